@@ -1,0 +1,116 @@
+"""What every method shares: a scikit-learn estimator whose ``fit`` checks the data and labels the result."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+
+from precede.data.load import Table, load_table
+from precede.graph import BoolArray, CausalGraph, FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a method found, by column position.
+
+    Parameters
+    ----------
+    adjacency : (n_variables, n_variables) bool array
+        Acyclic; ``[i, j]`` means i -> j.
+    order : (n_variables,) int array, optional
+        A causal order that agrees with the adjacency; computed when left out.
+    weights : (n_variables, n_variables) float array, optional
+        Linear weights or strengths of the edges.
+    score : float
+        What the method maximised; NaN for a method without a score.
+    history : list of dict
+        One record per iteration or step.
+    diagnostics : dict
+        Anything else worth knowing, JSON-ready.
+    """
+
+    adjacency: BoolArray
+    order: IntArray | None = None
+    weights: FloatArray | None = None
+    score: float = float("nan")
+    history: list[dict[str, Any]] = field(default_factory=list)
+    diagnostics: dict[str, Any] = field(default_factory=dict)
+
+
+class CausalEstimator(BaseEstimator):  # type: ignore[misc]
+    """Base of every method: parameters are stored untouched and checked at ``fit``.
+
+    A method implements ``_learn(table) -> Findings``; the fitted attributes are the same for all.
+
+    Attributes
+    ----------
+    graph_ : CausalGraph
+    adjacency_matrix_, weights_ : DataFrame
+        ``[i, j]`` means i -> j, in the column order of the data.
+    causal_order_ : list
+        Names (integers for an array), causes first.
+    score_ : float
+    history_ : DataFrame
+        One row per iteration.
+    diagnostics_ : dict
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only where the data has string names, as in scikit-learn.
+    """
+
+    graph_: CausalGraph
+    score_: float
+    history_: pd.DataFrame
+    diagnostics_: dict[str, Any]
+    n_features_in_: int
+    feature_names_in_: Any
+
+    @abstractmethod
+    def _learn(self, table: Table) -> Findings:
+        """Learn from a checked matrix; must not modify it."""
+
+    def fit(self, X: Any, y: None = None) -> Self:
+        """Learn the causal graph of the columns of ``X``.
+
+        Parameters
+        ----------
+        X : DataFrame, (n_samples, n_variables) array, polars frame, or path of a CSV or Parquet file
+            Never modified.
+        y : None
+            Ignored, for scikit-learn.
+        """
+        table = load_table(X)
+        self._store(table, self._learn(table))
+        return self
+
+    def _store(self, table: Table, findings: Findings) -> None:
+        self.graph_ = CausalGraph.from_matrix(
+            findings.adjacency, findings.weights, findings.order, table.names
+        )
+        self.score_ = float(findings.score)
+        self.history_ = pd.DataFrame(findings.history)
+        self.diagnostics_ = findings.diagnostics
+        self.n_features_in_ = len(table.names)
+        if table.labelled:
+            self.feature_names_in_ = np.array(table.names, dtype=object)
+
+    @property
+    def adjacency_matrix_(self) -> pd.DataFrame:
+        """Labelled adjacency, ``[i, j] = 1`` means i -> j."""
+        return self.graph_.adjacency
+
+    @property
+    def weights_(self) -> pd.DataFrame:
+        """Labelled weights, in the orientation of the adjacency."""
+        return self.graph_.weights
+
+    @property
+    def causal_order_(self) -> list[Hashable]:
+        """Variables in causal order, causes first."""
+        return list(self.graph_.order)

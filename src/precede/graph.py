@@ -1,0 +1,250 @@
+"""CausalGraph, and the conventions that every other file keeps.
+
+- ``adjacency[i, j]`` means i -> j (row causes column); ``weights`` has the same orientation.
+- An order lists causes first.
+- A higher score is better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from precede.errors import GraphError, listed
+
+BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+
+def full_dag(order: IntArray) -> BoolArray:
+    r"""Densest DAG that agrees with a causal order.
+
+    :math:`A_{ij} = 1 \iff i` comes before :math:`j` (Figure 1 of the paper).
+
+    Parameters
+    ----------
+    order : (n_variables,) int array
+        Causes first; ``order[k]`` is the k-th variable.
+
+    Returns
+    -------
+    adjacency : (n_variables, n_variables) bool array
+        ``adjacency[i, j]`` means i -> j.
+
+    Examples
+    --------
+    >>> full_dag(np.array([2, 0, 1])).astype(int)
+    array([[0, 1, 0],
+           [0, 0, 0],
+           [1, 1, 0]])
+    """
+    position = np.argsort(order)  # inverse permutation
+    result: BoolArray = position[:, None] < position[None, :]
+    return result
+
+
+def topological_order(adjacency: npt.ArrayLike) -> IntArray:
+    """Causal order of a DAG, ties by column position; a cyclic graph is refused.
+
+    Examples
+    --------
+    >>> topological_order([[0, 0], [1, 0]])
+    array([1, 0])
+    """
+    edges = np.asarray(adjacency) != 0
+    waiting = edges.sum(axis=0)  # parents not yet placed
+    order: list[int] = []
+    ready = np.flatnonzero(waiting == 0).tolist()
+    while ready:
+        node = ready.pop(0)
+        order.append(node)
+        for child in np.flatnonzero(edges[node]):
+            waiting[child] -= 1
+            if waiting[child] == 0:
+                ready.append(int(child))
+    if len(order) < len(edges):
+        raise GraphError(f"the graph has a cycle through columns {listed(find_cycle(edges))}.")
+    return np.array(order, dtype=np.int64)
+
+
+def is_acyclic(adjacency: npt.ArrayLike) -> bool:
+    """Whether a directed graph has no cycle."""
+    return not find_cycle(np.asarray(adjacency) != 0)
+
+
+def find_cycle(adjacency: BoolArray) -> list[int]:
+    """One directed cycle as a list of nodes, or an empty list.
+
+    Examples
+    --------
+    >>> find_cycle(np.array([[0, 1], [1, 0]], dtype=bool))
+    [0, 1]
+    """
+    alive = np.ones(len(adjacency), dtype=bool)
+    while True:  # peel off sources until nothing changes
+        sources = alive & ~adjacency[alive].any(axis=0)
+        if not sources.any():
+            break
+        alive &= ~sources
+    if not alive.any():
+        return []
+    path = [int(np.flatnonzero(alive)[0])]
+    while True:  # every node left has a parent that is left: walk backwards until one repeats
+        parent = int(np.flatnonzero(adjacency[:, path[-1]] & alive)[0])
+        if parent in path:
+            return path[path.index(parent) :][::-1]
+        path.append(parent)
+
+
+def ancestors(adjacency: BoolArray) -> BoolArray:
+    """Transitive closure: ``[i, j]`` means a directed path leads from i to j."""
+    closure = adjacency.copy()
+    for node in topological_order(adjacency):
+        parents = adjacency[:, node]
+        closure[:, node] |= closure[:, parents].any(axis=1)
+    return closure
+
+
+@dataclass(frozen=True, eq=False)
+class CausalGraph:
+    """A directed acyclic graph over named variables, with weights and a causal order.
+
+    Build it with :meth:`from_matrix`; the constructor takes checked parts as they are.
+
+    Parameters
+    ----------
+    edges : (n_variables, n_variables) bool array
+        ``edges[i, j]`` means i -> j.
+    strengths : (n_variables, n_variables) float array
+        Zero where there is no edge.
+    positions : (n_variables,) int array
+        A causal order as column positions, causes first.
+    names : tuple
+        Variable names, in column order.
+
+    Examples
+    --------
+    >>> graph = CausalGraph.from_matrix([[0, 1], [0, 0]], names=["rain", "wet"])
+    >>> graph
+    CausalGraph(2 variables, 1 edge: rain -> wet)
+    >>> graph.order
+    ('rain', 'wet')
+    """
+
+    edges: BoolArray
+    strengths: FloatArray
+    positions: IntArray
+    names: tuple[Hashable, ...]
+
+    @classmethod
+    def from_matrix(
+        cls,
+        adjacency: Any,
+        weights: Any = None,
+        order: Sequence[Hashable] | npt.ArrayLike | None = None,
+        names: Sequence[Hashable] | None = None,
+    ) -> CausalGraph:
+        """Check and label a graph.
+
+        Parameters
+        ----------
+        adjacency : (n_variables, n_variables) array or DataFrame
+            Non-zero at ``[i, j]`` means i -> j.
+        weights : same shape, optional
+            Edge strengths; the adjacency's own values when left out.
+        order : sequence of column positions or of names, optional
+            Causes first; computed when left out.
+        names : sequence, optional
+            Taken from a DataFrame's columns, else the integers from 0.
+        """
+        if names is None:
+            columns = getattr(adjacency, "columns", None)
+            names = range(len(adjacency)) if columns is None else list(columns)
+        matrix = np.asarray(adjacency, dtype=float)
+        labels = tuple(names)
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise GraphError(f"an adjacency matrix is square; this one has shape {matrix.shape}.")
+        if len(labels) != len(matrix) or len(set(labels)) != len(labels):
+            raise GraphError(f"{len(matrix)} variables need as many distinct names: {labels}.")
+        if not np.isfinite(matrix).all():
+            raise GraphError("the adjacency matrix has missing or infinite entries.")
+        edges = matrix != 0
+        strengths = matrix if weights is None else np.asarray(weights, dtype=float)
+        if strengths.shape != matrix.shape:
+            raise GraphError(f"weights of shape {strengths.shape} do not fit {matrix.shape}.")
+        return cls(edges, np.where(edges, strengths, 0.0), _positions(edges, order, labels), labels)
+
+    @property
+    def n_variables(self) -> int:
+        return len(self.names)
+
+    @property
+    def n_edges(self) -> int:
+        return int(self.edges.sum())
+
+    @cached_property
+    def adjacency(self) -> pd.DataFrame:
+        """Labelled 0/1 matrix; ``[i, j] = 1`` means i -> j."""
+        return pd.DataFrame(self.edges.astype(int), index=self.names, columns=self.names)
+
+    @cached_property
+    def weights(self) -> pd.DataFrame:
+        """Labelled strengths, in the orientation of :attr:`adjacency`."""
+        return pd.DataFrame(self.strengths, index=self.names, columns=self.names)
+
+    @property
+    def order(self) -> tuple[Hashable, ...]:
+        """Names in causal order, causes first."""
+        return tuple(self.names[i] for i in self.positions)
+
+    def edge_list(self) -> list[tuple[Hashable, Hashable, float]]:
+        """``(cause, effect, weight)`` of every edge, in causal order of the cause."""
+        return [
+            (self.names[i], self.names[j], float(self.strengths[i, j]))
+            for i in self.positions
+            for j in np.flatnonzero(self.edges[i])
+        ]
+
+    def __eq__(self, other: object) -> bool:
+        """Same names, edges and weights; the order is a witness, not part of the graph."""
+        return (
+            isinstance(other, CausalGraph)
+            and self.names == other.names
+            and np.array_equal(self.edges, other.edges)
+            and np.allclose(self.strengths, other.strengths)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.names, self.edges.tobytes()))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{cause} -> {effect}" for cause, effect, _ in self.edge_list()[:4])
+        more = ", ..." if self.n_edges > 4 else ""
+        plural = "" if self.n_edges == 1 else "s"
+        listing = f": {shown}{more}" if shown else ""
+        return f"CausalGraph({self.n_variables} variables, {self.n_edges} edge{plural}{listing})"
+
+
+def _positions(
+    edges: BoolArray, order: Sequence[Hashable] | npt.ArrayLike | None, names: tuple[Hashable, ...]
+) -> IntArray:
+    """Check an order against the edges, or find one."""
+    if order is None:
+        return topological_order(edges)
+    items: list[Any] = list(order)  # type: ignore[arg-type]
+    index = {name: k for k, name in enumerate(names)}
+    by_name = set(items) == set(names)
+    positions = np.array([index[i] for i in items] if by_name else items)
+    if sorted(positions.tolist()) != list(range(len(names))):
+        raise GraphError(f"the order must list each of the {len(names)} variables once.")
+    if (edges & ~full_dag(positions)).any():
+        i, j = np.argwhere(edges & ~full_dag(positions))[0]
+        raise GraphError(f"the order puts {names[j]!r} before its cause {names[i]!r}.")
+    return positions.astype(np.int64)

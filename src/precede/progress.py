@@ -1,0 +1,96 @@
+"""Progress of long work: a bar on a terminal, one log line a minute elsewhere, nothing when silent."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+logger = logging.getLogger("precede")
+
+SECONDS_BETWEEN_LOG_LINES = 60.0
+
+
+class Deadline:
+    """A limit on wall-clock seconds; ``None`` never passes.
+
+    Examples
+    --------
+    >>> Deadline(None).passed()
+    False
+    """
+
+    def __init__(self, max_time: float | None) -> None:
+        self.start = time.perf_counter()
+        self.max_time = max_time
+
+    def elapsed(self) -> float:
+        return time.perf_counter() - self.start
+
+    def passed(self) -> bool:
+        return self.max_time is not None and self.elapsed() > self.max_time
+
+
+class ProgressBar:
+    """Show the steps of a loop; a context manager.
+
+    Parameters
+    ----------
+    label : str
+        What is being done, in a word or two.
+    total : int or None
+        Number of steps, None when unknown.
+    verbose : bool
+        False shows nothing at all.
+    """
+
+    def __init__(self, label: str, total: int | None, verbose: bool) -> None:
+        self.label, self.total, self.verbose = label, total, verbose
+        self._bar: Progress | None = None
+        self._last_line = time.perf_counter()
+
+    def __enter__(self) -> ProgressBar:
+        if self.verbose and sys.stderr.isatty():
+            self._bar = Progress(
+                TextColumn("[bold]{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[figures]}"),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._bar.start()
+            self._task = self._bar.add_task(self.label, total=self.total, figures="")
+        return self
+
+    def update(self, step: int, **figures: float | str) -> None:
+        """Say that ``step`` steps are done, with the figures that people watch (best score, loss)."""
+        if not self.verbose:
+            return
+        if self._bar is not None:
+            self._bar.update(self._task, completed=step, figures=_figures(figures))
+        elif time.perf_counter() - self._last_line > SECONDS_BETWEEN_LOG_LINES:
+            self._last_line = time.perf_counter()
+            of = f"/{self.total}" if self.total else ""
+            logger.info("%s: %d%s %s", self.label, step, of, _figures(figures))
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def _figures(figures: dict[str, float | str]) -> str:
+    return "  ".join(
+        f"{name.replace('_', ' ')} {value:.6g}" if isinstance(value, float) else f"{name} {value}"
+        for name, value in figures.items()
+    )
