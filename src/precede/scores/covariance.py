@@ -1,0 +1,65 @@
+"""The covariance matrix, and the batched Cholesky factor that linear scores read everything from."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from precede.graph import FloatArray
+
+CHUNK_BYTES = 64 * 2**20
+"""Rows are centred in pieces of about this size, so that a large data set is never copied whole."""
+
+SMALLEST_PIVOT = 1e-10
+"""Share of a column's variance that must be left after regressing on the others; below it a ridge is added."""
+
+RIDGE = 1e-8
+"""Added to a singular covariance, as a share of each column's own variance."""
+
+
+def covariance(values: FloatArray) -> FloatArray:
+    r"""Sample covariance :math:`S = \frac1m \sum_k (x_k - \bar x)(x_k - \bar x)^T`, without a second copy of the data.
+
+    Examples
+    --------
+    >>> covariance(np.array([[0.0, 1.0], [2.0, 5.0]]))
+    array([[1., 2.],
+           [2., 4.]])
+    """
+    m, d = values.shape
+    mean = values.mean(axis=0)
+    total = np.zeros((d, d))
+    rows = max(1, CHUNK_BYTES // (8 * d))
+    for start in range(0, m, rows):
+        piece = values[start : start + rows] - mean
+        total += piece.T @ piece
+    return total / m
+
+
+def regularised(matrix: FloatArray) -> FloatArray:
+    """Add a small ridge to a singular covariance (collinear columns, fewer rows than columns); else leave it alone."""
+    scale = np.sqrt(np.diag(matrix))
+    correlation = matrix / np.outer(scale, scale)
+    factor, failed = torch.linalg.cholesky_ex(torch.from_numpy(correlation))
+    if not failed and factor.diagonal().min() ** 2 > SMALLEST_PIVOT:
+        return matrix
+    return matrix + RIDGE * np.diag(np.diag(matrix))
+
+
+def ordered_cholesky(matrix: Tensor, orders: Tensor) -> Tensor:
+    r"""Lower factors :math:`L L^T = S_{PP}` of the covariance in each order :math:`P`.
+
+    :math:`L_{tt}^2` is the residual variance of the t-th variable given its predecessors.
+
+    Parameters
+    ----------
+    matrix : (n_variables, n_variables) float64 tensor
+    orders : (n_orders, n_variables) int64 tensor
+
+    Returns
+    -------
+    factors : (n_orders, n_variables, n_variables) tensor
+    """
+    # cholesky_ex does not look at the result, so nothing waits for a GPU
+    return torch.linalg.cholesky_ex(matrix[orders[:, :, None], orders[:, None, :]])[0]
