@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import logging
+import os
 from collections.abc import Hashable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from precede.data.checks import check_names, check_size, check_values, missing_counts
+from precede.data.columns import frame_to_matrix
+from precede.data.read import read_file
+from precede.errors import DataError, check_choice, listed
 from precede.graph import FloatArray
+
+logger = logging.getLogger("precede")
+
+MISSING_CHOICES = ("refuse", "drop", "impute")
 
 
 @dataclass(frozen=True)
@@ -19,16 +30,20 @@ class Table:
     Parameters
     ----------
     values : (n_samples, n_variables) float64 array
-        Finite, no constant column, no exactly collinear columns; read-only.
+        Finite, no constant column, no exactly collinear columns; read-only, and often a view of the caller's own
+        memory: copy before changing it.
     names : tuple
         Column names; the integers from 0 for a bare array.
     labelled : bool
-        Whether the names came with the data.
+        Whether the names are strings that came with the data.
+    remarks : tuple of str
+        What was done to the data on the way, a sentence each.
     """
 
     values: FloatArray
     names: tuple[Hashable, ...]
     labelled: bool
+    remarks: tuple[str, ...] = ()
 
     @property
     def n_samples(self) -> int:
@@ -39,9 +54,142 @@ class Table:
         return int(self.values.shape[1])
 
 
-def load_table(source: Any) -> Table:
-    """Check and label a data set (see the module's error list)."""
+def load_table(source: Any, missing: str = "refuse") -> Table:
+    """Check and label a data set.
+
+    Parameters
+    ----------
+    source : DataFrame, (n_samples, n_variables) array, polars frame, pyarrow table, or path
+        A path is a CSV file (any of the usual delimiters, gzip too) or a Parquet file. Integers and booleans
+        become floats. Never modified; a float64 array is not copied.
+    missing : "refuse", "drop" or "impute"
+        Missing values are an error, cost their row, or are filled with the column's mean.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    DataError
+        One sentence that names the column, for missing or infinite values, text, dates, categories, constant,
+        duplicate or exactly collinear columns, duplicate names, too few rows or columns, and unreadable files.
+
+    Examples
+    --------
+    >>> table = load_table(pd.DataFrame({"a": [1, 2, 4], "b": [True, False, False]}))
+    >>> table.values
+    array([[1., 1.],
+           [2., 0.],
+           [4., 0.]])
+    >>> load_table(pd.DataFrame({"a": [1, 2, 4], "b": [5, 5, 5]}))
+    Traceback (most recent call last):
+        ...
+    precede.errors.DataError: column 'b' is constant (every value is 5): leave it out.
+    """
+    check_choice("missing", missing, MISSING_CHOICES)
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        frame, remarks = read_file(path)
+        try:
+            return _table(frame, missing, remarks)
+        except DataError as error:
+            raise DataError(f"{path.name}: {error}") from None
+    return _table(source, missing, [])
+
+
+def _table(source: Any, missing: str, remarks: list[str]) -> Table:
+    values, names, notes = _matrix(source)
+    remarks = remarks + notes
+    check_size(values, names, "")
+    absent, infinite = missing_counts(values)
+    if infinite.any():
+        where = listed(names[k] for k in np.flatnonzero(infinite))
+        raise DataError(
+            f"{infinite.sum()} of the {values.size} values are infinite, in column {where}: "
+            "replace them, or make them missing and choose missing='drop' or 'impute'."
+        )
+    if absent.any():
+        values, note = _without_missing(values, names, absent, missing)
+        remarks.append(note)
+        check_size(values, names, " once the rows with missing values are dropped" if missing == "drop" else "")
+    check_values(values, names)
+    for remark in remarks:
+        logger.info(remark)
+    view = values.view()
+    view.flags.writeable = False
+    labelled = all(isinstance(name, str) for name in names)
+    return Table(view, names, labelled, tuple(remarks))
+
+
+def _matrix(source: Any) -> tuple[FloatArray, tuple[Hashable, ...], list[str]]:
+    """Turn any accepted object into a float64 matrix, copying at most once."""
     if isinstance(source, pd.DataFrame):
-        return Table(source.to_numpy(dtype=float), tuple(source.columns), True)
-    values = np.asarray(source, dtype=float)
-    return Table(values, tuple(range(values.shape[1])), False)
+        names: tuple[Hashable, ...] = tuple(source.columns)
+        check_names(names)
+        values, notes = frame_to_matrix(source)
+        return values, names, notes
+    if type(source).__module__.partition(".")[0] in ("polars", "pyarrow"):
+        return _matrix(_columnar_frame(source))
+    if hasattr(source, "toarray"):
+        raise DataError("the data is a sparse matrix: pass its .toarray().")
+    if hasattr(source, "detach"):  # a torch tensor
+        source = source.detach().cpu()
+    if isinstance(source, np.ma.MaskedArray):
+        source = np.ma.filled(source.astype(float), np.nan)
+    try:
+        array = np.asarray(source)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"the data cannot be read as a matrix: {error}.") from None
+    if array.dtype.names is not None:
+        raise DataError("the data is a structured array: pass pandas.DataFrame(data).")
+    if array.ndim != 2:
+        raise DataError(
+            f"the data must be a table with rows and columns; this {type(source).__name__} "
+            f"has {array.ndim} dimension{'' if array.ndim == 1 else 's'}."
+        )
+    names = tuple(range(array.shape[1]))
+    if array.dtype.kind not in "fiub":
+        values, notes = frame_to_matrix(pd.DataFrame(array).infer_objects())
+        return values, names, notes
+    return array.astype(np.float64, copy=False), names, []
+
+
+def _columnar_frame(source: Any) -> pd.DataFrame:
+    """Put a polars or pyarrow table into pandas, column by column and without copies where it can be."""
+    if hasattr(source, "collect"):  # a polars LazyFrame
+        source = source.collect()
+    names = list(getattr(source, "columns", ()))
+    if hasattr(source, "column_names"):  # a pyarrow Table
+        names = source.column_names
+        check_names(tuple(names))
+        return source.to_pandas()  # type: ignore[no-any-return]
+    if not hasattr(source, "get_columns"):
+        raise DataError(f"a {type(source).__name__} is one variable: pass a table of several columns.")
+    return pd.DataFrame({name: source[name].to_numpy() for name in names}, copy=False)
+
+
+def _without_missing(
+    values: FloatArray, names: tuple[Hashable, ...], absent: np.ndarray[Any, Any], missing: str
+) -> tuple[FloatArray, str]:
+    """Drop or fill, or refuse."""
+    m = len(values)
+    counts = ", ".join(f"{names[k]!r} ({absent[k]})" for k in np.flatnonzero(absent)[:5])
+    more = f" and {(absent > 0).sum() - 5} more" if (absent > 0).sum() > 5 else ""
+    where = f"column{'' if (absent > 0).sum() == 1 else 's'} {counts}{more}"
+    if missing == "refuse":
+        raise DataError(
+            f"{absent.sum()} of the {values.size} values are missing, in {where}: missing='drop' leaves out "
+            "their rows, missing='impute' fills them with the column's mean."
+        )
+    if missing == "drop":
+        complete = ~np.isnan(values).any(axis=1)
+        return values[complete], f"{m - complete.sum()} of {m} rows were dropped for missing values in {where}."
+    empty = [names[k] for k in np.flatnonzero(absent == m)]
+    if empty:
+        raise DataError(f"every value of {listed(empty)} is missing, which cannot be imputed: leave it out.")
+    filled = np.array(values, order="K")
+    for k in np.flatnonzero(absent):
+        column = filled[:, k]
+        column[np.isnan(column)] = np.nanmean(column)
+    return filled, f"{absent.sum()} missing values were replaced by the column's mean, in {where}."

@@ -29,7 +29,7 @@ def random_weights(
 ) -> FloatArray:
     """Uniform in ``±[low, high]``, either sign equally likely."""
     low, high = weight_range
-    return rng.uniform(low, high, size=shape) * rng.choice([-1.0, 1.0], size=shape)
+    return np.asarray(rng.uniform(low, high, size=shape) * rng.choice([-1.0, 1.0], size=shape))
 
 
 def linear_data(noise: FloatArray, weights: FloatArray, order: IntArray) -> FloatArray:
@@ -77,7 +77,7 @@ def gp_joint(parents: FloatArray, weight_range: tuple[float, float], rng: np.ran
 
 def gp_additive(parents: FloatArray, weight_range: tuple[float, float], rng: np.random.Generator) -> FloatArray:
     """Sum of independent Gaussian processes, one for each parent, kernel as in :func:`gp_joint`."""
-    return np.sum([_gp_draw(column[:, None], rng) for column in parents.T], axis=0)
+    return np.asarray(np.sum([_gp_draw(column[:, None], rng) for column in parents.T], axis=0))
 
 
 def _gp_draw(inputs: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -110,9 +110,9 @@ def quadratic(parents: FloatArray, weight_range: tuple[float, float], rng: np.ra
     n_parents = parents.shape[1]
     z = (parents - parents.mean(axis=0)) / parents.std(axis=0)
     first, second = np.triu_indices(n_parents)
-    kept_linear = rng.random(n_parents) < 0.5
-    kept_square = rng.random(len(first)) < 0.5
-    lonely = ~kept_linear
+    kept_linear = np.asarray(rng.random(n_parents) < 0.5)
+    kept_square = np.asarray(rng.random(len(first)) < 0.5)
+    lonely: BoolArray = ~kept_linear
     lonely[first[kept_square]] = False
     lonely[second[kept_square]] = False
     kept_square |= (first == second) & lonely[first]

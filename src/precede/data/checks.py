@@ -1,0 +1,129 @@
+"""Checks of a numeric table: size, missing values, constant and collinear columns.
+
+Everything is done by blocks of rows, so a large table costs little extra memory.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator
+
+import numpy as np
+from scipy.linalg import lapack
+
+from precede.errors import DataError, listed
+from precede.graph import FloatArray, IntArray
+
+Names = tuple[Hashable, ...]
+
+BLOCK_VALUES = 2**19
+LARGEST, SMALLEST = 1e150, 1e-150  # beyond these the square of a value leaves the range of floats
+SUSPICIOUS = 1e-10
+"""Share of variance left by the other columns below which collinearity is looked into."""
+COLLINEAR = 1e-7
+"""Relative size of the residuals (not squared) at which a column counts as an exact combination."""
+
+
+def check_names(names: Names) -> None:
+    """Refuse duplicate names."""
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise DataError(f"more than one column is named {listed(twice)}: give every column its own name.")
+
+
+def check_size(values: FloatArray, names: Names, circumstance: str) -> None:
+    """Refuse tables without rows, with one variable, or with no more rows than columns."""
+    m, d = values.shape
+    if m == 0 or d == 0:
+        raise DataError(f"the data has {m} rows and {d} columns{circumstance}: there is nothing to learn from.")
+    if d == 1:
+        raise DataError(f"the data has only one variable, {names[0]!r}: a causal graph needs at least two.")
+    if m <= d:
+        raise DataError(
+            f"the data has {m} rows for {d} variables{circumstance}: it needs more rows than columns, "
+            "so add samples or leave out columns."
+        )
+
+
+def row_blocks(values: FloatArray) -> Iterator[FloatArray]:
+    """Consecutive blocks of rows, as views."""
+    step = max(1, BLOCK_VALUES // max(1, values.shape[1]))
+    for start in range(0, len(values), step):
+        yield values[start : start + step]
+
+
+def missing_counts(values: FloatArray) -> tuple[IntArray, IntArray]:
+    """Number of missing and of infinite values in each column."""
+    missing = np.zeros(values.shape[1], dtype=np.int64)
+    infinite = np.zeros(values.shape[1], dtype=np.int64)
+    for block in row_blocks(values):
+        missing += np.isnan(block).sum(axis=0)
+        infinite += np.isinf(block).sum(axis=0)
+    return missing, infinite
+
+
+def check_values(values: FloatArray, names: Names) -> None:
+    """Refuse constant and exactly collinear columns, whatever their scales."""
+    low = np.min([block.min(axis=0) for block in row_blocks(values)], axis=0)
+    high = np.max([block.max(axis=0) for block in row_blocks(values)], axis=0)
+    size = np.maximum(np.abs(low), np.abs(high))
+    _check_magnitude(size, high, low, names)
+    constant = high - low <= 4 * np.finfo(float).eps * size
+    if constant.sum() == 1:
+        k = int(np.argmax(constant))
+        raise DataError(f"column {names[k]!r} is constant (every value is {low[k]:g}): leave it out.")
+    if constant.any():
+        raise DataError(
+            f"columns {listed((names[k] for k in np.flatnonzero(constant)), 20)} are constant: leave them out."
+        )
+    mean = np.sum([block.sum(axis=0) for block in row_blocks(values)], axis=0) / len(values)
+    _check_collinear(values, mean, high - low, names)
+
+
+def _check_magnitude(size: FloatArray, high: FloatArray, low: FloatArray, names: Names) -> None:
+    out = (size > LARGEST) | ((size > 0) & (size < SMALLEST))
+    if out.any():
+        k = int(np.argmax(out))
+        raise DataError(f"column {names[k]!r} has values of size {size[k]:.0e}, which cannot be squared: rescale it.")
+
+
+def _check_collinear(values: FloatArray, mean: FloatArray, spread: FloatArray, names: Names) -> None:
+    """Pivoted Cholesky of the correlations, then a look at the residuals of what it suspects.
+
+    Correlations alone cannot tell an exact combination from a very good one (a share of variance below 1e-10 drowns
+    in rounding), while residuals can.
+    """
+    moments, shift = np.zeros((len(mean), len(mean))), np.zeros(len(mean))
+    for block in row_blocks(values):
+        scaled = (block - mean) / spread
+        moments += scaled.T @ scaled
+        shift += scaled.sum(axis=0)
+    shift /= len(values)  # rounding of the mean, not negligible when the mean is far larger than the spread
+    covariance = moments / len(values) - np.outer(shift, shift)
+    deviation = np.sqrt(np.diag(covariance))
+    correlation = covariance / np.outer(deviation, deviation)
+    _, pivots, rank, _ = lapack.dpstrf(correlation, tol=SUSPICIOUS, lower=1)
+    independent = (pivots[:rank] - 1).tolist()
+    found = []
+    centre, scale = mean + shift * spread, spread * deviation
+    for k in sorted((pivots[rank:] - 1).tolist()):
+        weights = np.linalg.solve(correlation[np.ix_(independent, independent)], correlation[independent, k])
+        square = 0.0
+        for block in row_blocks(values):
+            standard = (block - centre) / scale
+            square += float(np.square(standard[:, k] - standard[:, independent] @ weights).sum())
+        if np.sqrt(square / len(values)) > COLLINEAR:
+            independent.append(k)
+            continue
+        part = sorted([k, *(j for j, w in zip(independent, weights, strict=True) if abs(w) > 1e-5)])
+        found.append((part[:-1], part[-1]))
+    if found:
+        first = found[0]
+        same = len(first[0]) == 1 and np.array_equal(values[:, first[0][0]], values[:, first[1]])
+        relation = "a copy" if same else "an exact multiple" if len(first[0]) == 1 else "an exact linear combination"
+        rest = [names[j] for _, j in found[1:]]
+        also = f" (likewise {listed(rest)})" if rest else ""
+        raise DataError(
+            f"column {names[first[1]]!r} is {relation} of {listed((names[j] for j in first[0]), 10)}{also}: "
+            "leave one of them out."
+        )
