@@ -39,9 +39,7 @@ def check_choice(option: str, value: object, known: Iterable[str]) -> None:
         return
     nearest = get_close_matches(str(value), choices, n=1)
     hint = f" did you mean {nearest[0]!r}?" if nearest else ""
-    raise OptionError(
-        f"{option}={value!r} is unknown:{hint} Known: {', '.join(map(repr, choices))}."
-    )
+    raise OptionError(f"{option}={value!r} is unknown:{hint} Known: {', '.join(map(repr, choices))}.")
 
 
 def check_positive(option: str, value: object, *, integer: bool = False) -> None:

@@ -90,9 +90,7 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _store(self, table: Table, findings: Findings) -> None:
-        self.graph_ = CausalGraph.from_matrix(
-            findings.adjacency, findings.weights, findings.order, table.names
-        )
+        self.graph_ = CausalGraph.from_matrix(findings.adjacency, findings.weights, findings.order, table.names)
         self.score_ = float(findings.score)
         self.history_ = pd.DataFrame(findings.history)
         self.diagnostics_ = findings.diagnostics

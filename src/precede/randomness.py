@@ -14,9 +14,7 @@ def numpy_rng(random_state: RandomState) -> np.random.Generator:
     return np.random.default_rng(random_state)
 
 
-def torch_generator(
-    rng: np.random.Generator, device: torch.device | str = "cpu"
-) -> torch.Generator:
+def torch_generator(rng: np.random.Generator, device: torch.device | str = "cpu") -> torch.Generator:
     """Make a torch generator whose seed is drawn from ``rng``."""
     return torch.Generator(device=device).manual_seed(int(rng.integers(2**62)))
 

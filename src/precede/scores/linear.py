@@ -56,9 +56,7 @@ class LinearScore:
     name = "linear"
     identifies = "dag"
 
-    def __init__(
-        self, values: FloatArray, *, noise: Noise = "equal", device: torch.device | str = "cpu"
-    ) -> None:
+    def __init__(self, values: FloatArray, *, noise: Noise = "equal", device: torch.device | str = "cpu") -> None:
         check_choice("noise", noise, ("equal", "unequal"))
         if noise == "unequal":
             raise OptionError(
@@ -129,9 +127,7 @@ class LinearScore:
             own[:j] *= (pivot / length) ** 2
             moved[:j, j] = own[:j]
             changes[:j, j] = vector**2
-            update[:j, j + 1 :] = (
-                pivot * update[:j, j + 1 :] - vector[:, None] * factor[j + 1 :, j]
-            ) / length[:, None]
+            update[:j, j + 1 :] = (pivot * update[:j, j + 1 :] - vector[:, None] * factor[j + 1 :, j]) / length[:, None]
         right = changes.triu(1).cumsum(1)
         left = changes.tril(-1).flip(1).cumsum(1).flip(1)
         sums = variance.sum() - variance[:, None] + moved + right.triu(1) + left.tril(-1)

@@ -1,0 +1,87 @@
+"""The actor: encoder and decoder together, a distribution over causal orders."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from precede.policy.decoders import DecoderName, PointerName, make_decoder
+from precede.policy.encoders import EncoderName, make_encoder
+
+
+class Actor(nn.Module):
+    r"""Policy :math:`\pi_\phi(\Pi) = \prod_t \pi_\phi(a_t \mid \hat s_t)` over orders (Figure 2 of the paper).
+
+    Parameters
+    ----------
+    n_inputs : int
+        Length of each variable's input.
+    encoder, decoder, pointer : str
+        The architecture.
+    """
+
+    def __init__(
+        self,
+        n_inputs: int,
+        encoder: EncoderName = "transformer",
+        decoder: DecoderName = "lstm",
+        pointer: PointerName = "dot",
+    ) -> None:
+        super().__init__()
+        self.encoder = make_encoder(encoder, n_inputs)
+        self.decoder = make_decoder(decoder, self.encoder.width, pointer)
+
+    @torch.no_grad()
+    def sample(self, states: Tensor, noise: Tensor, before: Tensor | None = None) -> Tensor:
+        """Draw orders by Gumbel-max, one variable after another; greedy where the noise is zero.
+
+        Parameters
+        ----------
+        states : (1 or batch, n_variables, width) tensor
+            From the encoder; one set of states is shared by the batch.
+        noise : (batch, n_variables, n_variables) tensor
+            Gumbel noise of each step and variable, drawn beforehand so that this function is deterministic.
+        before : (n_variables, n_variables) float tensor, optional
+            ``before[i, j] = 1``: i must be placed before j.
+
+        Returns
+        -------
+        orders : (batch, n_variables) int64 tensor
+        """
+        batch, d, _ = noise.shape
+        memory = self.decoder.begin(states, batch)
+        last = torch.full((batch,), d, device=noise.device)
+        waiting = torch.ones((batch, d), device=noise.device)  # 1 where not yet placed
+        orders = torch.empty((batch, d), dtype=torch.int64, device=noise.device)
+        for t in range(d):
+            open_to = waiting if before is None else waiting * (waiting @ before == 0)
+            logits = self.decoder.step(memory, last) + noise[:, t]
+            last = logits.masked_fill(open_to == 0, -torch.inf).argmax(1)
+            orders[:, t] = last
+            waiting.scatter_(1, last[:, None], 0.0)
+        return orders
+
+    def log_probabilities(self, states: Tensor, orders: Tensor, before: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Log-probability of every choice of given orders, and the entropy of every choice, in one parallel pass.
+
+        Returns
+        -------
+        log_probabilities, entropies : (batch, n_variables) tensors
+        """
+        logits = self.decoder.logits(states, orders)
+        allowed = admissible(orders, before)
+        logits = logits.masked_fill(~allowed, -torch.inf).log_softmax(-1)
+        chosen = logits.gather(2, orders[:, :, None])[:, :, 0]
+        entropies = -(logits.exp() * logits.masked_fill(~allowed, 0.0)).sum(-1)
+        return chosen, entropies
+
+
+def admissible(orders: Tensor, before: Tensor | None = None) -> Tensor:
+    """Which variables may be chosen at each step of given orders, (batch, steps, n_variables) bool."""
+    d = orders.shape[1]
+    position = orders.argsort(1)
+    steps = torch.arange(d, device=orders.device)
+    waiting = position[:, None, :] >= steps[:, None]
+    if before is None:
+        return waiting
+    return waiting & (waiting.to(before.dtype) @ before == 0)

@@ -1,0 +1,129 @@
+"""Encoders: the sampled rows of each variable become its state (Section 4.2 and Appendix A of the paper)."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from precede.errors import check_choice
+
+EncoderName = Literal["null", "mlp", "lstm", "transformer"]
+
+WIDTH = 256  # Appendix A.2: the embedded state
+HEADS = 8  # Appendix A.2
+BLOCKS = 3  # Appendix A.2, Figure 5
+FEED_FORWARD = 1024  # Appendix A.2
+MLP_WIDTHS = (256, 512, 256)  # Appendix A.2
+
+
+def mlp(width_in: int, widths: tuple[int, ...] = MLP_WIDTHS) -> nn.Sequential:
+    """Feed-forward layers with ReLU between them: the paper's MLP module."""
+    layers: list[nn.Module] = []
+    for width in widths:
+        layers += [nn.Linear(width_in, width), nn.ReLU()]
+        width_in = width
+    return nn.Sequential(*layers[:-1])
+
+
+class NullEncoder(nn.Module):
+    """The data itself is the state."""
+
+    def __init__(self, n_inputs: int) -> None:
+        super().__init__()
+        self.width = n_inputs
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        return inputs
+
+
+class MLPEncoder(nn.Module):
+    """Each variable by itself through 256, 512 and 256 units."""
+
+    width = WIDTH
+
+    def __init__(self, n_inputs: int) -> None:
+        super().__init__()
+        self.layers = mlp(n_inputs)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        result: Tensor = self.layers(inputs)
+        return result
+
+
+class LSTMEncoder(nn.Module):
+    """The variables in column order through an LSTM of 256 units; the only encoder that sees the column order."""
+
+    width = WIDTH
+
+    def __init__(self, n_inputs: int) -> None:
+        super().__init__()
+        self.lstm = nn.LSTM(n_inputs, WIDTH, batch_first=True)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        result: Tensor = self.lstm(inputs)[0]
+        return result
+
+
+class TransformerBlock(nn.Module):
+    """Multi-head self-attention over variables, then two feed-forward layers, each part added and normalised.
+
+    Deviations from the paper: it says "a normalization layer"; we take layer normalisation, which does not mix the
+    orders of a batch.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.project = nn.Linear(WIDTH, 3 * WIDTH)
+        self.merge = nn.Linear(WIDTH, WIDTH)
+        self.forward_layers = nn.Sequential(nn.Linear(WIDTH, FEED_FORWARD), nn.ReLU(), nn.Linear(FEED_FORWARD, WIDTH))
+        self.norm_attention = nn.LayerNorm(WIDTH)
+        self.norm_forward = nn.LayerNorm(WIDTH)
+
+    def forward(self, states: Tensor) -> Tensor:
+        batch, d, _ = states.shape
+        # shape: (3, batch, heads, d, width / heads)
+        query, key, value = self.project(states).view(batch, d, 3, HEADS, WIDTH // HEADS).permute(2, 0, 3, 1, 4)
+        attended = F.scaled_dot_product_attention(query, key, value)
+        states = self.norm_attention(states + self.merge(attended.transpose(1, 2).reshape(batch, d, WIDTH)))
+        result: Tensor = self.norm_forward(states + self.forward_layers(states))
+        return result
+
+
+class TransformerEncoder(nn.Module):
+    """A feed-forward layer with 256 units and three self-attention blocks (Figure 5)."""
+
+    width = WIDTH
+
+    def __init__(self, n_inputs: int) -> None:
+        super().__init__()
+        self.embed = nn.Linear(n_inputs, WIDTH)
+        self.blocks = nn.Sequential(*(TransformerBlock() for _ in range(BLOCKS)))
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        result: Tensor = self.blocks(self.embed(inputs))
+        return result
+
+
+Encoder = NullEncoder | MLPEncoder | LSTMEncoder | TransformerEncoder
+
+
+def make_encoder(name: EncoderName, n_inputs: int) -> Encoder:
+    """Build an encoder that maps (batch, n_variables, n_inputs) to (batch, n_variables, width).
+
+    Examples
+    --------
+    >>> make_encoder("mlp", 64)(torch.zeros(2, 5, 64)).shape
+    torch.Size([2, 5, 256])
+    """
+    check_choice("encoder", name, get_args(EncoderName))
+    match name:
+        case "null":
+            return NullEncoder(n_inputs)
+        case "mlp":
+            return MLPEncoder(n_inputs)
+        case "lstm":
+            return LSTMEncoder(n_inputs)
+        case "transformer":
+            return TransformerEncoder(n_inputs)

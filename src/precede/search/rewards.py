@@ -1,0 +1,63 @@
+"""Rewards: what the policy is paid for an order (Section 4.1), and the returns it learns from."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from precede.scores.protocol import OrderScore
+
+RewardName = Literal["dense", "episodic"]
+ShapingName = Literal["bound", "plain"]
+
+
+def episodic_rewards(score: OrderScore, terms: Tensor) -> Tensor:
+    """CORL-1: the order's score at the last step, nothing before (Equation 2).
+
+    Returns
+    -------
+    rewards : (batch, n_variables) tensor
+    """
+    rewards = torch.zeros_like(terms)
+    rewards[:, -1] = score.total(terms.sum(1))
+    return rewards
+
+
+def plain_rewards(terms: Tensor) -> Tensor:
+    """CORL-2: each variable's own term (Equation 3)."""
+    return terms
+
+
+def bound_rewards(score: OrderScore, orders: Tensor, terms: Tensor, bounds: Tensor) -> Tensor:
+    r"""CORL-2 shaped by a bound: how much each choice takes off the best score still possible (METHODS 2).
+
+    With :math:`C_t` the sum of the terms placed so far and of the bounds of the rest, the reward is
+    :math:`\mathrm{total}(C_t) - \mathrm{total}(C_{t-1})`. It telescopes to the order's score (less that of the bounds),
+    is never positive, and is well scaled where the terms range over orders of magnitude.
+
+    Parameters
+    ----------
+    orders : (batch, n_variables) int64 tensor
+    terms : (batch, n_variables) tensor
+        ``score.terms(orders)``.
+    bounds : (n_variables,) tensor
+        ``score.bounds()``.
+    """
+    start = bounds.sum().expand(len(orders), 1)
+    still_possible = torch.cat([start, start + (terms - bounds[orders]).cumsum(1)], dim=1)
+    return score.total(still_possible).diff(dim=1)
+
+
+def returns_to_go(rewards: Tensor, gamma: float) -> Tensor:
+    r"""Returns :math:`R_t = \sum_{l \ge 0} \gamma^l r_{t+l}` (Section 4.2).
+
+    Examples
+    --------
+    >>> returns_to_go(torch.tensor([[1.0, 2.0, 4.0]]), 0.5)
+    tensor([[3., 4., 4.]])
+    """
+    steps = torch.arange(rewards.shape[1], device=rewards.device, dtype=rewards.dtype)
+    powers = torch.tril(gamma ** (steps[:, None] - steps[None, :]).clamp_min(0))  # [l, t] = gamma^(l - t), l >= t
+    return rewards @ powers

@@ -1,0 +1,219 @@
+"""Algorithm 1 of the paper: actor-critic search over causal orders.
+
+The loop prints nothing, plots nothing and writes no file: it yields records.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from precede.graph import FloatArray, IntArray
+from precede.knowledge import Constraints
+from precede.policy.actor import Actor
+from precede.policy.critic import Critic
+from precede.policy.decoders import DecoderName, PointerName, select_states, visited_states, with_initial_state
+from precede.policy.encoders import EncoderName
+from precede.progress import Deadline
+from precede.randomness import seeded_torch, torch_generator
+from precede.scores.protocol import OrderScore
+from precede.search.inputs import FixedInputs, InputsName, ResampledInputs
+from precede.search.rewards import (
+    RewardName,
+    ShapingName,
+    bound_rewards,
+    episodic_rewards,
+    plain_rewards,
+    returns_to_go,
+)
+
+READ_EVERY = 10
+"""Figures stay on the device and are read in groups of this many iterations: a GPU never waits for the CPU."""
+
+LARGEST_GRADIENT = 1.0
+"""Norm at which gradients are clipped."""
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How the policy is trained; the defaults of the public options live in :class:`precede.CORL`."""
+
+    reward: RewardName
+    shaping: ShapingName
+    encoder: EncoderName
+    decoder: DecoderName
+    pointer: PointerName
+    inputs: InputsName
+    n_iterations: int
+    batch_size: int
+    n_samples: int
+    gamma: float
+    actor_learning_rate: float
+    critic_learning_rate: float
+    patience: int | None
+    max_time: float | None
+
+
+@dataclass(frozen=True)
+class Record:
+    """One iteration: scores of the batch, best score so far, and how sure the policy is."""
+
+    iteration: int
+    seconds: float
+    mean_score: float
+    batch_best: float
+    best_score: float
+    entropy: float
+
+    FIGURES = 4  # those computed on the device
+
+
+class Trainer:
+    """State of Algorithm 1: networks, optimisers, and BestScore and BestOrdering.
+
+    Parameters
+    ----------
+    score : OrderScore
+    values : (n_samples, n_variables) array
+        What the encoder draws its rows from.
+    settings : TrainingSettings
+    constraints : Constraints
+        Orders that break them are never sampled.
+    rng : numpy Generator
+        Seeds everything.
+    """
+
+    def __init__(
+        self,
+        score: OrderScore,
+        values: FloatArray,
+        settings: TrainingSettings,
+        constraints: Constraints,
+        rng: np.random.Generator,
+    ) -> None:
+        self.score, self.settings = score, settings
+        self.device = score.device
+        self.iteration = 0
+        self.generator = torch_generator(rng, self.device)
+        if settings.inputs == "fixed":
+            self.inputs: FixedInputs | ResampledInputs = FixedInputs(values, settings.n_samples, rng, self.device)
+        else:
+            rows = torch_generator(rng, self.device)
+            self.inputs = ResampledInputs(values, settings.n_samples, rows, self.device)
+        with seeded_torch(rng):
+            self.actor = Actor(self.inputs.n_inputs, settings.encoder, settings.decoder, settings.pointer)
+            self.critic = Critic(self.actor.encoder.width)
+        self.actor.to(self.device)
+        self.critic.to(self.device)
+        self.actor_optimizer = torch.optim.Adam(self.actor.parameters(), settings.actor_learning_rate)
+        self.critic_optimizer = torch.optim.Adam(self.critic.parameters(), settings.critic_learning_rate)
+        self.before: Tensor | None = None
+        if constraints.before.any():
+            self.before = torch.tensor(constraints.before, dtype=torch.float32, device=self.device)
+        self.bounds = score.bounds() if settings.shaping == "bound" and settings.reward == "dense" else None
+        d = score.n_variables
+        start = constraints.nearest_order(rng.permutation(d))  # Algorithm 1 starts from a random ordering
+        self._best_order = torch.tensor(start, device=self.device)
+        self._best_score = torch.full((), -torch.inf, dtype=torch.float64, device=self.device)
+
+    def run(self) -> Iterator[Record]:
+        """Train until the iterations, the patience or the time is spent; yield a record per iteration."""
+        settings, deadline = self.settings, Deadline(self.settings.max_time)
+        last_best, last_move = -np.inf, self.iteration
+        while self.iteration < settings.n_iterations and not deadline.passed():
+            figures = []
+            while len(figures) < READ_EVERY and self.iteration < settings.n_iterations:
+                figures.append(self.step())
+                self.iteration += 1
+                if deadline.passed():
+                    break
+            first = self.iteration - len(figures) + 1
+            for k, row in enumerate(torch.stack(figures).tolist()):
+                record = Record(first + k, deadline.elapsed(), *row)
+                if record.best_score > last_best:
+                    last_best, last_move = record.best_score, record.iteration
+                yield record
+            if settings.patience is not None and self.iteration - last_move >= settings.patience:
+                return
+
+    def step(self) -> Tensor:
+        """One pass through the body of Algorithm 1's loop; returns the device-side figures of a record."""
+        batch, d = self.settings.batch_size, self.score.n_variables
+        # lines 2-8: encode a batch of samples, collect a batch of orders and their rewards
+        states = self.actor.encoder(self.inputs.draw(batch))
+        noise = -torch.empty((batch, d, d), device=self.device).exponential_(generator=self.generator).log_()
+        orders = self.actor.sample(states.detach(), noise, self.before)
+        terms = self.score.terms(orders)
+        totals = self.score.total(terms.sum(1))
+        # line 9: update the actor and the critic
+        advantages = self._update_critic(states.detach(), orders, self._returns(orders, terms))
+        log_probabilities, entropies = self.actor.log_probabilities(states, orders, self.before)
+        loss = -(advantages * log_probabilities).sum(1).mean()
+        self.actor_optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.actor.parameters(), LARGEST_GRADIENT)
+        self.actor_optimizer.step()
+        # lines 10-12: keep the best ordering
+        batch_best, k = totals.max(0)
+        better = batch_best > self._best_score
+        self._best_order = torch.where(better, orders[k], self._best_order)
+        self._best_score = torch.maximum(batch_best, self._best_score)
+        return torch.stack([totals.mean(), batch_best, self._best_score, entropies.detach().mean().double()])
+
+    def _returns(self, orders: Tensor, terms: Tensor) -> Tensor:
+        """Return of every step, (batch, n_variables), of the reward that the settings name."""
+        settings = self.settings
+        if settings.reward == "episodic":
+            # every choice of the order is paid its score (Section 4.2, CORL-1)
+            return returns_to_go(episodic_rewards(self.score, terms), 1.0)
+        if self.bounds is not None:
+            return returns_to_go(bound_rewards(self.score, orders, terms, self.bounds), settings.gamma)
+        return returns_to_go(plain_rewards(terms), settings.gamma)
+
+    def _update_critic(self, states: Tensor, orders: Tensor, returns: Tensor) -> Tensor:
+        """Fit the critic to the returns and take its prediction off them.
+
+        Returns are first centred at each step and scaled over the batch, since their size differs between data sets
+        by orders of magnitude and the critic's learning rate is fixed.
+        """
+        centred = returns - returns.mean(0)
+        targets = (centred / centred.std().clamp_min(1e-12)).float()
+        if self.settings.reward == "episodic":
+            values = self.critic(states.mean(1))[:, None].expand(len(orders), orders.shape[1])
+        else:
+            values = select_states(self.critic(with_initial_state(states))[..., None], visited_states(orders))[..., 0]
+        loss = torch.nn.functional.mse_loss(values, targets)
+        self.critic_optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        self.critic_optimizer.step()
+        return targets - values.detach()
+
+    @property
+    def best_order(self) -> IntArray:
+        """BestOrdering so far."""
+        order: IntArray = self._best_order.cpu().numpy()
+        return order
+
+    @property
+    def best_score(self) -> float:
+        """BestScore so far."""
+        return float(self._best_score)
+
+    def state(self) -> dict[str, Any]:
+        """Everything that a later run needs to go on as if nothing had happened."""
+        return {
+            "iteration": self.iteration,
+            "actor": copy.deepcopy(self.actor.state_dict()),
+            "critic": copy.deepcopy(self.critic.state_dict()),
+            "actor_optimizer": copy.deepcopy(self.actor_optimizer.state_dict()),
+            "critic_optimizer": copy.deepcopy(self.critic_optimizer.state_dict()),
+            "generator": self.generator.get_state(),
+            "best_order": self._best_order.clone(),
+            "best_score": self._best_score.clone(),
+        }
