@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -81,8 +81,8 @@ def _refuse(frame: pd.DataFrame, kinds: list[str]) -> None:
         )
     if of("category"):
         raise DataError(
-            f"{_subject(of('category'), 'is', 'are')} categorical: leave it out, use numbers where the categories have an "
-            "order, or 0/1 indicator columns (all but one category)."
+            f"{_subject(of('category'), 'is', 'are')} categorical: leave it out, use numbers where the categories "
+            "have an order, or 0/1 indicator columns (all but one category)."
         )
     if of("complex"):
         raise DataError(f"{_subject(of('complex'), 'holds', 'hold')} complex numbers: take real and imaginary parts.")
@@ -104,7 +104,7 @@ def _refuse(frame: pd.DataFrame, kinds: list[str]) -> None:
         )
 
 
-def _subject(names: list[Hashable], singular: str, plural: str) -> str:
+def _subject(names: Sequence[Hashable], singular: str, plural: str) -> str:
     one = len(names) == 1
     return f"column{'' if one else 's'} {listed(names)} {singular if one else plural}"
 

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from precede.graph import CausalGraph
+
+SACHS_EDGES = {
+    "Raf": ["Mek"],
+    "Mek": ["Erk"],
+    "Erk": ["Akt"],
+    "Plcg": ["PIP2", "PIP3"],
+    "PIP3": ["PIP2"],
+    "PKA": ["Raf", "Mek", "Erk", "Akt", "P38", "Jnk"],
+    "PKC": ["Raf", "Mek", "PKA", "P38", "Jnk"],
+}
 
 
 @dataclass(frozen=True)
@@ -27,3 +39,29 @@ class Dataset:
     data: pd.DataFrame
     graph: CausalGraph
     settings: dict[str, Any] = field(default_factory=dict)
+
+
+def load_sachs() -> Dataset:
+    """Protein signalling in T cells: 853 observational samples, 11 variables, the 17-edge consensus graph.
+
+    The provenance is in ``precede/data/files/sachs.md``.
+
+    References
+    ----------
+    Sachs et al. (2005). Causal protein-signaling networks derived from multiparameter single-cell data.
+    Science 308:523-529.
+
+    Examples
+    --------
+    >>> sachs = load_sachs()
+    >>> sachs.data.shape, sachs.graph.n_edges
+    ((853, 11), 17)
+    """
+    with (files("precede.data") / "files" / "sachs.csv").open("rb") as file:
+        data = pd.read_csv(file)
+    names = list(data.columns)
+    adjacency = np.zeros((len(names), len(names)), dtype=bool)
+    for cause, effects in SACHS_EDGES.items():
+        adjacency[names.index(cause), [names.index(effect) for effect in effects]] = True
+    graph = CausalGraph.from_matrix(adjacency, names=names)
+    return Dataset(data, graph, {"name": "sachs", "source": "Sachs et al. 2005, Science 308:523-529; cdt 0.6.0"})
