@@ -158,7 +158,7 @@ class GPScore:
         filled = members.any(axis=1)
         variances[~filled] = self.likelihood.variances
         sets = torch.from_numpy(members[filled]).to(self.device, self.dtype)
-        parts = [self._regress(part) for part in sets.split(self.sets_at_once)]
+        parts = [self._regress(part) for part in torch.split(sets, self.sets_at_once)]
         if parts:
             variances[filled] = torch.cat(parts).cpu().numpy()
         return variances
@@ -184,6 +184,7 @@ class GPScore:
         return kernels.view(-1, m, m)
 
     def _factors(self, kernels: Tensor) -> Tensor:
+        factor: Tensor
         factor, failed = torch.linalg.cholesky_ex(kernels)
         for jitter in JITTERS:  # only a tiny kernel_noise on tied samples gets here
             again = failed.nonzero()[:, 0]

@@ -46,14 +46,20 @@ class NoiseModel:
 
     def terms(self, variances: FloatArray) -> FloatArray:
         """Terms of residual variances whose last axis is the variables."""
+        result: FloatArray
         if self.noise == "equal":
-            return variances * (-self.n_samples / (2 * self.noise_variance))
-        return np.log(np.maximum(variances, SMALLEST_SHARE * self.variances)) * (-self.n_samples / 2)
+            result = variances * (-self.n_samples / (2 * self.noise_variance))
+        else:
+            result = np.log(np.maximum(variances, SMALLEST_SHARE * self.variances)) * (-self.n_samples / 2)
+        return result
 
     def total(self, sums: Tensor, n_coefficients: int) -> Tensor:
         """BIC of orders with these sums of terms and this many regression coefficients."""
         m, d = self.n_samples, self.n_variables
+        result: Tensor
         if self.noise == "unequal":
-            return sums - (n_coefficients + d) / 2 * math.log(m)
-        mean_variance = sums * (-2 * self.noise_variance / (m * d))
-        return -m * d / 2 * torch.log(mean_variance) - (n_coefficients + 1) / 2 * math.log(m)
+            result = sums - (n_coefficients + d) / 2 * math.log(m)
+        else:
+            mean_variance = sums * (-2 * self.noise_variance / (m * d))
+            result = -m * d / 2 * torch.log(mean_variance) - (n_coefficients + 1) / 2 * math.log(m)
+        return result

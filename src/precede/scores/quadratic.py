@@ -1,0 +1,207 @@
+"""Quadratic regression on all predecessors: their values, squares and pairwise products."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from precede.errors import DataError
+from precede.graph import BoolArray, FloatArray, IntArray
+from precede.scores.cache import PredecessorCache
+from precede.scores.covariance import CHUNK_BYTES
+from precede.scores.likelihood import NoiseModel
+from precede.scores.linear import Noise
+from precede.scores.memory import memory_budget, size_in_words
+from precede.scores.protocol import terms_given_all_others
+
+RIDGE = 1e-10
+"""Added to the Gram matrix of unit-variance features: a two-valued column's square is collinear with the column."""
+
+CONSTANT = 1e-7
+"""A product of standardised columns that varies less than this is constant (the square of a ±1 column)."""
+
+ENTRIES_AT_ONCE = {"cpu": 2**21, "cuda": 2**28}
+"""Gram entries that are factorised together."""
+
+
+class QuadraticScore:
+    r"""BIC with quadratic regression on all predecessors.
+
+    With :math:`\phi_U` the predecessors :math:`x_i`, their squares and products :math:`x_i x_k`, centred, and
+    :math:`A = \mathrm{cov}(\phi_U)`, :math:`b_j = \mathrm{cov}(\phi_U, x_j)`,
+
+    .. math:: v_j = \mathrm{var}(x_j) - b_j^T A^{-1} b_j,
+
+    and the term of j is :math:`-\frac m2 \log v_j` (``noise="unequal"``), or :math:`-\frac{m}{2\sigma_0^2} v_j` with
+    ``total`` the profile likelihood (``noise="equal"``). Every A and b is cut from one matrix, the covariance of all
+    variables and all their products, so a regression does not touch the samples; one factor of A serves all variables
+    outside the set; a set is factorised once (:class:`PredecessorCache`).
+
+    Parameters
+    ----------
+    values : (n_samples, n_variables) array
+    noise : {"unequal", "equal"}
+        Whether the noise variances of the variables differ.
+    device : str or torch.device
+    memory_limit : float, optional
+        Bytes; half of the free memory when left out.
+    max_sets : int
+        Predecessor sets kept in the cache.
+
+    Notes
+    -----
+    Columns are standardised first, which changes no fit (constant, linear and quadratic features together span the
+    same space) but keeps A well conditioned. A ridge of 1e-10 lets collinear features pass.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=500)
+    >>> score = QuadraticScore(np.column_stack([x, x**2 + rng.normal(size=500)]))
+    >>> forward, backward = score.total(score.terms(torch.tensor([[0, 1], [1, 0]])).sum(1))
+    >>> bool(forward > backward)
+    True
+    """
+
+    name = "quadratic"
+    identifies = "dag"
+
+    def __init__(
+        self,
+        values: FloatArray,
+        *,
+        noise: Noise = "unequal",
+        device: torch.device | str = "cpu",
+        memory_limit: float | None = None,
+        max_sets: int = 1_000_000,
+    ) -> None:
+        self.n_samples, self.n_variables = values.shape
+        self.device = torch.device(device)
+        self.likelihood = NoiseModel(values, noise)
+        self.cache = PredecessorCache(self.n_variables, self._evaluate, max_sets=max_sets)
+        self._budget = memory_budget(memory_limit, self.device)
+        self._check_size()
+        d = self.n_variables
+        left, right = np.triu_indices(d)
+        standardised = (values - values.mean(axis=0)) / values.std(axis=0)
+        gram = torch.from_numpy(_unit_covariance(standardised, left, right)).to(self.device)
+        gram.diagonal().add_(RIDGE)
+        self._gram = gram
+        self._product = torch.zeros(d, d, dtype=torch.int64, device=self.device)  # where x_i x_k lies, i <= k
+        self._product[left, right] = torch.arange(d, d + len(left), device=self.device)
+
+    @property
+    def hit_rate(self) -> float:
+        """Share of the (variable, set) lookups that needed no new regression."""
+        return self.cache.hit_rate
+
+    @property
+    def n_evaluations(self) -> int:
+        """Predecessor sets factorised so far."""
+        return self.cache.n_evaluations
+
+    def terms(self, orders: Tensor) -> Tensor:
+        return torch.from_numpy(self.cache.terms(orders.cpu().numpy())).to(self.device)
+
+    def total(self, sums: Tensor) -> Tensor:
+        return self.likelihood.total(sums, sum(n_features(s) for s in range(self.n_variables)))
+
+    def bounds(self) -> Tensor:
+        """Terms given all the others."""
+        return terms_given_all_others(self)
+
+    def residual_variances(self, members: BoolArray) -> FloatArray:
+        """Residual variance of every variable given each set, (n_sets, n_variables).
+
+        Parameters
+        ----------
+        members : (n_sets, n_variables) bool array
+        """
+        shares = np.ones(members.shape)
+        sizes = members.sum(axis=1)
+        for size in np.unique(sizes[sizes > 0]):  # sets of one size have Gram matrices of one shape
+            where = np.flatnonzero(sizes == size)
+            variables = torch.from_numpy(np.nonzero(members[where])[1].reshape(len(where), size)).to(self.device)
+            parts = torch.split(variables, self._sets_at_once(int(size)))
+            shares[where] = torch.cat([self._regress(part) for part in parts]).cpu().numpy()
+        return shares * self.likelihood.variances
+
+    def _evaluate(self, members: BoolArray) -> FloatArray:
+        return self.likelihood.terms(self.residual_variances(members))
+
+    def _regress(self, variables: Tensor) -> Tensor:
+        """Share of each variable's variance left by the sets of these variables, (n_sets, n_variables)."""
+        left, right = torch.triu_indices(variables.shape[1], variables.shape[1], device=self.device)
+        features = torch.cat([variables, self._product[variables[:, left], variables[:, right]]], dim=1)
+        factor = torch.linalg.cholesky_ex(self._gram[features[:, :, None], features[:, None, :]])[0]
+        targets = self._gram[:, : self.n_variables][features]
+        explained = torch.linalg.solve_triangular(factor, targets, upper=False)
+        left_over: Tensor = 1 - (explained**2).sum(dim=1)
+        return left_over.clamp_min(0)
+
+    def _sets_at_once(self, size: int) -> int:
+        entries = n_features(size) ** 2
+        fitting = (self._budget - 8 * self._n_columns**2) // (24 * entries)
+        return max(1, min(fitting, ENTRIES_AT_ONCE[self.device.type] // entries))
+
+    @property
+    def _n_columns(self) -> int:
+        return n_features(self.n_variables)
+
+    def _check_size(self) -> None:
+        m, d = self.n_samples, self.n_variables
+        needed = n_features(d - 1) + 1
+        if needed >= m:
+            raise DataError(
+                f"score='quadratic' fits {needed} coefficients to a variable with {d - 1} predecessors, but there are "
+                f"only {m} samples: use more than {needed} rows, at most {_most_variables(m)} variables, or "
+                "score='gp' or 'sparse-gp'."
+            )
+        memory = 8 * 4 * self._n_columns**2
+        if memory > self._budget:
+            raise DataError(
+                f"score='quadratic' needs {size_in_words(memory)} for the {self._n_columns} features of {d} variables "
+                f"and may use {size_in_words(self._budget)}: use fewer variables, raise memory_limit, or use "
+                "score='gp' or 'sparse-gp'."
+            )
+
+
+def n_features(n_predecessors: int) -> int:
+    """Values, squares and products: s(s + 3)/2.
+
+    Examples
+    --------
+    >>> n_features(2)  # x, y, x², y², xy
+    5
+    """
+    return n_predecessors * (n_predecessors + 3) // 2
+
+
+def _most_variables(n_samples: int) -> int:
+    """Largest number of variables whose last regression leaves a degree of freedom."""
+    # (d - 1)(d + 2)/2 + 1 < m, that is d(d + 1)/2 <= m - 1
+    return (math.isqrt(8 * (n_samples - 1) + 1) - 1) // 2
+
+
+def _unit_covariance(values: FloatArray, left: IntArray, right: IntArray) -> FloatArray:
+    """Correlations of all columns and all their products, in pieces of the rows; 0 for a constant product."""
+    m = len(values)
+    rows = max(1, CHUNK_BYTES // (8 * (values.shape[1] + len(left))))
+
+    def features(start: int) -> FloatArray:
+        piece = values[start : start + rows]
+        return np.hstack([piece, piece[:, left] * piece[:, right]])
+
+    starts = range(0, m, rows)
+    mean: FloatArray = np.sum([features(start).sum(axis=0) for start in starts], axis=0) / m
+    matrix: FloatArray = np.zeros((len(mean), len(mean)))
+    for start in starts:
+        centred = features(start) - mean
+        matrix += centred.T @ centred / m
+    scale = np.sqrt(np.diag(matrix))
+    scale[scale < CONSTANT] = np.inf
+    matrix /= np.outer(scale, scale)
+    return matrix
