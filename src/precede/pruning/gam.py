@@ -55,8 +55,8 @@ def wood_p_value(effect: FloatArray, covariance: FloatArray, rank: float, residu
 
     :math:`V_f^{r-}` inverts the leading :math:`r` eigenvalues. With :math:`r = k + \nu` the last two directions share
     :math:`\bigl(\begin{smallmatrix}1 & \rho\\ \rho & \nu\end{smallmatrix}\bigr)`, :math:`\rho^2 = \nu(1-\nu)/2`,
-    and under the null :math:`T \sim \chi^2_{k-1} + \nu_1\chi^2_1 + \nu_2\chi^2_1`. The sign of :math:`\rho` is arbitrary: the two
-    p-values are averaged.
+    and under the null :math:`T \sim \chi^2_{k-1} + \nu_1\chi^2_1 + \nu_2\chi^2_1`. The sign of :math:`\rho` is
+    arbitrary: the two p-values are averaged.
 
     Parameters
     ----------

@@ -57,8 +57,8 @@ def select_smoothing(
     This is twice the negative restricted log-likelihood with the noise variance profiled out:
     :math:`D = \min_\beta \|y - Z\beta\|^2 + \beta^\top S_\lambda \beta`, :math:`M` counts the unpenalised
     coefficients (the intercept included), :math:`r_j` is the rank of the j-th penalty. Newton steps with the exact
-    Hessian, made positive definite, halved until they descend. Everything is a function of cross products, so a fit
-    does not depend on the number of samples.
+    Hessian, made positive definite, halved until they descend. Only cross products are needed, so the cost of
+    a step does not depend on the number of samples.
 
     Parameters
     ----------
