@@ -1,0 +1,1 @@
+"""Pruning: from a causal order to a causal graph."""

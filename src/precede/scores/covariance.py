@@ -11,10 +11,10 @@ from precede.graph import FloatArray
 CHUNK_BYTES = 64 * 2**20
 """Rows are centred in pieces of about this size, so that a large data set is never copied whole."""
 
-SMALLEST_PIVOT = 1e-10
+SMALLEST_PIVOT = 1e-12
 """Share of a column's variance that must be left after regressing on the others; below it a ridge is added."""
 
-RIDGE = 1e-8
+RIDGE = 1e-10
 """Added to a singular covariance, as a share of each column's own variance."""
 
 

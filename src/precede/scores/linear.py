@@ -40,7 +40,7 @@ class LinearScore:
 
     Notes
     -----
-    Exactly collinear columns, or fewer rows than columns, make the covariance singular: then a ridge of 1e-8 times
+    Exactly collinear columns, or fewer rows than columns, make the covariance singular: then a ridge of 1e-10 times
     each variance is added (see :mod:`precede.scores.covariance`).
 
     Examples

@@ -108,11 +108,10 @@ class NonGaussianScore:
 
         Notes
         -----
-        Moving a variable is a chain of adjacent swaps, and a swap rotates the two residuals. Let v be the moved
-        variable and u the one it passes, a and c their coefficients in the direction to be kept:
-        ``kept = (a u + c v) / r`` and ``rest = (a v - c u) / r`` with ``r² = a² + c²``. To the right u is kept (it
-        loses v as a predecessor), with a the pivot of u and c what v adds to it; to the left v is kept (it loses u),
-        with a its own scale and c its weight on u. All moved variables pass the same position together.
+        Moving a variable is a chain of adjacent swaps, and a swap rotates the two residuals. The one that loses the
+        other as a predecessor goes from scale a to r, with ``r² = a² + c²`` and c its coefficient on the other's
+        residual: ``loser = (a loser + c winner) / r`` and ``winner = (a winner - c loser) / r``. To the right the
+        moved variable wins, to the left it loses. All moved variables pass a position together.
         """
         factors, residuals = self._residuals(order[None])
         factor, z = factors[0], residuals[0]
@@ -126,8 +125,8 @@ class NonGaussianScore:
             pivot, vector = factor[j, j], update[:j, j].clone()
             length = torch.sqrt(pivot**2 + vector**2)
             cosine, sine = (pivot / length)[:, None], (vector / length)[:, None]
-            passed[:j, j] = negentropy(cosine * z[j] + sine * state[:j])
-            state[:j] = cosine * state[:j] - sine * z[j]
+            passed[:j, j] = negentropy((cosine * z[j]).addcmul_(sine, state[:j]))
+            state[:j].mul_(cosine).addcmul_(sine, z[j], value=-1)
             moved[:j, j] = negentropy(state[:j])
             update[:j, j + 1 :] = cosine * update[:j, j + 1 :] - sine * factor[j + 1 :, j]
         # to the left: the state is the residual of each k > j, given those before j
@@ -136,8 +135,8 @@ class NonGaussianScore:
         for j in range(d - 2, -1, -1):
             cosine = (scales[j + 1 :, j + 1] / scales[j + 1 :, j])[:, None]
             sine = (factor[j + 1 :, j] / scales[j + 1 :, j])[:, None]
-            passed[j + 1 :, j] = negentropy(cosine * z[j] - sine * state[j + 1 :])
-            state[j + 1 :] = cosine * state[j + 1 :] + sine * z[j]
+            passed[j + 1 :, j] = negentropy((cosine * z[j]).addcmul_(sine, state[j + 1 :], value=-1))
+            state[j + 1 :].mul_(cosine).addcmul_(sine, z[j])
             moved[j + 1 :, j] = negentropy(state[j + 1 :])
         changes = (passed - here).masked_fill(torch.eye(d, dtype=torch.bool, device=self.device), 0.0)
         right = changes.triu(1).cumsum(1)
@@ -156,10 +155,21 @@ def negentropy(residuals: Tensor) -> Tensor:
     ----------
     residuals : (..., n_samples) tensor
         Mean 0 and variance 1.
+
+    Notes
+    -----
+    ``log cosh z = |z| + log(1 + exp(-2|z|)) - log 2``; the logarithm is taken of the product of eight samples, each
+    in [1, 2]. That, and working in place, makes the whole several times faster on a CPU.
     """
+    n_samples = residuals.shape[-1]
     size = residuals.abs()
-    log_cosh = (size + torch.log1p(torch.exp(-2 * size))).mean(dim=-1) - math.log(2)
-    odd = (residuals * torch.exp(-(residuals**2) / 2)).mean(dim=-1)
+    mean_size = size.mean(dim=-1)
+    factors = size.mul_(-2).exp_().add_(1)
+    eighth = n_samples // 8
+    products = factors[..., : 8 * eighth].reshape(*factors.shape[:-1], 8, eighth).prod(dim=-2)
+    logs = products.log_().sum(dim=-1) + factors[..., 8 * eighth :].log().sum(dim=-1)
+    log_cosh = mean_size + logs / n_samples - math.log(2)
+    odd = torch.square(residuals).mul_(-0.5).exp_().mul_(residuals).mean(dim=-1)
     result: Tensor = EVEN_WEIGHT * (log_cosh - GAUSSIAN_LOG_COSH) ** 2 + ODD_WEIGHT * odd**2
     return result
 
