@@ -1,0 +1,17 @@
+"""Metrics: distance to a true graph, agreement of orders, sortability."""
+
+from precede.metrics.order import order_tpr
+from precede.metrics.sortability import r2_sortability, sortability, var_sortability
+from precede.metrics.structure import Metrics, cpdag_shd, evaluate, shd, sid
+
+__all__ = [
+    "Metrics",
+    "cpdag_shd",
+    "evaluate",
+    "order_tpr",
+    "r2_sortability",
+    "shd",
+    "sid",
+    "sortability",
+    "var_sortability",
+]
