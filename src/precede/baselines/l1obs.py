@@ -1,0 +1,288 @@
+"""L1OBS: order search with tabu lists over parents that lasso paths select (Schmidt, Niculescu-Mizil, Murphy 2007)."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from precede.baselines.lasso_path import lasso_path
+from precede.baselines.parent_weights import parent_weights
+from precede.data.load import Table
+from precede.errors import OptionError, check_choice, check_positive
+from precede.estimator import CausalEstimator, Findings
+from precede.graph import BoolArray, FloatArray, IntArray
+from precede.knowledge import Constraints, Knowledge, constraints_over
+from precede.progress import Deadline, ProgressBar
+from precede.randomness import RandomState, numpy_rng
+from precede.scores.covariance import covariance, regularised
+
+TIE = 1e-9
+"""Gains closer than this share of the score count as equal; one of them is drawn."""
+
+
+class L1OBS(CausalEstimator):
+    r"""Greedy search over orders whose parents come from lasso paths.
+
+    .. math:: \max_{\text{order}} \sum_j \max_{S \in \mathrm{path}(j, U_j)}
+              -\mathrm{NLL}(x_j \mid x_S) - \tfrac12 |S| \log m
+
+    where :math:`U_j` are the variables before j and :math:`\mathrm{path}(j, U_j)` the active sets along the lasso path
+    of j on :math:`U_j`; each set is scored at its least-squares weights (Schmidt et al. 2007, Equation 1 and Section
+    "L1-regularization paths"). The search swaps neighbours in the order, as Teyssier and Koller (2005, Section 4): take the
+    best swap that is not tabu, start anew from a random order when nothing improves.
+
+    Parameters
+    ----------
+    n_evaluations : int
+        Budget of lasso paths; one found in the cache costs nothing. The authors' demonstration has 2,500, the CORL
+        paper raised it to 10,000 (Appendix E).
+    n_restarts : int
+        Random orders to start from at most; with many variables the budget ends first.
+    tabu_length : int
+        Pairs whose swap is forbidden because they were swapped last; a climb ends after as many moves in a row
+        without a new best, so with 0 it ends at the first local optimum (the authors' program).
+    variance : "unit" or "free"
+        Noise variance in the likelihood: one, as in the authors' program, so that
+        :math:`\mathrm{NLL} = \tfrac12 \mathrm{RSS}`; or each variable's own, :math:`\tfrac m2 \log \mathrm{RSS}`,
+        which tells orders apart only up to Markov equivalence.
+    threshold : float or None
+        Drop edges with a smaller absolute weight in the end, as the CORL paper does with this method's graphs
+        (Section 5.1); None keeps them all.
+    knowledge : Knowledge, optional
+    max_time : float, optional
+        Seconds; the best order so far is kept.
+    random_state : int, Generator or None
+    verbose : bool
+
+    Notes
+    -----
+    **Deviations from the paper.** The data is centred, not standardised, for scoring: with unit variances, scaling would
+    hide the order; the paths are computed on the correlations, as LARS expects. A family score is cached by
+    (variable, set of predecessors). A path counts as one evaluation (it costs about as much as one least-squares fit);
+    the authors' program counts every set on it, so the same number is a larger budget here. Required parents are part of every set and partialled out before the path. Discrete
+    data and interventions are left out.
+
+    References
+    ----------
+    M. Schmidt, A. Niculescu-Mizil, K. Murphy: Learning graphical model structure using L1-regularization paths. AAAI 2007.
+    M. Teyssier, D. Koller: Ordering-based search: a simple and effective algorithm for learning Bayesian networks. UAI 2005.
+
+    Examples
+    --------
+    >>> from precede.data.simulate import simulate
+    >>> dataset = simulate("er", 5, 1, n_samples=500, random_state=0)
+    >>> model = L1OBS(random_state=0, verbose=False).fit(dataset.data)
+    >>> bool((model.graph_.edges == dataset.graph.edges).all())
+    True
+    """
+
+    def __init__(
+        self,
+        n_evaluations: int = 10_000,
+        n_restarts: int = 100,
+        tabu_length: int = 10,
+        variance: str = "unit",
+        threshold: float | None = 0.3,
+        knowledge: Knowledge | None = None,
+        max_time: float | None = None,
+        random_state: RandomState = None,
+        verbose: bool = True,
+    ) -> None:
+        self.n_evaluations = n_evaluations
+        self.n_restarts = n_restarts
+        self.tabu_length = tabu_length
+        self.variance = variance
+        self.threshold = threshold
+        self.knowledge = knowledge
+        self.max_time = max_time
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _learn(self, table: Table) -> Findings:
+        check_positive("n_evaluations", self.n_evaluations, integer=True)
+        check_positive("n_restarts", self.n_restarts, integer=True)
+        check_choice("variance", self.variance, ("unit", "free"))
+        if not isinstance(self.tabu_length, int) or self.tabu_length < 0:
+            raise OptionError(f"tabu_length={self.tabu_length!r} will not do: it must be a whole number, 0 or more.")
+        rng = numpy_rng(self.random_state)
+        constraints = constraints_over(self.knowledge, table.names)
+        matrix = regularised(covariance(table.values))
+        families = Families(matrix, table.n_samples, self.variance, constraints)
+        search = OrderSearch(families, constraints, self.tabu_length, self.n_evaluations, Deadline(self.max_time), rng)
+        with ProgressBar("L1OBS", self.n_evaluations, self.verbose) as bar:
+            for _ in range(self.n_restarts):
+                search.climb(constraints.nearest_order(rng.permutation(table.n_variables)))
+                bar.update(min(families.n_evaluations, self.n_evaluations), best_score=search.best_score)
+                if search.exhausted():
+                    break
+        parents = families.graph(search.best_order)
+        edges, weights = parent_weights(matrix, parents, self.threshold, constraints)
+        return Findings(
+            edges,
+            search.best_order,
+            weights,
+            search.best_score,
+            search.history,
+            {
+                "n_evaluations": families.n_evaluations,
+                "n_families": len(families.cache),
+                "n_edges_before_threshold": int(parents.sum()),
+            },
+        )
+
+
+@dataclass
+class Families:
+    """Best parent set of a variable among its predecessors, remembered by (variable, bit mask of predecessors).
+
+    Parameters
+    ----------
+    covariance : (n_variables, n_variables) float array
+    n_samples : int
+    variance : "unit" or "free"
+    constraints : Constraints
+    """
+
+    covariance: FloatArray
+    n_samples: int
+    variance: str
+    constraints: Constraints
+    cache: dict[tuple[int, int], tuple[float, IntArray]] = field(default_factory=dict)
+    n_evaluations: int = 0
+
+    def __post_init__(self) -> None:
+        scale = np.sqrt(np.diag(self.covariance))
+        self._correlation = self.covariance / np.outer(scale, scale)
+        self._allowed = [_mask(self.constraints.allowed[:, j]) for j in range(len(scale))]
+
+    def best(self, variable: int, predecessors: int) -> tuple[float, IntArray]:
+        """Score and parents of a variable; ``predecessors`` is a bit mask of the variables before it."""
+        key = (variable, predecessors & self._allowed[variable])
+        if key not in self.cache:
+            members = np.array([i for i in range(len(self.covariance)) if key[1] >> i & 1], dtype=np.int64)
+            self.cache[key] = self._search_path(variable, members)
+            self.n_evaluations += 1
+        return self.cache[key]
+
+    def graph(self, order: IntArray) -> BoolArray:
+        """Parents of every variable in an order; ``[i, j]`` means i -> j."""
+        edges = np.zeros_like(self.constraints.allowed)
+        before = 0
+        for variable in order.tolist():
+            edges[self.best(variable, before)[1], variable] = True
+            before |= 1 << variable
+        return edges
+
+    def _search_path(self, variable: int, members: IntArray) -> tuple[float, IntArray]:
+        required = self.constraints.required[members, variable]
+        kept, free = members[required], members[~required]
+        columns = np.append(free, variable)
+        gram = self._correlation[np.ix_(columns, columns)]
+        if len(kept):  # partial the required parents out: they are in every set
+            cross = self._correlation[np.ix_(kept, columns)]
+            gram = gram - cross.T @ np.linalg.solve(self._correlation[np.ix_(kept, kept)], cross)
+        best_score, best_set = -math.inf, kept
+        for active, weights in lasso_path(gram[:-1, :-1], gram[:-1, -1]):
+            residual = float(gram[-1, -1] - weights @ gram[active, -1])
+            score = self._local_score(variable, residual, len(kept) + len(active))
+            if score > best_score:
+                best_score, best_set = score, np.concatenate([kept, free[active]])
+        return best_score, best_set
+
+    def _local_score(self, variable: int, unexplained: float, n_parents: int) -> float:
+        """Minus the description length of a family, from the share of the variance that its parents leave."""
+        residual = unexplained * float(self.covariance[variable, variable])
+        fit = residual if self.variance == "unit" else math.log(residual)
+        return -0.5 * self.n_samples * fit - 0.5 * n_parents * math.log(self.n_samples)
+
+
+@dataclass
+class OrderSearch:
+    """Hill-climbing over adjacent swaps with a tabu list (Teyssier and Koller 2005, Section 4)."""
+
+    families: Families
+    constraints: Constraints
+    tabu_length: int
+    budget: int
+    deadline: Deadline
+    rng: np.random.Generator
+    best_score: float = -math.inf
+    best_order: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+    def exhausted(self) -> bool:
+        """Whether the budget or the time is spent."""
+        return self.families.n_evaluations >= self.budget or self.deadline.passed()
+
+    def climb(self, start: IntArray) -> None:
+        """Swap neighbours until nothing improves; the best order ever seen is kept."""
+        order = start.tolist()
+        masks = [0]  # masks[t]: bit mask of the first t variables
+        for variable in order:
+            masks.append(masks[-1] | 1 << variable)
+        terms = [self.families.best(variable, masks[t])[0] for t, variable in enumerate(order)]
+        score = climb_best = sum(terms)
+        self._record(order, score)
+        tabu: deque[tuple[int, int]] = deque(maxlen=self.tabu_length)
+        swaps: list[tuple[float, float]] = [(math.nan, math.nan)] * (len(order) - 1)
+        stale, waited = range(len(order) - 1), 0
+        while True:
+            for t in stale:
+                if self.exhausted():
+                    return
+                swaps[t] = self._swapped_terms(order, masks, t)
+            gains = self._gains(order, terms, swaps, tabu, climb_best - score)
+            best_gain = gains.max(initial=-math.inf)
+            if best_gain == -math.inf or (best_gain <= TIE * abs(score) and waited >= self.tabu_length):
+                break
+            t = int(self.rng.choice(np.flatnonzero(gains >= best_gain - TIE * abs(score))))
+            first, second = order[t], order[t + 1]
+            order[t], order[t + 1] = second, first
+            masks[t + 1] = masks[t] | 1 << second
+            terms[t], terms[t + 1] = swaps[t]
+            tabu.append(_pair(first, second))
+            stale = range(max(t - 1, 0), min(t + 2, len(order) - 1))  # only these swaps see a changed predecessor set
+            score = sum(terms)
+            waited += 1
+            if score > climb_best + TIE * abs(score):
+                climb_best, waited = score, 0
+            self._record(order, score)
+
+    def _swapped_terms(self, order: list[int], masks: list[int], t: int) -> tuple[float, float]:
+        """Terms at places t and t + 1 after swapping them; no other term changes."""
+        first, second = order[t], order[t + 1]
+        if self.constraints.before[first, second]:
+            return -math.inf, -math.inf
+        return self.families.best(second, masks[t])[0], self.families.best(first, masks[t] | 1 << second)[0]
+
+    def _gains(
+        self,
+        order: list[int],
+        terms: list[float],
+        swaps: list[tuple[float, float]],
+        tabu: deque[tuple[int, int]],
+        needed: float,
+    ) -> FloatArray:
+        """Gain of each swap; a tabu one counts only when it beats the best order of this climb."""
+        gains = np.array([a + b - terms[t] - terms[t + 1] for t, (a, b) in enumerate(swaps)])
+        for t in range(len(gains)):
+            if _pair(order[t], order[t + 1]) in tabu and gains[t] <= needed + TIE * abs(needed):
+                gains[t] = -math.inf
+        return gains
+
+    def _record(self, order: list[int], score: float) -> None:
+        if score > self.best_score:
+            self.best_score, self.best_order = score, np.array(order, dtype=np.int64)
+            self.history.append({"n_evaluations": self.families.n_evaluations, "best_score": score})
+
+
+def _pair(a: int, b: int) -> tuple[int, int]:
+    return (a, b) if a < b else (b, a)
+
+
+def _mask(members: BoolArray) -> int:
+    return sum(1 << int(i) for i in np.flatnonzero(members))
