@@ -1,0 +1,41 @@
+# Two commands on a fresh machine: make demo, make test.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/pip --disable-pip-version-check
+
+.PHONY: demo test test-slow test-peers lint types bench clean
+
+.venv/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(PIP) install --quiet --constraint constraints.txt --editable .
+	touch $@
+
+.venv/developed: .venv/installed
+	$(PIP) install --quiet --constraint constraints.txt --editable ".[dev]"
+	touch $@
+
+demo: .venv/installed  ## learn the Sachs protein network and write a report
+	$(BIN)/precede discover sachs --out results/sachs --seed 0
+
+test: .venv/developed  ## the whole test suite
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 -m "not slow and not peers"
+
+test-slow: .venv/developed  ## longer checks
+	$(BIN)/pytest -m slow
+
+test-peers: .venv/developed  ## against the peer packages that are installed beside
+	$(BIN)/pytest -m peers
+
+lint: .venv/developed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: .venv/developed
+	$(BIN)/mypy
+
+bench: .venv/developed  ## the tables that the README quotes
+	$(BIN)/python benchmarks/linear.py
+
+clean:
+	rm -rf .venv results build dist

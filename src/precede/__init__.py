@@ -1,0 +1,1 @@
+"""Precede learns which variable precedes which."""

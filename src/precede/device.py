@@ -1,0 +1,26 @@
+"""Which machine to compute on."""
+
+from __future__ import annotations
+
+import torch
+
+from precede.errors import OptionError
+
+
+def choose_device(device: str | torch.device) -> torch.device:
+    """Turn the ``device`` option into a device; ``"auto"`` takes a GPU when there is one.
+
+    Examples
+    --------
+    >>> choose_device("cpu")
+    device(type='cpu')
+    """
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        chosen = torch.device(device)
+    except (RuntimeError, TypeError) as error:
+        raise OptionError(f"device={device!r} is unknown: 'auto', 'cpu' and 'cuda' work.") from error
+    if chosen.type == "cuda" and not torch.cuda.is_available():
+        raise OptionError(f"device={device!r} was asked for, but this machine has no GPU: 'auto' and 'cpu' work.")
+    return chosen
