@@ -7,16 +7,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from precede import dot, formats, peers
 from precede.errors import GraphError, listed
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
@@ -159,8 +164,8 @@ class CausalGraph:
             Non-zero at ``[i, j]`` means i -> j.
         weights : same shape, optional
             Edge strengths; the adjacency's own values when left out.
-        order : sequence of column positions or of names, optional
-            Causes first; computed when left out.
+        order : sequence of names or of column positions, optional
+            Causes first; computed when left out. An integer array always holds positions.
         names : sequence, optional
             Taken from a DataFrame's columns, else the integers from 0.
         """
@@ -212,6 +217,111 @@ class CausalGraph:
             for j in np.flatnonzero(self.edges[i])
         ]
 
+    def to_networkx(self) -> nx.DiGraph[Hashable]:
+        """A networkx ``DiGraph`` with a ``weight`` on every edge."""
+        return formats.to_networkx(self._parts())
+
+    @classmethod
+    def from_networkx(cls, graph: Any) -> CausalGraph:
+        """From a networkx ``DiGraph``; an edge without ``weight`` counts 1."""
+        return cls._from_parts(formats.from_networkx(graph))
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """JSON with names, order and weighted edges; also written to ``path``.
+
+        Examples
+        --------
+        >>> graph = CausalGraph.from_matrix([[0, 1], [0, 0]], names=["rain", "wet"])
+        >>> CausalGraph.from_json(graph.to_json()) == graph
+        True
+        """
+        return _delivered(formats.to_json(self._parts()), path)
+
+    @classmethod
+    def from_json(cls, source: str | os.PathLike[str]) -> CausalGraph:
+        """From the text or the file that :meth:`to_json` wrote."""
+        return cls._from_parts(formats.from_json(formats.text_of(source, "{")))
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Labelled matrix of weights, causes in rows; also written to ``path``."""
+        return _delivered(formats.to_csv(self._parts()), path)
+
+    @classmethod
+    def from_csv(cls, source: str | os.PathLike[str]) -> CausalGraph:
+        """From the text or file of a square matrix, causes in rows, with or without names."""
+        return cls._from_parts(formats.from_csv(formats.text_of(source, "\n")))
+
+    def to_gml(self, path: str | os.PathLike[str] | None = None) -> str:
+        """GML, for networkx, igraph, Gephi; also written to ``path``."""
+        return _delivered(formats.to_gml(self._parts()), path)
+
+    @classmethod
+    def from_gml(cls, source: str | os.PathLike[str]) -> CausalGraph:
+        """From GML text or a GML file."""
+        return cls._from_parts(formats.from_gml(formats.text_of(source, "[")))
+
+    def to_dot(self, path: str | os.PathLike[str] | None = None) -> str:
+        """DOT, for Graphviz; also written to ``path``.
+
+        Examples
+        --------
+        >>> print(CausalGraph.from_matrix([[0, 0.5], [0, 0]], names=["rain", "wet"]).to_dot())
+        digraph {
+          "rain";
+          "wet";
+          "rain" -> "wet" [strength="0.5", label="0.5"];
+        }
+        """
+        return _delivered(dot.to_dot(self._parts()), path)
+
+    @classmethod
+    def from_dot(cls, source: str | os.PathLike[str]) -> CausalGraph:
+        """From the text or file of a plain DOT digraph."""
+        return cls._from_parts(dot.from_dot(formats.text_of(source, "{")))
+
+    def to_dowhy(self) -> nx.DiGraph[Hashable]:
+        """What ``dowhy.CausalModel(graph=...)`` and ``dowhy.gcm`` take."""
+        return peers.to_dowhy(self._parts())
+
+    @classmethod
+    def from_dowhy(cls, source: Any) -> CausalGraph:
+        """From a DoWhy model, its graph, or a GML string; unobserved nodes are left out."""
+        return cls._from_parts(peers.from_dowhy(source))
+
+    def to_causallearn(self) -> Any:
+        """A causal-learn ``Dag`` (no weights); needs the package causal-learn."""
+        return peers.to_causallearn(self._parts())
+
+    @classmethod
+    def from_causallearn(cls, source: Any) -> CausalGraph:
+        """From a causal-learn graph whose edges are all directed."""
+        return cls._from_parts(peers.from_causallearn(source))
+
+    def to_lingam(self) -> FloatArray:
+        """lingam's weight matrix: [i, j] is the effect of j on i, the transpose of :attr:`weights`."""
+        return peers.to_lingam(self._parts())
+
+    @classmethod
+    def from_lingam(cls, source: Any, names: Sequence[Hashable] | None = None) -> CausalGraph:
+        """From a fitted lingam model or its ``adjacency_matrix_``."""
+        return cls._from_parts(peers.from_lingam(source, names))
+
+    def to_gcastle(self) -> IntArray:
+        """gcastle's ``causal_matrix``: 0/1 integers, causes in rows."""
+        return peers.to_gcastle(self._parts())
+
+    @classmethod
+    def from_gcastle(cls, source: Any, names: Sequence[Hashable] | None = None) -> CausalGraph:
+        """From a fitted gcastle learner or its ``causal_matrix``."""
+        return cls._from_parts(peers.from_gcastle(source, names))
+
+    def _parts(self) -> formats.Parts:
+        return formats.Parts(self.edges, self.strengths, self.names, self.order)
+
+    @classmethod
+    def _from_parts(cls, parts: formats.Parts) -> CausalGraph:
+        return cls.from_matrix(parts.edges, parts.strengths, parts.order, parts.names)
+
     def __eq__(self, other: object) -> bool:
         """Same names, edges and weights; the order is a witness, not part of the graph."""
         return (
@@ -232,6 +342,12 @@ class CausalGraph:
         return f"CausalGraph({self.n_variables} variables, {self.n_edges} edge{plural}{listing})"
 
 
+def _delivered(text: str, path: str | os.PathLike[str] | None) -> str:
+    if path is not None:
+        formats.write_text(path, text)
+    return text
+
+
 def _positions(
     edges: BoolArray, order: Sequence[Hashable] | npt.ArrayLike | None, names: tuple[Hashable, ...]
 ) -> IntArray:
@@ -240,7 +356,7 @@ def _positions(
         return topological_order(edges)
     items: list[Any] = list(order)  # type: ignore[arg-type]
     index = {name: k for k, name in enumerate(names)}
-    by_name = set(items) == set(names)
+    by_name = set(items) == set(names) and not (isinstance(order, np.ndarray) and order.dtype.kind in "iu")
     positions = np.array([index[i] for i in items] if by_name else items)
     if sorted(positions.tolist()) != list(range(len(names))):
         raise GraphError(f"the order must list each of the {len(names)} variables once.")
