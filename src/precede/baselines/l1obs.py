@@ -31,9 +31,9 @@ class L1OBS(CausalEstimator):
               -\mathrm{NLL}(x_j \mid x_S) - \tfrac12 |S| \log m
 
     where :math:`U_j` are the variables before j and :math:`\mathrm{path}(j, U_j)` the active sets along the lasso path
-    of j on :math:`U_j`; each set is scored at its least-squares weights (Schmidt et al. 2007, Equation 1 and Section
-    "L1-regularization paths"). The search swaps neighbours in the order, as Teyssier and Koller (2005, Section 4): take the
-    best swap that is not tabu, start anew from a random order when nothing improves.
+    of j on :math:`U_j`; each set is scored at its least-squares weights (Schmidt et al. 2007, the MDL score of
+    Equation 1 along L1-regularization paths). The search swaps neighbours in the order (Teyssier and Koller 2005,
+    Section 4): it takes the best swap that is not tabu, and starts anew from a random order when nothing improves.
 
     Parameters
     ----------
@@ -60,16 +60,18 @@ class L1OBS(CausalEstimator):
 
     Notes
     -----
-    **Deviations from the paper.** The data is centred, not standardised, for scoring: with unit variances, scaling would
-    hide the order; the paths are computed on the correlations, as LARS expects. A family score is cached by
-    (variable, set of predecessors). A path counts as one evaluation (it costs about as much as one least-squares fit);
-    the authors' program counts every set on it, so the same number is a larger budget here. Required parents are part of every set and partialled out before the path. Discrete
-    data and interventions are left out.
+    **Deviations from the paper.** The data is centred, not standardised, for scoring: with unit variances, scaling
+    would hide the order; the paths are computed on the correlations, as LARS expects. A family is cached by
+    (variable, set of predecessors). A path counts as one evaluation, since it costs about as much as one least-squares
+    fit; the authors' program counts every set on it, so the same number is a larger budget here. Required parents are
+    part of every set and partialled out before the path. Discrete data and interventions are left out.
 
     References
     ----------
-    M. Schmidt, A. Niculescu-Mizil, K. Murphy: Learning graphical model structure using L1-regularization paths. AAAI 2007.
-    M. Teyssier, D. Koller: Ordering-based search: a simple and effective algorithm for learning Bayesian networks. UAI 2005.
+    M. Schmidt, A. Niculescu-Mizil, K. Murphy: Learning graphical model structure using L1-regularization paths.
+    AAAI 2007.
+    M. Teyssier, D. Koller: Ordering-based search: a simple and effective algorithm for learning Bayesian networks.
+    UAI 2005.
 
     Examples
     --------
@@ -120,7 +122,7 @@ class L1OBS(CausalEstimator):
                 if search.exhausted():
                     break
         parents = families.graph(search.best_order)
-        edges, weights = parent_weights(matrix, parents, self.threshold, constraints)
+        edges, weights = parent_weights(matrix, parents, search.best_order, self.threshold, constraints)
         return Findings(
             edges,
             search.best_order,

@@ -15,11 +15,10 @@ MOST_STEPS_PER_VARIABLE = 8
 def lasso_path(gram: FloatArray, cross: FloatArray) -> Iterator[tuple[IntArray, FloatArray]]:
     r"""Walk down the lasso path :math:`w(\lambda) = \arg\min \tfrac12 w^T G w - w^T c + \lambda \|w\|_1`.
 
-    Between two knots the active set A and its signs s stay, and with
-    :math:`G_{AA} v = c_A` and :math:`G_{AA} u = s`, :math:`w_A(\lambda) = v - \lambda u`; the next knot is the largest smaller
-    :math:`\lambda` where an active weight reaches zero or an inactive correlation reaches :math:`\lambda` (the lasso
-    modification of LARS, Efron et al. 2004, Section 3.1). ``v`` are the least-squares weights that
-    L1OBS scores the set with, so they come for free.
+    Between two knots the active set A and its signs s stay, and with :math:`G_{AA} v = c_A` and :math:`G_{AA} u = s`,
+    :math:`w_A(\lambda) = v - \lambda u`. The next knot is the largest smaller :math:`\lambda` where an active weight
+    reaches zero or an inactive correlation reaches :math:`\lambda` (the lasso modification of LARS, Efron et al. 2004,
+    Section 3.1). ``v`` are the least-squares weights that L1OBS scores the set with, so they come for free.
 
     Parameters
     ----------

@@ -3,12 +3,13 @@
 import numpy as np
 
 from precede.errors import OptionError
-from precede.graph import BoolArray, FloatArray
+from precede.graph import BoolArray, FloatArray, IntArray
 from precede.knowledge import Constraints
+from precede.pruning.weights import regression_on
 
 
 def parent_weights(
-    covariance: FloatArray, parents: BoolArray, threshold: float | None, constraints: Constraints
+    covariance: FloatArray, parents: BoolArray, order: IntArray, threshold: float | None, constraints: Constraints
 ) -> tuple[BoolArray, FloatArray]:
     r"""Regress each variable on its parents and drop small weights.
 
@@ -19,6 +20,8 @@ def parent_weights(
     covariance : (n_variables, n_variables) float array
     parents : (n_variables, n_variables) bool array
         ``[i, j]`` means i -> j.
+    order : (n_variables,) int array
+        An order that the parents agree with.
     threshold : float or None
         None keeps every parent.
     constraints : Constraints
@@ -32,17 +35,14 @@ def parent_weights(
     Examples
     --------
     >>> parents = np.array([[False, True], [False, False]])
-    >>> parent_weights(np.array([[1.0, 0.5], [0.5, 2.0]]), parents, 0.3, Constraints.none(2))[1]
+    >>> moments = np.array([[1.0, 0.5], [0.5, 2.0]])
+    >>> parent_weights(moments, parents, np.array([0, 1]), 0.3, Constraints.none(2))[1]
     array([[0. , 0.5],
            [0. , 0. ]])
     """
     if threshold is not None and (isinstance(threshold, bool) or not threshold >= 0):
         raise OptionError(f"threshold={threshold!r} will not do: it must be a number, 0 or more, or None.")
-    with_required = constraints.apply(parents)
-    weights = np.zeros_like(covariance)
-    for j in range(len(covariance)):
-        chosen = np.flatnonzero(with_required[:, j])
-        weights[chosen, j] = np.linalg.solve(covariance[np.ix_(chosen, chosen)], covariance[chosen, j])
-    large = with_required & (np.abs(weights) >= (threshold or 0.0))
-    edges = constraints.apply(large)
+    candidates = constraints.apply(parents)
+    weights = regression_on(covariance, candidates, order)
+    edges = constraints.apply(candidates & (np.abs(weights) >= (threshold or 0.0)))
     return edges, np.where(edges, weights, 0.0)
