@@ -14,7 +14,8 @@ from joblib import Parallel, delayed
 
 from precede.errors import DataError, OptionError, check_choice
 from precede.graph import BoolArray, FloatArray
-from precede.pruning.gam import GamFit, fit_gam
+from precede.pruning.gam import GamFit, fit_terms
+from precede.pruning.splines import BASIS_SIZE, basis_size, spline_basis
 
 GamTest = Literal["wood", "f"]
 
@@ -87,8 +88,10 @@ def prune_by_gam(
     candidates = edges | kept_anyway
     parents = [np.flatnonzero(candidates[:, j]) for j in range(d)]
     tested = [j for j in range(d) if len(parents[j])]
+    sizes = {j: basis_size(len(values), len(parents[j])) for j in tested}
+    bases = [spline_basis(column, BASIS_SIZE) for column in values.T]  # the smaller ones are cut from these
     fits: list[GamFit] = Parallel(n_jobs=n_jobs)(
-        delayed(fit_gam)(values[:, parents[j]], values[:, j], penalised=test == "wood") for j in tested
+        delayed(fit_terms)([bases[i].cut(sizes[j]) for i in parents[j]], values[:, j], test == "wood") for j in tested
     )
     p_values, strengths = np.full((d, d), np.nan), np.zeros((d, d))
     for j, fit in zip(tested, fits, strict=True):

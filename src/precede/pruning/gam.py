@@ -10,6 +10,7 @@ Wood (2013), On p-values for smooth components of an extended generalized additi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import floor, sqrt
@@ -20,7 +21,7 @@ from scipy import linalg, special
 from precede.errors import DataError, OptionError
 from precede.graph import FloatArray, IntArray
 from precede.pruning.reml import RIDGE, inverse_from_cholesky, select_smoothing
-from precede.pruning.splines import basis_size, spline_basis
+from precede.pruning.splines import SplineBasis, basis_size, spline_basis
 
 
 @dataclass(frozen=True)
@@ -161,64 +162,54 @@ def fit_gam(x: FloatArray, y: FloatArray, n_basis: int | None = None, penalised:
             f"n_basis={n_basis!r} will not do: it must be at least 2, and {n_terms} terms of it must leave residual "
             f"degrees of freedom with {m} samples."
         )
+    size = n_basis or basis_size(m, n_terms)
+    return fit_terms([spline_basis(column, size) for column in x.T], y, penalised)
+
+
+def fit_terms(bases: Sequence[SplineBasis], y: FloatArray, penalised: bool = True) -> GamFit:
+    """The additive model of :func:`fit_gam` on bases that are already there, one a term."""
+    m, n_terms = len(y), len(bases)
     if m < n_terms + 3:
         raise DataError(
             f"an additive model of {n_terms} terms needs at least {n_terms + 3} samples, but there are {m}: "
             "use more samples or fewer candidate parents."
         )
     centre, spread = float(y.mean()), float(y.std())
-    if n_terms == 0 or spread <= 1e-12 * max(1.0, abs(centre)):
+    sizes = [len(basis.roughness) for basis in bases]
+    if sum(sizes) == 0 or spread <= 1e-12 * max(1.0, abs(centre)):
         nothing = np.zeros(n_terms)
         variance = float(y.var() * m / (m - 1))
         return GamFit(np.ones(n_terms), nothing, nothing, variance, np.full(m, centre), nothing)
     response = (y - centre) / spread
-    bases = [spline_basis(column, n_basis or basis_size(m, n_terms)) for column in x.T]
     design = np.hstack([basis.columns for basis in bases])
     roughness = np.concatenate([basis.roughness for basis in bases])
-    term = np.repeat(np.arange(n_terms), [len(basis.roughness) for basis in bases])
+    term = np.repeat(np.arange(n_terms), sizes)
     cross, target = design.T @ design / m, design.T @ response / m
     if penalised:
         chosen = select_smoothing(cross, target, 1.0, m, term, roughness, np.zeros(n_terms))
         rho, beta, inverse = chosen.log_smoothing, chosen.coefficients, chosen.inverse
     else:
         rho = np.full(n_terms, -np.inf)
-        inverse = inverse_from_cholesky(
-            linalg.cholesky(cross + RIDGE * np.eye(len(cross)), lower=True, check_finite=False)
-        )
+        ridged = cross + RIDGE * np.eye(len(cross))
+        inverse = inverse_from_cholesky(linalg.cholesky(ridged, lower=True, check_finite=False))
         beta = inverse @ target
-    return _tested(design, response, cross, inverse, beta, rho, term, n_terms, penalised, centre, spread)
-
-
-def _tested(
-    design: FloatArray,
-    response: FloatArray,
-    cross: FloatArray,
-    inverse: FloatArray,
-    beta: FloatArray,
-    rho: FloatArray,
-    term: IntArray,
-    n_terms: int,
-    penalised: bool,
-    centre: float,
-    spread: float,
-) -> GamFit:
-    """Degrees of freedom, noise variance and the test of every term."""
-    m = len(response)
     fitted = design @ beta
-    influence = inverse @ cross
-    diagonal = np.diag(influence)
-    edf: FloatArray = np.bincount(term, diagonal, n_terms).astype(float)
-    reference = np.bincount(term, 2 * diagonal - np.einsum("ij,ji->i", influence, influence), n_terms)
+    edf, reference = _degrees_of_freedom(inverse @ cross, term, n_terms)
     residual_df = max(m - 1 - float(edf.sum()), 1.0)
     noise = max(float(((response - fitted) ** 2).sum()) / residual_df, 1e-14)
     p_values, strengths = np.ones(n_terms), np.zeros(n_terms)
-    for j in range(n_terms):
+    for j in np.flatnonzero(sizes):
         of_term = np.flatnonzero(term == j)
-        if len(of_term) == 0:
-            continue
-        block = inverse[np.ix_(of_term, of_term)] * (noise / m)
         # The columns of a term are orthonormal, so its coefficients are the coordinates that the test asks for.
-        rank = float(reference[j]) if penalised else float(len(of_term))
-        p_values[j] = wood_p_value(beta[of_term], block, rank, residual_df)
+        covariance = inverse[np.ix_(of_term, of_term)] * (noise / m)
+        rank = float(reference[j]) if penalised else float(sizes[j])
+        p_values[j] = wood_p_value(beta[of_term], covariance, rank, residual_df)
         strengths[j] = sqrt(float(beta[of_term] @ beta[of_term]))
     return GamFit(p_values, edf, strengths, noise * spread**2, centre + spread * fitted, rho)
+
+
+def _degrees_of_freedom(influence: FloatArray, term: IntArray, n_terms: int) -> tuple[FloatArray, FloatArray]:
+    """Sums over each term of the diagonals of F, the effective, and of 2F - FF, the reference degrees of freedom."""
+    diagonal = np.diag(influence)
+    member = np.eye(n_terms)[term]
+    return diagonal @ member, (2 * diagonal - np.einsum("ij,ji->i", influence, influence)) @ member

@@ -2,6 +2,7 @@ r"""Spline bases of one variable: natural cubic splines, rotated from smooth to 
 
 References
 ----------
+Wood (2003), Thin plate regression splines, JRSS B 65.
 Green and Silverman (1994), Nonparametric Regression and Generalized Linear Models.
 Demmler and Reinsch (1975), Oscillation matrices with spline smoothing, Numerische Mathematik 24.
 """
@@ -17,6 +18,9 @@ from precede.graph import FloatArray
 
 BASIS_SIZE = 10
 """Basis functions per term, the constant included, where the samples suffice (Bühlmann et al. 2014, R's CAM)."""
+
+KNOTS = 30
+"""Knots of the spline whose smoothest directions make the basis."""
 
 SAMPLES_PER_BASIS_FUNCTION = 3
 """Fewer samples than this per basis function shrink the basis (the same)."""
@@ -37,6 +41,10 @@ class SplineBasis:
     columns: FloatArray
     roughness: FloatArray
 
+    def cut(self, size: int) -> SplineBasis:
+        """The basis of ``size`` functions, the constant included, out of a larger one."""
+        return SplineBasis(self.columns[:, : size - 1], self.roughness[: size - 1])
+
 
 def basis_size(n_samples: int, n_terms: int) -> int:
     """Basis functions per term: ten, or a third of the samples per term where those are fewer; three at the least.
@@ -55,10 +63,11 @@ def basis_size(n_samples: int, n_terms: int) -> int:
 
 
 def spline_basis(x: FloatArray, size: int) -> SplineBasis:
-    r"""Natural cubic splines with ``size`` knots at quantiles, rotated so that cross products and penalty are diagonal.
+    r"""The ``size - 1`` smoothest directions of a natural cubic spline with knots at quantiles, constant left out.
 
-    A column with fewer distinct values gets a knot at each of them: two values make a straight line, one makes
-    no columns at all.
+    Cutting the rotated basis of a fine spline, as thin-plate regression splines do (Wood 2003), places no knots by
+    hand: the tails are fitted as well as the middle. A column with few distinct values gets a knot at each of them:
+    two values make a straight line, one makes no columns at all.
 
     Examples
     --------
@@ -73,9 +82,9 @@ def spline_basis(x: FloatArray, size: int) -> SplineBasis:
     z = (x - x.mean()) / spread
     distinct = np.unique(z)
     distinct = distinct[np.concatenate([[True], np.diff(distinct) > 1e-9])]
-    place = np.linspace(0.0, len(distinct) - 1.0, min(size, len(distinct)))
+    place = np.linspace(0.0, len(distinct) - 1.0, min(max(KNOTS, size), len(distinct)))
     knots = np.interp(place, np.arange(len(distinct)), distinct)  # quantiles of the distinct values
-    if len(knots) < 3:
+    if size < 3 or len(knots) < 3:
         return SplineBasis(z[:, None], np.zeros(1))
     raw, penalty = _natural_spline(z, knots)
     # Leave out the constant and the line, which the penalty does not see, then diagonalise what is left.
@@ -85,8 +94,9 @@ def spline_basis(x: FloatArray, size: int) -> SplineBasis:
     kept = size_squared > 1e-9 * size_squared[-1]
     whiten = directions[:, kept] / np.sqrt(size_squared[kept])
     roughness, rotation = np.linalg.eigh(whiten.T @ penalty @ whiten)
-    columns = np.hstack([z[:, None], bent @ (whiten @ rotation)])
-    return SplineBasis(columns, np.concatenate([[0.0], roughness / roughness[0]]))
+    n_bent = min(size - 2, len(roughness))
+    columns = np.hstack([z[:, None], bent @ (whiten @ rotation[:, :n_bent])])
+    return SplineBasis(columns, np.concatenate([[0.0], roughness[:n_bent] / roughness[0]]))
 
 
 def _natural_spline(x: FloatArray, knots: FloatArray) -> tuple[FloatArray, FloatArray]:
