@@ -85,7 +85,7 @@ def is_acyclic(adjacency: npt.ArrayLike) -> bool:
 
 
 def find_cycle(adjacency: BoolArray) -> list[int]:
-    """One directed cycle as a list of nodes, or an empty list.
+    """One directed cycle as a list of nodes from the smallest on, or an empty list.
 
     Examples
     --------
@@ -104,7 +104,9 @@ def find_cycle(adjacency: BoolArray) -> list[int]:
     while True:  # every node left has a parent that is left: walk backwards until one repeats
         parent = int(np.flatnonzero(adjacency[:, path[-1]] & alive)[0])
         if parent in path:
-            return path[path.index(parent) :][::-1]
+            cycle = path[path.index(parent) :][::-1]
+            start = cycle.index(min(cycle))
+            return cycle[start:] + cycle[:start]
         path.append(parent)
 
 

@@ -120,7 +120,9 @@ def _check_collinear(values: FloatArray, mean: FloatArray, spread: FloatArray, n
     if found:
         first = found[0]
         same = len(first[0]) == 1 and np.array_equal(values[:, first[0][0]], values[:, first[1]])
-        relation = "a copy" if same else "an exact multiple" if len(first[0]) == 1 else "an exact linear combination"
+        relation = (
+            "a copy" if same else "an exact linear function" if len(first[0]) == 1 else "an exact linear combination"
+        )
         rest = [names[j] for _, j in found[1:]]
         also = f" (likewise {listed(rest)})" if rest else ""
         raise DataError(

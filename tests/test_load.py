@@ -1,0 +1,300 @@
+"""Loading: every refusal reads as one sentence, and the caller's data stays as it is."""
+
+import datetime
+import gzip
+import logging
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from precede.data.load import load_table
+from precede.data.simulate import simulate
+from precede.errors import DataError, OptionError
+
+
+@pytest.fixture
+def values():
+    return np.random.default_rng(0).normal(size=(40, 3))
+
+
+@pytest.fixture
+def frame(values):
+    return pd.DataFrame(values, columns=["a", "b", "c"])
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(content, name="data.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+def test_array_is_a_read_only_view(values):
+    table = load_table(values)
+    assert np.shares_memory(table.values, values)
+    assert not table.values.flags.writeable
+    assert values.flags.writeable
+    assert (table.names, table.labelled, table.remarks) == ((0, 1, 2), False, ())
+    assert (table.n_samples, table.n_variables) == (40, 3)
+
+
+def test_frame_is_not_copied(frame):
+    table = load_table(frame)
+    assert np.shares_memory(table.values, frame.to_numpy())
+    assert (table.names, table.labelled) == (("a", "b", "c"), True)
+
+
+def test_names_that_are_not_strings_are_kept(values):
+    table = load_table(pd.DataFrame(values, columns=[2, 0, 1]))
+    assert (table.names, table.labelled) == ((2, 0, 1), False)
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        lambda x: x.tolist(),
+        lambda x: np.asfortranarray(x),
+        lambda x: torch.from_numpy(x.copy()).requires_grad_(),
+        lambda x: np.ma.masked_array(x),
+        lambda x: x.astype(object),
+        lambda x: x.astype(">f8"),
+    ],
+)
+def test_array_likes(values, convert):
+    assert np.array_equal(load_table(convert(values)).values, values)
+
+
+@pytest.mark.parametrize("convert", [pl.from_pandas, lambda f: pl.from_pandas(f).lazy(), pa.Table.from_pandas])
+def test_other_frames(frame, convert):
+    table = load_table(convert(frame))
+    assert np.array_equal(table.values, frame.to_numpy())
+    assert table.names == ("a", "b", "c")
+
+
+def test_integers_booleans_and_nullable_columns_become_floats(frame):
+    mixed = frame.assign(
+        i=np.arange(40),
+        t=np.arange(40) % 3 == 0,
+        n=pd.array(range(5, 45), dtype="Int64") ** 2,
+        o=pd.Series([1, 2.5] * 20, dtype=object),
+        f=frame["a"].astype("float32") * frame["b"],
+    )
+    before = mixed.copy()
+    table = load_table(mixed)
+    assert table.values.dtype == np.float64
+    assert np.array_equal(table.values[:, 4], np.arange(40) % 3 == 0)
+    assert table.remarks == ("column 't' was boolean and became 0 and 1.",)
+    pd.testing.assert_frame_equal(mixed, before)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda f: f.assign(t=["x", "y"] * 20), r"column 't' holds text, first 'x' in row 1: it has 2 distinct values"),
+        (lambda f: f.assign(t=[1.5] * 39 + ["n. a."]), r"'t' holds text, first 'n. a.' in row 40"),
+        (lambda f: f.assign(t=f["a"].astype(str)), r"'t' holds text.*convert it with pandas.to_numeric"),
+        (
+            lambda f: f.assign(t=[f"name {k}" for k in range(40)], u="w"),
+            r"'t' holds text \(as does 'u'\).*make it numeric",
+        ),
+        (lambda f: f.assign(d=pd.Timestamp("2020-01-01")), r"column 'd' holds dates: .*days since"),
+        (lambda f: f.assign(d=[datetime.date(2020, 1, 1)] * 40), r"column 'd' holds dates"),
+        (lambda f: f.assign(d="2020-01-01"), r"column 'd' holds dates"),
+        (lambda f: f.assign(d=pd.Timedelta("1D")), r"column 'd' holds dates"),
+        (lambda f: f.assign(k=pd.Categorical(["u", "v"] * 20)), r"column 'k' is categorical: .*indicator"),
+        (lambda f: f.assign(z=1j), r"column 'z' holds complex numbers"),
+        (lambda f: f.assign(k=5), r"column 'k' is constant \(every value is 5\): leave it out"),
+        (lambda f: f.assign(k=5, l=0.1), r"columns 'k', 'l' are constant: leave them out"),
+        (lambda f: f.assign(k=f["b"]), r"column 'k' is a copy of 'b'"),
+        (lambda f: f.assign(k=2.54 * f["b"] + 1), r"column 'k' is an exact linear function of 'b'"),
+        (lambda f: f.assign(k=f["a"] - 1e3 * f["c"]), r"column 'k' is an exact linear combination of 'a', 'c'"),
+        (lambda f: f.assign(k=f["a"], l=f["b"]), r"'k' is a copy of 'a' \(likewise 'l'\)"),
+        (lambda f: f.assign(k=[np.inf, -np.inf] * 20), r"40 of the 160 values are infinite, in column 'k'"),
+        (
+            lambda f: f.assign(k=[1.0, np.nan] * 20),
+            r"20 of the 160 values are missing, in column 'k' \(20\): missing='drop'",
+        ),
+        (lambda f: f.assign(k=f["a"] * 1e200), r"column 'k' has values of size .e\+200"),
+        (lambda f: f.assign(k=f["a"] * 1e-200), r"column 'k' has values of size .e-200"),
+        (lambda f: f.head(3), r"3 rows for 3 variables: it needs more rows than columns"),
+        (lambda f: f.head(0), r"0 rows and 3 columns"),
+        (lambda f: f[[]], r"0 columns"),
+        (lambda f: f[["b"]], r"only one variable, 'b'"),
+        (lambda f: f["b"], r"this Series has 1 dimension"),
+        (lambda f: pl.Series([1, 2]), r"a Series is one variable"),
+        (lambda f: pd.concat([f, f[["b"]]], axis=1), r"more than one column is named 'b'"),
+        (lambda f: f.to_records(index=False), r"structured array"),
+        (lambda f: np.zeros((3, 3, 3)), r"has 3 dimensions"),
+        (lambda f: 3, r"this int has 0 dimensions"),
+        (lambda f: [[1, 2], [3]], r"cannot be read as a matrix"),
+        (lambda f: np.array([["u", "v"], ["w", "x"]]), r"column 0 holds text"),
+        (lambda f: f.assign(**{f"v{k}": np.nan for k in range(7)}), r"'v4' \(40\) and 2 more"),
+    ],
+)
+def test_refusals(frame, make, words):
+    source = make(frame)
+    with pytest.raises(DataError, match=words) as caught:
+        load_table(source)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).endswith(".")
+
+
+def test_sparse_matrices_are_refused(values):
+    sparse = pytest.importorskip("scipy.sparse")
+    with pytest.raises(DataError, match="toarray"):
+        load_table(sparse.csr_array(values))
+
+
+def test_very_different_scales_are_fine(frame):
+    scaled = frame * [1e-12, 1.0, 1e12] + [0, 0, 1e14]
+    scaled["d"] = 1e9 + 1e-3 * frame["a"] * frame["b"]
+    scaled["e"] = np.r_[np.zeros(39), 1.0]
+    assert load_table(scaled).n_variables == 5
+
+
+def test_strong_but_inexact_dependence_is_fine():
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=500)
+    near = np.stack([a, a + 1e-5 * rng.normal(size=500), rng.normal(size=500)], axis=1)
+    assert load_table(near).n_variables == 3
+    assert load_table(simulate("sf", 60, 5, random_state=2).data).n_variables == 60
+
+
+def test_drop_and_impute(frame):
+    frame.iloc[3, 0] = frame.iloc[5, 1] = frame.iloc[5, 2] = np.nan
+    before = frame.copy()
+    dropped, imputed = load_table(frame, missing="drop"), load_table(frame, missing="impute")
+    assert np.array_equal(dropped.values, frame.dropna().to_numpy())
+    assert dropped.remarks[0].startswith("2 of 40 rows were dropped for missing values in columns 'a' (1)")
+    assert np.allclose(imputed.values, frame.fillna(frame.mean()))
+    assert imputed.remarks[0].startswith("3 missing values were replaced by the column's mean")
+    assert not imputed.values.flags.writeable
+    pd.testing.assert_frame_equal(frame, before)
+    array = before.to_numpy(copy=True)
+    load_table(array, missing="impute")
+    assert np.isnan(array).sum() == 3
+
+
+def test_missing_that_cannot_be_mended(frame):
+    with pytest.raises(DataError, match="0 rows and 4 columns once the rows with missing values are dropped"):
+        load_table(frame.assign(k=np.nan), missing="drop")
+    with pytest.raises(DataError, match="every value of 'k' is missing"):
+        load_table(frame.assign(k=np.nan), missing="impute")
+    with pytest.raises(OptionError, match="did you mean 'drop'"):
+        load_table(frame, missing="dropp")
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"sep": ";"}, {"sep": ";", "decimal": ","}, {"sep": "\t"}, {"sep": "|"}, {"sep": " "}]
+)
+def test_csv_dialects(frame, file, options):
+    table = load_table(file(frame.to_csv(index=False, **options)))
+    assert np.allclose(table.values, frame.to_numpy(), rtol=1e-14, atol=0)
+    assert table.names == ("a", "b", "c")
+
+
+def test_csv_details(frame, file):
+    odd = frame.rename(columns={"a": "größe, netto", "b": 'say "x"', "c": " c "})
+    text = "\ufeff" + odd.to_csv(index=False, lineterminator="\r\n") + "\r\n\r\n"
+    assert load_table(str(file(text))).names == ("größe, netto", 'say "x"', "c")
+    assert load_table(file(gzip.compress(frame.to_csv(index=False).encode()), "d.csv.gz")).n_samples == 40
+    assert load_table(file("0,1\n1,2\n3,5\n4,4\n")).names == ("0", "1")
+    assert load_table(file("a,b\n1,True\n3,False\n4,True\n")).remarks == ("column 'b' was boolean and became 0 and 1.",)
+
+
+def test_index_column_is_left_out_with_a_remark(frame, file, caplog):
+    with caplog.at_level(logging.WARNING, logger="precede"):
+        table = load_table(file(frame.to_csv()))
+    assert table.names == ("a", "b", "c")
+    assert "only counts the rows" in table.remarks[0]
+    assert "only counts the rows" in caplog.text
+    r_style = frame.set_axis(range(1, 41)).to_csv(header=False)
+    assert load_table(file("a,b,c\n" + r_style)).names == ("a", "b", "c")
+
+
+def test_parquet(frame, tmp_path):
+    frame.to_parquet(tmp_path / "data.parquet")
+    assert np.array_equal(load_table(tmp_path / "data.parquet").values, frame.to_numpy())
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "words"),
+    [
+        ("", "data.csv", r"data.csv is empty"),
+        (" \n\n", "data.csv", r"data.csv is empty"),
+        ("a,b\n", "data.csv", r"data.csv: the data has 0 rows and 2 columns"),
+        ("a,a\n1,2\n3,5\n4,4\n", "data.csv", r"data.csv: more than one column is named 'a'"),
+        ("a,,b\n1,2,3\n", "data.csv", r"column 2 has no name"),
+        (",a\nx,1\ny,2\n", "data.csv", r"the first column of data.csv has no name and does not just count"),
+        ("1.5,2\n3,4\n5,6\n", "data.csv", r"the first line of data.csv holds numbers \(1.5, 2, ...\), not names"),
+        (
+            "a,b\n1,2\n3,4,5\n6,7\n",
+            "data.csv",
+            r"data.csv is not a well-formed table: Expected 2 fields in line 3, saw 3",
+        ),
+        ("a,b\n1,2,3,4\n3,4,5,6\n", "data.csv", r"data.csv (has lines with more fields|is not a well-formed table)"),
+        ('a,b\n1,"2\n3,4\n', "data.csv", r"data.csv"),
+        ("a,b\nx,2\ny,3\nz,4\n", "data.csv", r"data.csv: column 'a' holds text, first 'x' in row 1"),
+        ("a,b\n2020-01-31,2\n2020-02-01,3\n4,4\n", "data.csv", r"column 'a' holds dates"),
+        ("a,b\n1,2\n3,\n5,6\n7,9\n", "data.csv", r"1 of the 8 values are missing, in column 'b' \(1\)"),
+        ("a,b\n1,2\n3,inf\n5,6\n7,9\n", "data.csv", r"infinite, in column 'b'"),
+        ("ä,b\n1,2\n".encode("latin-1"), "data.csv", r"data.csv is not UTF-8 text \(byte 0xe4 at 0\)"),
+        (b"\x00\xff\x13" * 50, "data.csv", r"data.csv is not a text file"),
+        (b"PK\x03\x04rest", "data.xlsx", r"data.xlsx is an Excel or zip file"),
+        (gzip.compress(b"a,b\n1,2\n")[:12], "data.csv.gz", r"data.csv.gz' cannot be read"),
+        (b"PAR1 and then nonsense", "data.parquet", r"data.parquet is not a readable Parquet file"),
+        (b"PAR1", "data.parquet", r"data.parquet is not a readable Parquet file"),
+    ],
+)
+def test_bad_files(file, content, name, words):
+    with pytest.raises(DataError, match=words) as caught:
+        load_table(file(content, name))
+    assert "\n" not in str(caught.value)
+
+
+def test_files_that_are_not_there(tmp_path):
+    with pytest.raises(DataError, match=r"there is no file '.*nope.csv'"):
+        load_table(tmp_path / "nope.csv")
+    with pytest.raises(DataError, match="is a directory"):
+        load_table(tmp_path)
+    with pytest.raises(DataError, match="cannot be read"):
+        load_table("nul\0byte.csv")
+
+
+def test_bytes_that_stop_being_utf8_after_the_header(file):
+    with pytest.raises(DataError, match="not UTF-8"):
+        load_table(file(b"a,b\n" + b"1,2\n" * 40_000 + b"\xff,1\n"))
+
+
+@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.one_of(st.binary(max_size=80), st.text(alphabet='ab1.,;\t\n\r" -e|#', max_size=80).map(str.encode)))
+def test_any_bytes_give_a_table_or_a_sentence(tmp_path, content):
+    path = tmp_path / "fuzz.csv"
+    path.write_bytes(content)
+    try:
+        assert np.isfinite(load_table(path).values).all()
+        sentence = "fine."
+    except DataError as error:
+        sentence = str(error)
+    assert sentence
+    assert "\n" not in sentence
+
+
+def test_checks_cost_little_memory():
+    data = np.random.default_rng(0).normal(size=(300_000, 10))  # 24 MB
+    tracemalloc.start()
+    table = load_table(data)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert np.shares_memory(table.values, data)
+    assert peak < data.nbytes
