@@ -1,0 +1,236 @@
+"""The command line: flags become calls of the functions below it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.logging import RichHandler
+from rich.table import Table as TerminalTable
+
+from precede.data.datasets import load_sachs
+from precede.data.load import load_table
+from precede.data.simulate import simulate as simulate_dataset
+from precede.discovery import methods
+from precede.errors import OptionError, PrecedeError, check_choice
+from precede.estimator import CausalEstimator
+from precede.graph import CausalGraph
+from precede.knowledge import Knowledge
+from precede.metrics.structure import evaluate as evaluate_graph
+from precede.progress import logger
+from precede.report.folder import write_results
+
+app = typer.Typer(
+    help="Learn which variable precedes which: causal discovery by ordering.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    epilog="Try it: [bold]precede discover sachs --out results/[/bold]",
+)
+
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show nothing but the result.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON on standard output.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+Seed = Annotated[int | None, typer.Option("--seed", help="Same seed, same result.")]
+
+
+@contextmanager
+def kindly(debug: bool) -> Iterator[None]:
+    """Turn an error that the user can mend into one sentence and exit code 2."""
+    try:
+        yield
+    except PrecedeError as error:
+        if debug:
+            raise
+        Console(stderr=True, soft_wrap=True).print(f"[bold red]precede:[/bold red] {error}", highlight=False)
+        raise typer.Exit(2) from None
+
+
+@app.command()
+def discover(
+    data: Annotated[str, typer.Argument(help="A CSV or Parquet file, or 'sachs' for the bundled protein data.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the graph and all that belongs to it.")] = None,
+    method: Annotated[str, typer.Option("--method", "-m", help="One of 'precede methods'.")] = "corl",
+    score: Annotated[str | None, typer.Option(help="auto, linear, nongaussian, quadratic, gp, sparse-linear, sparse-gp.")] = None,
+    pruning: Annotated[str | None, typer.Option(help="auto, threshold, bic, cam, cam-f, none.")] = None,
+    knowledge: Annotated[Path | None, typer.Option(help="JSON or TOML file with what is known.")] = None,
+    missing: Annotated[str, typer.Option(help="What to do with missing values: refuse, drop, impute.")] = "refuse",
+    max_time: Annotated[float | None, typer.Option(help="Seconds for the search.")] = None,
+    device: Annotated[str | None, typer.Option(help="auto, cpu, cuda.")] = None,
+    option: Annotated[list[str] | None, typer.Option("--set", help="Any other option of the method, as name=value.")] = None,
+    seed: Seed = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+    debug: Debug = False,
+) -> None:
+    """Learn the causal graph of a table."""
+    with kindly(debug):
+        _log_to_terminal(quiet)
+        model = _make_model(method, {
+            "score": score, "pruning": pruning, "max_time": max_time, "device": device, "random_state": seed,
+            "knowledge": None if knowledge is None else Knowledge.from_file(knowledge),
+            "verbose": not quiet, **_assignments(option or []),
+        })  # fmt: skip
+        truth = load_sachs().graph if data == "sachs" else None
+        table = load_table(load_sachs().data if data == "sachs" else data, missing=missing)
+        model.fit(table)
+        files = write_results(out, model, table) if out is not None else []
+        if as_json:
+            typer.echo(json.dumps(_summary(model, files), default=str))
+        else:
+            _show(model, truth, files)
+
+
+def _make_model(method: str, options: dict[str, Any]) -> CausalEstimator:
+    """Build the estimator from the options that were given; one that the method does not have is refused."""
+    known = methods()
+    check_choice("method", method, known)
+    accepted = known[method]._get_param_names()
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in given:
+        if name not in accepted and name not in ("random_state", "verbose", "device"):
+            check_choice(f"option of {method!r}", name, accepted)
+    return known[method](**{name: value for name, value in given.items() if name in accepted})
+
+
+def _assignments(pairs: list[str]) -> dict[str, Any]:
+    """Read ``name=value``; a value is JSON where it can be (numbers, true, null), else text."""
+    result: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals:
+            raise OptionError(f"--set {pair!r} will not do: write it as name=value.")
+        try:
+            result[name.strip().replace("-", "_")] = json.loads(text)
+        except json.JSONDecodeError:
+            result[name.strip().replace("-", "_")] = text
+    return result
+
+
+def _log_to_terminal(quiet: bool) -> None:
+    logger.handlers = [RichHandler(console=Console(stderr=True), show_path=False, show_level=False)]
+    logger.setLevel(logging.ERROR if quiet else logging.INFO)
+
+
+def _summary(model: CausalEstimator, files: list[Path]) -> dict[str, Any]:
+    return {
+        "order": list(model.causal_order_),
+        "edges": [{"cause": i, "effect": j, "weight": w} for i, j, w in model.graph_.edge_list()],
+        "score": model.score_,
+        "diagnostics": model.diagnostics_,
+        "files": [str(path) for path in files],
+    }
+
+
+def _show(model: CausalEstimator, truth: CausalGraph | None, files: list[Path]) -> None:
+    console = Console()
+    graph = model.graph_
+    console.print(f"[bold]Causal order[/bold]  {' < '.join(map(str, graph.order))}", highlight=False)
+    table = TerminalTable("cause", "effect", "weight", title=f"{graph.n_edges} edges", title_justify="left")
+    for cause, effect, weight in graph.edge_list():
+        table.add_row(str(cause), str(effect), f"{weight:+.3f}")
+    console.print(table)
+    for line in sentences(model.diagnostics_):
+        console.print(f"• {line}", highlight=False)
+    if truth is not None:
+        metrics = evaluate_graph(graph, truth)
+        console.print(
+            f"• Against the {truth.n_edges}-edge consensus network: SHD {metrics.shd}, TPR {metrics.tpr:.2f}, "
+            f"order TPR {metrics.order_tpr:.2f}.", highlight=False)  # fmt: skip
+    if files:
+        console.print(f"[bold]Written[/bold]  {files[0].parent}: {', '.join(path.name for path in files)}", highlight=False)
+
+
+def sentences(diagnostics: dict[str, Any]) -> list[str]:
+    """What the search found, in plain words."""
+    lines = list(diagnostics.get("remarks", []))
+    if "score_choice" in diagnostics:
+        lines.append(diagnostics["score_choice"]["reason"])
+    search = diagnostics.get("search", {})
+    if "policy_score" in search:
+        gap = search["best_score"] - search["greedy_score"]
+        lines.append(
+            f"The policy alone reached {search['policy_score']:.2f} in {search['iterations']} iterations "
+            f"({search['seconds']:.0f} s); polish added {search.get('polish_gain', 0.0):.2f}; a greedy order gets "
+            f"{search['greedy_score']:.2f}, {abs(gap):.2f} {'less' if gap >= 0 else 'more'} than the result."
+        )
+    return lines
+
+
+@app.command()
+def simulate(
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for data.csv and truth.csv.")],
+    graph: Annotated[str, typer.Option(help="er (Erdős–Rényi) or sf (scale-free).")] = "er",
+    variables: Annotated[int, typer.Option(help="Number of variables.")] = 30,
+    degree: Annotated[int, typer.Option(help="Edges per variable.")] = 2,
+    sem: Annotated[str, typer.Option(help="linear-gaussian, lingam, gp, gp-additive, quadratic, mlp.")] = "linear-gaussian",
+    samples: Annotated[int, typer.Option(help="Number of rows.")] = 3000,
+    noise: Annotated[str, typer.Option(help="equal or unequal noise variances.")] = "equal",
+    standardize: Annotated[bool, typer.Option("--standardize", help="Give every column variance 1.")] = False,
+    seed: Seed = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Draw a data set whose causal graph is known."""
+    with kindly(debug):
+        made = simulate_dataset(
+            graph=graph, n_variables=variables, degree=degree, sem=sem, n_samples=samples, noise=noise,
+            standardize=standardize, random_state=seed,
+        )  # fmt: skip
+        out.mkdir(parents=True, exist_ok=True)
+        made.data.to_csv(out / "data.csv", index=False)
+        made.graph.to_csv(out / "truth.csv")
+        made.graph.to_json(out / "truth.json")
+        if not quiet:
+            Console().print(f"{samples} rows of {variables} variables, {made.graph.n_edges} edges: {out}/data.csv, truth.csv, truth.json")
+
+
+@app.command()
+def evaluate(
+    estimated: Annotated[Path, typer.Argument(help="Adjacency matrix (CSV) or graph (JSON).")],
+    truth: Annotated[Path, typer.Argument(help="The true one.")],
+    as_json: AsJson = False,
+    debug: Debug = False,
+) -> None:
+    """Compare an estimated graph with the true one."""
+    with kindly(debug):
+        metrics = evaluate_graph(_read_graph(estimated), _read_graph(truth)).to_dict()
+        if as_json:
+            typer.echo(json.dumps(metrics))
+            return
+        table = TerminalTable("metric", "value")
+        for name, value in metrics.items():
+            table.add_row(name.replace("_", " "), f"{value:.3f}" if isinstance(value, float) else str(value))
+        Console().print(table)
+
+
+def _read_graph(path: Path) -> CausalGraph:
+    if path.suffix == ".json":
+        return CausalGraph.from_json(path)
+    return CausalGraph.from_csv(path)
+
+
+@app.command("methods")
+def list_methods() -> None:
+    """List the methods that 'discover --method' takes."""
+    table = TerminalTable("method", "what it is")
+    for name, method in methods().items():
+        table.add_row(name, (method.__doc__ or "").strip().splitlines()[0])
+    Console().print(table)
+
+
+def main() -> None:
+    """Entry point."""
+    app(prog_name="precede")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

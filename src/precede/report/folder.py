@@ -1,0 +1,90 @@
+"""A folder of results: everything machine-readable, each file written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from precede.data.load import Table
+from precede.errors import OptionError
+from precede.estimator import CausalEstimator
+
+
+def write_results(folder: Path, model: CausalEstimator, table: Table) -> list[Path]:
+    """Write the graph, the order, the history, the settings and the versions.
+
+    Parameters
+    ----------
+    folder : Path
+        Made when it is not there.
+    model : CausalEstimator
+        Fitted.
+    table : Table
+        What it was fitted to.
+
+    Returns
+    -------
+    files : list of Path
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OptionError(f"the folder {str(folder)!r} cannot be made: {error.strerror}.") from None
+    graph = model.graph_
+    texts = {
+        "adjacency.csv": graph.adjacency.to_csv(),
+        "weights.csv": graph.weights.to_csv(),
+        "order.txt": "".join(f"{name}\n" for name in graph.order),
+        "graph.json": graph.to_json(),
+        "graph.dot": graph.to_dot(),
+        "history.csv": model.history_.to_csv(index=False),
+        "result.json": json.dumps(_describe(model, table), indent=1, default=_plain),
+    }
+    files = []
+    for name, text in texts.items():
+        path = folder / name
+        write_whole(path, text)
+        files.append(path)
+    return files
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write beside the target, then take its place: a reader never sees half a file."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside.write_text(text, encoding="utf-8")
+    os.replace(beside, path)
+
+
+def _describe(model: CausalEstimator, table: Table) -> dict[str, Any]:
+    import precede
+
+    return {
+        "format": "precede-result",
+        "version": 1,
+        "method": type(model).__name__,
+        "settings": {name: _plain(value) for name, value in model.get_params(deep=False).items()},
+        "data": {"rows": table.n_samples, "columns": [str(name) for name in table.names], "remarks": list(table.remarks)},
+        "score": model.score_,
+        "diagnostics": model.diagnostics_,
+        "versions": {
+            "precede": precede.__version__,
+            "python": platform.python_version(),
+            "torch": torch.__version__,
+            "numpy": np.__version__,
+        },
+    }
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can hold of a value."""
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    return repr(value)

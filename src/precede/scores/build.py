@@ -1,0 +1,37 @@
+"""Scores by name: what ``CORL(score=...)`` and the command line accept."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import torch
+
+from precede.data.load import Table
+from precede.errors import check_choice
+from precede.knowledge import Constraints
+from precede.scores.gp import GPScore
+from precede.scores.linear import LinearScore
+from precede.scores.nongaussian import NonGaussianScore
+from precede.scores.protocol import OrderScore
+from precede.scores.quadratic import QuadraticScore
+
+ScoreName = Literal["linear", "nongaussian", "quadratic", "gp", "sparse-linear", "sparse-gp", "sparse-gp-additive"]
+NoiseName = Literal["auto", "equal", "unequal"]
+
+
+def build_score(
+    name: ScoreName, table: Table, constraints: Constraints, *, noise: NoiseName = "auto", device: torch.device
+) -> OrderScore:
+    """Build the score of a name over a table."""
+    check_choice("score", name, ["auto", *get_args(ScoreName)])
+    check_choice("noise", noise, get_args(NoiseName))
+    values = table.values
+    match name:
+        case "linear":
+            return LinearScore(values, noise="equal" if noise == "auto" else noise, device=device)
+        case "nongaussian":
+            return NonGaussianScore(values, device=device)
+        case "quadratic":
+            return QuadraticScore(values, noise="unequal" if noise == "auto" else noise, device=device)
+        case "gp":
+            return GPScore(values, noise="unequal" if noise == "auto" else noise, device=device)

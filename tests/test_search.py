@@ -1,0 +1,127 @@
+"""Polish, greedy and exact search against exhaustive search."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from precede.errors import OptionError
+from precede.knowledge import Constraints, Knowledge
+from precede.progress import Deadline
+from precede.scores.linear import LinearScore
+from precede.search.exact import exact_order
+from precede.search.greedy import best_insertion_order, greedy_order, smallest_variance_order
+from precede.search.polish import insertion_sums, permitted_moves, polish
+
+
+def make_score(d: int, seed: int = 0) -> LinearScore:
+    rng = np.random.default_rng(seed)
+    return LinearScore(rng.normal(size=(100, d)) @ rng.normal(size=(d, d)))
+
+
+def totals(score: LinearScore, orders: np.ndarray) -> np.ndarray:
+    return score.total(score.terms(torch.from_numpy(np.atleast_2d(orders))).sum(1)).numpy()
+
+
+def random_constraints(d: int, seed: int) -> Constraints:
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(d)
+    pairs = [(int(order[a]), int(order[b])) for a in range(d) for b in range(a + 1, d) if rng.random() < 0.2]
+    return Knowledge(required=pairs).over(range(d))
+
+
+@given(d=st.integers(1, 6), seed=st.integers(0, 500), constrained=st.booleans())
+@settings(max_examples=25, deadline=None)
+def test_exact_equals_exhaustive(d: int, seed: int, constrained: bool) -> None:
+    score = make_score(d, seed)
+    constraints = random_constraints(d, seed) if constrained else Constraints.none(d)
+    orders = np.array([o for o in permutations(range(d)) if constraints.permits(np.array(o))])
+    optimum = exact_order(score, constraints)
+    assert optimum.score == pytest.approx(totals(score, orders).max(), rel=1e-12)
+    assert totals(score, optimum.order)[0] == pytest.approx(optimum.score, rel=1e-12)
+    assert constraints.permits(optimum.order)
+
+
+@given(d=st.integers(2, 7), seed=st.integers(0, 500), constrained=st.booleans())
+@settings(max_examples=25, deadline=None)
+def test_no_permitted_insertion_improves_a_polished_order(d: int, seed: int, constrained: bool) -> None:
+    score = make_score(d, seed)
+    constraints = random_constraints(d, seed) if constrained else Constraints.none(d)
+    start = constraints.nearest_order(np.random.default_rng(seed).permutation(d))
+    polished = polish(score, start, constraints)
+    assert constraints.permits(polished.order)
+    assert polished.score >= totals(score, start)[0] - 1e-9
+    for i in range(d):
+        rest = np.delete(polished.order, i)
+        for k in range(d):
+            moved = np.insert(rest, k, polished.order[i])
+            if constraints.permits(moved):
+                assert totals(score, moved)[0] <= polished.score + 1e-8 * abs(polished.score)
+
+
+def test_restarts_never_hurt_and_reach_the_optimum() -> None:
+    gaps = []
+    for seed in range(10):
+        score = make_score(8, seed)
+        once = polish(score, np.arange(8))
+        again = polish(score, np.arange(8), n_restarts=20, rng=np.random.default_rng(0))
+        assert again.score >= once.score
+        gaps.append(exact_order(score).score - again.score)
+    assert max(gaps) < 1e-6
+
+
+def test_polish_stops_at_the_deadline() -> None:
+    deadline = Deadline(1e-9)
+    assert polish(make_score(8), np.arange(8)[::-1].copy(), deadline=deadline).n_moves == 0
+
+
+def test_permitted_moves_are_those_that_keep_the_order_valid() -> None:
+    for seed in range(20):
+        constraints = random_constraints(6, seed)
+        order = constraints.nearest_order(np.random.default_rng(seed).permutation(6))
+        allowed = permitted_moves(order, constraints)
+        for i in range(6):
+            for k in range(6):
+                moved = np.insert(np.delete(order, i), k, order[i])
+                assert allowed[i, k] == constraints.permits(moved)
+
+
+def test_insertion_sums_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A score without a shortcut of its own has every moved order scored, piece by piece."""
+
+    class Plain:
+        name, n_variables, device = "plain", 5, torch.device("cpu")
+        terms, total, bounds = make_score(5).terms, make_score(5).total, make_score(5).bounds
+
+    order = torch.tensor([3, 1, 0, 4, 2])
+    whole = insertion_sums(make_score(5), order)
+    monkeypatch.setattr("precede.search.polish.CHUNK_ORDERS", 4)
+    torch.testing.assert_close(insertion_sums(Plain(), order), whole)
+
+
+def test_greedy_finds_the_order_of_an_equal_variance_chain() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(2000, 6)).cumsum(axis=1)[:, ::-1]
+    assert greedy_order(LinearScore(x)).tolist() == [5, 4, 3, 2, 1, 0]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_greedy_orders_obey_knowledge(seed: int) -> None:
+    score, constraints = make_score(7, seed), random_constraints(7, seed)
+    assert constraints.permits(smallest_variance_order(score.covariance.numpy(), constraints))
+    assert constraints.permits(best_insertion_order(score, constraints))
+
+
+def test_best_insertion_beats_most_random_orders() -> None:
+    score = make_score(7)
+    rng = np.random.default_rng(1)
+    random = totals(score, np.array([rng.permutation(7) for _ in range(200)]))
+    assert totals(score, best_insertion_order(score))[0] > np.quantile(random, 0.95)
+
+
+def test_exact_search_refuses_many_variables() -> None:
+    with pytest.raises(OptionError, match="at most 20 variables.*has 21"):
+        exact_order(make_score(21))
