@@ -55,8 +55,7 @@ def main() -> None:
                 order = search(values, options.restarts, seed, options.device)
                 seconds = time.perf_counter() - start
                 found, of_truth = (
-                    shd(prune_by_bic(covariance(values), each, len(values)), truth)
-                    for each in (order, truth.positions)
+                    shd(prune_by_bic(covariance(values), each, len(values)), truth) for each in (order, truth.positions)
                 )
                 rows.append((found, of_truth, share_in_order(order, truth.edges), seconds))
             mean = np.mean(rows, axis=0)

@@ -12,15 +12,13 @@ from torch import Tensor
 from precede.errors import DataError, check_choice, check_positive
 from precede.graph import BoolArray, FloatArray
 from precede.scores.cache import PredecessorCache
+from precede.scores.factor import jittered_cholesky
 from precede.scores.likelihood import NoiseModel
 from precede.scores.linear import Noise
 from precede.scores.memory import memory_budget, size_in_words
 from precede.scores.protocol import terms_given_all_others
 
 Precision = Literal["float64", "float32"]
-
-JITTERS = (1e-10, 1e-8, 1e-6, 1e-4)
-"""Added to the diagonal, one after the other, of a kernel that does not factorise (its diagonal is 1)."""
 
 SETS_AT_ONCE = {"cpu": 32, "cuda": 2048}
 """Larger pieces bring no speed: a CPU only leaves its cache, a GPU is busy already."""
@@ -167,7 +165,7 @@ class GPScore:
         return self.likelihood.terms(self.residual_variances(members))
 
     def _regress(self, sets: Tensor) -> Tensor:
-        factor = self._factors(self._kernels(sets))
+        factor = jittered_cholesky(self._kernels(sets))
         residuals = torch.cholesky_solve(self._targets.expand(len(sets), -1, -1), factor) * self.kernel_noise
         return (residuals.double() ** 2).mean(dim=1)
 
@@ -182,17 +180,6 @@ class GPScore:
         kernels[:, self._below] = distances.mul_(-0.5 / (self.bandwidth**2 * scale[:, None])).exp_()
         kernels[:, :: m + 1] = 1 + self.kernel_noise
         return kernels.view(-1, m, m)
-
-    def _factors(self, kernels: Tensor) -> Tensor:
-        factor: Tensor
-        factor, failed = torch.linalg.cholesky_ex(kernels)
-        for jitter in JITTERS:  # only a tiny kernel_noise on tied samples gets here
-            again = failed.nonzero()[:, 0]
-            if len(again) == 0:
-                break
-            eye = torch.eye(self.n_samples, dtype=self.dtype, device=self.device)
-            factor[again], failed[again] = torch.linalg.cholesky_ex(kernels[again] + jitter * eye)
-        return factor
 
     def _sets_that_fit(self, budget: int) -> int:
         m, d = self.n_samples, self.n_variables

@@ -12,12 +12,13 @@ from precede.errors import DataError
 from precede.graph import BoolArray, FloatArray, IntArray
 from precede.scores.cache import PredecessorCache
 from precede.scores.covariance import CHUNK_BYTES
+from precede.scores.factor import jittered_cholesky
 from precede.scores.likelihood import NoiseModel
 from precede.scores.linear import Noise
 from precede.scores.memory import memory_budget, size_in_words
 from precede.scores.protocol import terms_given_all_others
 
-RIDGE = 1e-10
+RIDGE = 1e-12
 """Added to the Gram matrix of unit-variance features: a two-valued column's square is collinear with the column."""
 
 CONSTANT = 1e-7
@@ -54,7 +55,8 @@ class QuadraticScore:
     Notes
     -----
     Columns are standardised first, which changes no fit (constant, linear and quadratic features together span the
-    same space) but keeps A well conditioned. A ridge of 1e-10 lets collinear features pass.
+    same space) but keeps A well conditioned. A ridge of 1e-12 lets collinear features pass; where the features are
+    nearly so, as with very heavy tails, residual variances are exact to about six digits.
 
     Examples
     --------
@@ -136,7 +138,7 @@ class QuadraticScore:
         """Share of each variable's variance left by the sets of these variables, (n_sets, n_variables)."""
         left, right = torch.triu_indices(variables.shape[1], variables.shape[1], device=self.device)
         features = torch.cat([variables, self._product[variables[:, left], variables[:, right]]], dim=1)
-        factor = torch.linalg.cholesky_ex(self._gram[features[:, :, None], features[:, None, :]])[0]
+        factor = jittered_cholesky(self._gram[features[:, :, None], features[:, None, :]])
         targets = self._gram[:, : self.n_variables][features]
         explained = torch.linalg.solve_triangular(factor, targets, upper=False)
         left_over: Tensor = 1 - (explained**2).sum(dim=1)
