@@ -2,7 +2,7 @@ r"""CAM: causal additive models by greedy edge addition (Bühlmann, Peters and E
 
 .. math::
 
-    \max_{\text{DAG}} \; -\sum_j \log \hat\sigma_j, \qquad x_j = \alpha_j + \sum_{i \in pa(j)} f_{ij}(x_i) + \varepsilon_j
+    \max_{\text{DAG}} -\sum_j \log \hat\sigma_j, \qquad x_j = \alpha_j + \sum_{i \in pa(j)} f_{ij}(x_i) + \varepsilon_j
 
 in three steps: neighbours by boosting, greedy addition of the edge that gains most, pruning by significance.
 All fits share one bank of spline bases, whose cross products are computed once.
@@ -58,7 +58,7 @@ class CAM(CausalEstimator):
     score_ : float
         :math:`-\sum_j \log\hat\sigma_j` of the greedy search, before pruning.
     history_ : DataFrame
-        One row per added edge: cause, effect, gain and score.
+        One row per added edge: cause, effect, gain (once all smoothing parameters are selected anew) and score.
 
     Notes
     -----
