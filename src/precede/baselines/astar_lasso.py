@@ -12,7 +12,7 @@ import numpy as np
 from precede.baselines.lasso_batch import lasso_costs, solve_lassos
 from precede.baselines.parent_weights import parent_weights
 from precede.data.load import Table
-from precede.errors import OptionError, check_positive
+from precede.errors import check_positive
 from precede.estimator import CausalEstimator, Findings
 from precede.graph import BoolArray, FloatArray, IntArray
 from precede.knowledge import Constraints, Knowledge, constraints_over
@@ -22,24 +22,31 @@ from precede.scores.covariance import covariance, regularised
 ROUNDING = 1e-12
 """A path to a known set must be shorter by this share to replace the known one."""
 
+LOOK_AHEAD = 32
+"""States of one set size whose lassos are solved together; the next ones to be expanded are mostly among them."""
+
 
 class AStarLasso(CausalEstimator):
     r"""Best order under the lasso, by A* search over sets of placed variables.
 
     .. math:: \min_{\text{DAG}} \sum_j \tfrac{1}{2m} \|x_j - X w_j\|_2^2 + \lambda \|w_j\|_1
 
-    (Xiang and Kim 2013, Equation 1). A path from the empty set to the full one places one variable at a time; placing j
-    after the set U costs the lasso objective of j on U (their recursion of OptScore over subsets, Equation 3). The way still
-    to go is bounded from below by each missing variable's lasso on all others (their heuristic h, Section 3.2), which
-    is admissible and consistent, so with an unlimited queue the order is optimal.
+    (Xiang and Kim 2013). A path from the empty set to the full one places one variable at a time; placing j after the
+    set U costs the lasso objective :math:`\ell(j, U)` of j on U, so the shortest path obeys
+
+    .. math:: g(U) = \min_{j \in U} g(U \setminus j) + \ell(j, U \setminus j), \qquad
+              h(U) = \sum_{j \notin U} \ell(j, V \setminus j).
+
+    A* expands the set with the least :math:`g + h`. No variable can cost less than its lasso on all others, so h never
+    overestimates and, with an unlimited queue, the order is optimal.
 
     Parameters
     ----------
     penalty : float
         :math:`\lambda` above.
     queue_size : int or None
-        States kept for each number of placed variables (their limited queue, Section 3.3); None keeps all, which is
-        exact and feasible up to about 15 variables. The CORL paper tries 10, 500 and 1,000 (Appendix E).
+        States kept for each number of placed variables, the paper's limited queue; None keeps all, which is exact and
+        feasible up to about 15 variables. The CORL paper tries 10, 500 and 1,000 (Appendix E).
     threshold : float or None
         Drop edges with a smaller absolute least-squares weight in the end, as the CORL paper does with this method's
         graphs (Section 5.1); None keeps all that the lasso selects.
@@ -52,11 +59,12 @@ class AStarLasso(CausalEstimator):
 
     Notes
     -----
-    **Deviations from the paper.** Their squared loss is not divided by 2m; our penalty is theirs over 2m, so that it does not
-    grow with the sample. Their text leaves open how the limited queue is shared among set sizes; here each size has its
-    own limit, counting the states already expanded, so the work is at most ``queue_size * n_variables`` expansions. The data
-    is centred and not standardised: unequal scales tell orders apart on equal-variance data. Weights of required edges
-    are not penalised.
+    **Deviations from the paper.** The squared loss is divided by 2m, so that the penalty does not grow with the sample.
+    How the limited queue is shared among set sizes is our reading: each size has its own limit, counting the states
+    already expanded, so that the work is at most ``queue_size * n_variables`` expansions; as estimates never fall along
+    a path, this keeps the best states of each size. The data is centred and not standardised: on equal-variance data
+    the scales tell orders apart. Weights of required edges are not penalised. The lassos are solved exactly, by an
+    active-set method (:mod:`precede.baselines.lasso_batch`).
 
     References
     ----------
@@ -74,7 +82,7 @@ class AStarLasso(CausalEstimator):
     def __init__(
         self,
         penalty: float = 0.1,
-        queue_size: int | None = 500,
+        queue_size: int | None = 10,
         threshold: float | None = 0.3,
         knowledge: Knowledge | None = None,
         max_time: float | None = None,
@@ -131,11 +139,12 @@ class State:
     last: int = field(compare=False)
     parent: State | None = field(compare=False, repr=False)
     lassos: PackedWeights | None = field(default=None, compare=False, repr=False)
+    costs: FloatArray | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
 class PackedWeights:
-    """Non-zero entries of the lasso weights of all variables on a state's set; a dense copy per state would be too much."""
+    """Non-zero lasso weights of all variables on a state's set; a dense copy per state would take too much memory."""
 
     rows: IntArray
     columns: IntArray
@@ -146,10 +155,8 @@ class PackedWeights:
         rows, columns = np.nonzero(weights)
         return cls(rows.astype(np.int16), columns.astype(np.int16), weights[rows, columns])  # type: ignore[arg-type]
 
-    def unpack(self, n_variables: int) -> FloatArray:
-        weights = np.zeros((n_variables, n_variables))
+    def unpack_into(self, weights: FloatArray) -> None:
         weights[self.rows, self.columns] = self.values
-        return weights
 
 
 class SubsetSearch:
@@ -201,7 +208,11 @@ class SubsetSearch:
         self.n_expanded += 1
         self.expanded_at[size] += 1
         self.history.append({"n_placed": size, "estimate": state.estimate})
-        costs = self._costs(state)
+        if state.costs is None:
+            ahead = heapq.nsmallest(LOOK_AHEAD, self.open[size])
+            self._solve([state, *(other for other in ahead if other.costs is None)])
+        costs, state.costs = state.costs, None
+        assert costs is not None
         queue = self.open[size + 1]
         for variable in self._ready(state.placed):
             cost = float(costs[variable])
@@ -228,35 +239,32 @@ class SubsetSearch:
 
     def _ready(self, placed: int) -> list[int]:
         """Variables that may come next."""
-        return [
-            j
-            for j, before in enumerate(self.must_precede)
-            if not placed >> j & 1 and before & placed == before
-        ]
+        return [j for j, before in enumerate(self.must_precede) if not placed >> j & 1 and before & placed == before]
 
-    def _costs(self, state: State) -> FloatArray:
-        """Lasso objective of every missing variable on the state's set, from its parent's solutions."""
+    def _solve(self, states: list[State]) -> None:
+        """Lasso objective of every missing variable on each state's set, from the solutions of the state's parent."""
         d = len(self.covariance)
-        weights = np.zeros((d, d)) if state.parent is None else _weights_of(state.parent, d)
-        members = np.array([bool(state.placed >> i & 1) for i in range(d)])
-        missing = np.flatnonzero(~members)
-        weights[:, members] = 0.0
-        if state.last >= 0:
-            # only the newcomer can break the optimality of a solution: solve anew where its gradient is too large
-            row = self.covariance[state.last]
-            gradient = np.abs(row[missing] - row @ weights[:, missing])
-            changed = missing[
-                (gradient > self.penalty[state.last, missing]) & self.constraints.allowed[state.last, missing]
-            ]
-            if len(changed):
-                candidates = members[:, None] & self.constraints.allowed[:, changed]
-                weights[:, changed] = solve_lassos(
-                    self.covariance, self.penalty[:, changed], changed, candidates, weights[:, changed]
-                )
-        state.lassos = PackedWeights.pack(weights)
-        costs = np.full(d, np.inf)
-        costs[missing] = lasso_costs(self.covariance, self.penalty[:, missing], missing, weights[:, missing])
-        return costs
+        stacks = np.zeros((len(states), d, d))
+        members = np.zeros((len(states), d), dtype=bool)
+        changed = np.zeros((len(states), d), dtype=bool)
+        for k, state in enumerate(states):
+            members[k] = [state.placed >> i & 1 for i in range(d)]
+            if state.parent is not None and state.parent.lassos is not None:
+                state.parent.lassos.unpack_into(stacks[k])
+                stacks[k][:, members[k]] = 0.0
+                # only the newcomer can break the optimality of a solution: solve anew where its gradient is too large
+                row = self.covariance[state.last]
+                gradient = np.abs(row - row @ stacks[k])
+                changed[k] = (gradient > self.penalty[state.last]) & self.constraints.allowed[state.last] & ~members[k]
+        which, targets = np.nonzero(changed)
+        if len(targets):
+            candidates = members[which].T & self.constraints.allowed[:, targets]
+            start = stacks[which, :, targets].T
+            solved = solve_lassos(self.covariance, self.penalty[:, targets], targets, candidates, start)
+            stacks[which, :, targets] = solved.T
+        for state, weights in zip(states, stacks, strict=True):
+            state.lassos = PackedWeights.pack(weights)
+            state.costs = lasso_costs(self.covariance, self.penalty, np.arange(d), weights)
 
     def order(self) -> list[int]:
         """The path to the goal, first placed first."""
@@ -266,10 +274,12 @@ class SubsetSearch:
     def complete(self) -> list[int]:
         """The path to the most advanced open state, and from there always the variable that exceeds its bound least."""
         state = next(queue[0] for queue in reversed(self.open) if queue)
-        while (ready := self._ready(state.placed)):
-            costs = self._costs(state)
-            nxt = min(ready, key=lambda j: float(costs[j] - self.bounds[j]))
-            length = state.length + float(costs[nxt])
+        while ready := self._ready(state.placed):
+            self._solve([state])
+            assert state.costs is not None
+            excess = state.costs - self.bounds
+            nxt = min(ready, key=excess.__getitem__)
+            length = state.length + float(state.costs[nxt])
             state = State(length, state.placed | 1 << nxt, length, nxt, state)
         return _path(state)
 
@@ -281,11 +291,6 @@ class SubsetSearch:
         weights = solve_lassos(self.covariance, self.penalty, np.arange(d), candidates, np.zeros((d, d)))
         cost = float(lasso_costs(self.covariance, self.penalty, np.arange(d), weights).sum())
         return weights != 0, cost
-
-
-def _weights_of(state: State, n_variables: int) -> FloatArray:
-    assert state.lassos is not None  # a parent was expanded before its children came to be
-    return state.lassos.unpack(n_variables)
 
 
 def _path(state: State) -> list[int]:

@@ -31,9 +31,8 @@ class L1OBS(CausalEstimator):
               -\mathrm{NLL}(x_j \mid x_S) - \tfrac12 |S| \log m
 
     where :math:`U_j` are the variables before j and :math:`\mathrm{path}(j, U_j)` the active sets along the lasso path
-    of j on :math:`U_j`; each set is scored at its least-squares weights (Schmidt et al. 2007, the MDL score of
-    Equation 1 along L1-regularization paths). The search swaps neighbours in the order (Teyssier and Koller 2005,
-    Section 4): it takes the best swap that is not tabu, and starts anew from a random order when nothing improves.
+    of j on :math:`U_j`; each set is scored at its least-squares weights, by its description length (Schmidt et al.
+    2007). The search swaps neighbours in the order (Teyssier and Koller 2005): it takes the best swap that is not tabu, and starts anew from a random order when nothing improves.
 
     Parameters
     ----------
@@ -204,7 +203,7 @@ class Families:
 
 @dataclass
 class OrderSearch:
-    """Hill-climbing over adjacent swaps with a tabu list (Teyssier and Koller 2005, Section 4)."""
+    """Hill-climbing over adjacent swaps with a tabu list (Teyssier and Koller 2005)."""
 
     families: Families
     constraints: Constraints

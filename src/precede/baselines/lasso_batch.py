@@ -18,9 +18,9 @@ def solve_lassos(
 ) -> FloatArray:
     r"""Weights of :math:`\min_w \tfrac12 w^T S w - w^T S_{\cdot j} + \sum_i \lambda_{ij} |w_i|` for several targets j.
 
-    An active-set method: with the signs of the active weights fixed the minimum is one linear system; walk to it, stop at
-    the first weight that reaches zero and let it go; at the minimum let the variable enter whose gradient exceeds its
-    penalty most. Every step lowers the objective, so it ends, and it ends at the exact solution. All targets
+    An active-set method: with the signs of the active weights fixed the minimum is one linear system; walk to it, stop
+    at the first weight that reaches zero and let it go; at the minimum let the variable enter whose gradient exceeds
+    its penalty most. Every step lowers the objective, so it ends, and it ends at the exact solution. All targets
     walk together, in one batched solve of their padded active systems.
 
     Parameters
@@ -105,9 +105,7 @@ def _minimum_of_signs(covariance: FloatArray, right: FloatArray, active: BoolArr
     return result
 
 
-def lasso_costs(
-    covariance: FloatArray, penalty: FloatArray, targets: IntArray, weights: FloatArray
-) -> FloatArray:
+def lasso_costs(covariance: FloatArray, penalty: FloatArray, targets: IntArray, weights: FloatArray) -> FloatArray:
     r"""Objective at the solution, :math:`\tfrac12 (S_{jj} - w^T S_{\cdot j} + \sum_i \lambda_{ij} |w_i|)`, per target.
 
     The quadratic term is gone because :math:`w^T S w = w^T S_{\cdot j} - \sum_i \lambda_{ij} |w_i|` there.

@@ -50,17 +50,17 @@ def lasso_path(gram: FloatArray, cross: FloatArray) -> Iterator[tuple[IntArray, 
         rows = gram[chosen]
         solution = np.linalg.solve(rows[:, chosen], np.column_stack([cross[chosen], signs]))
         yield chosen, solution[:, 0]
-        # correlation of every variable with the residual, as offset + level * slope
+        # correlation of every inactive variable with the residual, as offset + level * slope
         moved = rows.T @ solution
         offset, slope = cross - moved[:, 0], moved[:, 1]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            entry = np.stack([offset / (1.0 - slope), -offset / (1.0 + slope)])
-            exits = solution[:, 0] / solution[:, 1]
-        entry[:, chosen] = 0.0
+        offset[chosen], slope[chosen] = 0.0, 0.0
+        entry = np.concatenate([_ratio(offset, 1.0 - slope), _ratio(-offset, 1.0 + slope)])
         if dropped >= 0:  # it sits on the boundary now: its root at this very level is the past, not the next knot
-            entry[entry[:, dropped] > level * (1 - 1e-9), dropped] = 0.0
-        entry[~((entry > 0) & (entry < level * (1 + 1e-12)))] = 0.0
-        exits[~((exits > 0) & (exits < level * (1 - 1e-12)))] = 0.0
+            own = entry[dropped::p]
+            own[own > level * (1 - 1e-9)] = 0.0
+        entry[entry > level * (1 + 1e-12)] = 0.0
+        exits = _ratio(solution[:, 0], solution[:, 1])
+        exits[exits > level * (1 - 1e-12)] = 0.0
         next_entry, next_exit = float(entry.max()), float(exits.max())
         if next_entry <= 0 and next_exit <= 0:
             return
@@ -72,7 +72,12 @@ def lasso_path(gram: FloatArray, cross: FloatArray) -> Iterator[tuple[IntArray, 
             if not active:
                 return
         else:
-            side, entering = np.unravel_index(int(np.argmax(entry)), entry.shape)
-            active.append(int(entering))
+            side, entering = divmod(int(np.argmax(entry)), p)
+            active.append(entering)
             signs.append(1.0 if side == 0 else -1.0)
             level, dropped = next_entry, -1
+
+
+def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
+    """Quotient, zero where the denominator is."""
+    return np.divide(above, below, out=np.zeros_like(above), where=below != 0)
