@@ -96,3 +96,48 @@ def test_apply_adds_and_drops() -> None:
         required=np.array([[0, 1], [0, 0]], bool), allowed=np.array([[0, 1], [0, 0]], bool), before=np.zeros((2, 2), bool)
     )
     assert constraints.apply(np.array([[0, 0], [1, 0]], bool)).astype(int).tolist() == [[0, 1], [0, 0]]
+
+
+def test_patterns_stand_for_columns() -> None:
+    names = ["gene1", "gene2", "age"]
+    constraints = Knowledge(forbidden=[("gene*", "age"), ("gene?", "gene?")]).over(names)
+    assert constraints.allowed.astype(int).tolist() == [[0, 0, 0], [0, 0, 0], [1, 1, 0]]
+    assert Knowledge(required=[("age", "gene*")]).over(names).required.sum() == 2
+    assert Knowledge(tiers=[["age"], ["gene*"]]).over(names).allowed.astype(int).tolist() == [[0, 1, 0], [1, 0, 0], [1, 1, 0]]
+    assert Knowledge(roots=["a*"]).over(["a*", "ab"]).allowed[:, 1].any()  # a column's own name is no pattern
+    with pytest.raises(KnowledgeError, match=r"pattern 'x\*' matches no column"):
+        Knowledge(roots=["x*"]).over(names)
+
+
+def test_files_in_both_formats(tmp_path) -> None:
+    toml, json = tmp_path / "k.toml", tmp_path / "k.json"
+    toml.write_text('required = [["a", "b"]]\ntiers = [["a"], ["b", "c"]]\nroots = ["a"]\n')
+    json.write_text('{"required": [["a", "b"]], "tiers": [["a"], ["b", "c"]], "roots": ["a"]}')
+    one, two = Knowledge.from_file(toml), Knowledge.from_file(json)
+    assert one == two
+    assert one.over("abc").required[0, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("k.json", "{", "is not valid JSON"),
+        ("k.toml", "a = = 1", "is not valid TOML"),
+        ("k.json", "[1, 2]", "this is a list"),
+        ("k.json", '{"requird": []}', "no field 'requird'.*'required'"),
+        ("k.json", '{"required": [["a"]]}', "pair"),
+        ("k.json", '{"required": "ab"}', "list of lists"),
+        ("k.json", '{"roots": [["a"]]}', "list of names"),
+        ("k.json", '{"tiers": [1]}', "list of lists"),
+        ("k.json", '{"tiers": [[null]]}', "list of lists"),
+    ],
+)
+def test_bad_files_get_a_sentence(tmp_path, name: str, text: str, message: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(KnowledgeError, match=message):
+        Knowledge.from_file(tmp_path / name)
+
+
+def test_missing_file() -> None:
+    with pytest.raises(KnowledgeError, match="cannot be read"):
+        Knowledge.from_file("nowhere.toml")

@@ -205,7 +205,7 @@ class CORL(CausalEstimator):
         score = self._make_score(table, constraints, diagnostics)
         found = self._search(score, table, constraints, rng)
         edges, weights = self._prune(score, table, found.order, constraints)
-        diagnostics |= {"score": score.name, "identifies": score.identifies, "search": found.figures}
+        diagnostics |= {"score": score.name, "identifies": getattr(score, "identifies", "dag"), "search": found.figures}
         return Findings(edges, found.order, weights, found.score, found.history, diagnostics)
 
     def _check_options(self) -> None:
@@ -256,6 +256,7 @@ class CORL(CausalEstimator):
         records, interrupted = self._train(trainer)
         order, best = trainer.best_order, trainer.best_score
         figures: dict[str, Any] = {
+            "policy_order": order.tolist(),
             "policy_score": best,
             "iterations": trainer.iteration,
             "seconds": deadline.elapsed(),

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import tomllib
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +31,11 @@ class Knowledge:
     roots, sinks : sequences
         Variables without causes, variables without effects.
 
+    Notes
+    -----
+    A name may be a pattern with ``*``, ``?`` or ``[...]``, which stands for every column that it matches (an edge
+    between two patterns, for every pair of distinct columns). A column's own name is never read as a pattern.
+
     Examples
     --------
     >>> knowledge = Knowledge(required=[("rain", "wet")], tiers=[["rain"], ["wet", "slip"]])
@@ -44,30 +54,20 @@ class Knowledge:
     def over(self, names: Sequence[Hashable]) -> Constraints:
         """Compile to matrices over columns; unknown names, contradictions and cycles are refused."""
         d = len(names)
-        index = {name: k for k, name in enumerate(names)}
-        mentioned = [
-            *(v for edge in [*self.required, *self.forbidden] for v in edge),
-            *(v for tier in self.tiers for v in tier),
-            *self.roots,
-            *self.sinks,
-        ]
-        unknown = [name for name in dict.fromkeys(mentioned) if name not in index]
-        if unknown:
-            raise KnowledgeError(
-                f"the knowledge names {listed(unknown)}, which the data does not have; "
-                f"its columns are {listed(names, 20)}."
-            )
+        find = _Finder(names)
         required = np.zeros((d, d), dtype=bool)
         forbidden = np.eye(d, dtype=bool)
-        for cause, effect in self.required:
-            required[index[cause], index[effect]] = True
-        for cause, effect in self.forbidden:
-            forbidden[index[cause], index[effect]] = True
-        root = np.isin(np.arange(d), [index[v] for v in self.roots])
-        sink = np.isin(np.arange(d), [index[v] for v in self.sinks])
+        for matrix, edges in ((required, self.required), (forbidden, self.forbidden)):
+            for cause, effect in edges:
+                causes, effects = find(cause), find(effect)
+                matrix[np.ix_(causes, effects)] = True
+                if len(causes) > 1 or len(effects) > 1:  # a pattern that matches both sides asks for no self-loop
+                    np.fill_diagonal(matrix, matrix is forbidden)
+        root = np.isin(np.arange(d), [k for name in self.roots for k in find(name)])
+        sink = np.isin(np.arange(d), [k for name in self.sinks for k in find(name)])
         forbidden[:, root] = True
         forbidden[sink, :] = True
-        tier = self._tier_of(index, d)
+        tier = self._tier_of(find, names)
         earlier = (tier[:, None] >= 0) & (tier[:, None] < tier[None, :])  # [i, j]: i's tier is before j's
         forbidden |= earlier.T  # transposed: no edge from the later to the earlier
         _refuse_contradictions(required, forbidden, names)
@@ -80,15 +80,79 @@ class Knowledge:
         before |= required
         return Constraints(required, ~forbidden, ancestors(before))
 
-    def _tier_of(self, index: dict[Hashable, int], d: int) -> IntArray:
+    def _tier_of(self, find: _Finder, names: Sequence[Hashable]) -> IntArray:
         """Tier number of each column, -1 where it is in none."""
-        tier = np.full(d, -1, dtype=np.int64)
+        tier = np.full(len(names), -1, dtype=np.int64)
         for level, members in enumerate(self.tiers):
-            for name in members:
-                if tier[index[name]] not in (-1, level):
-                    raise KnowledgeError(f"{name!r} is in tier {tier[index[name]]} and in tier {level}.")
-                tier[index[name]] = level
+            for k in (k for name in members for k in find(name)):
+                if tier[k] not in (-1, level):
+                    raise KnowledgeError(f"{names[k]!r} is in tier {tier[k]} and in tier {level}.")
+                tier[k] = level
         return tier
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Knowledge:
+        """Read a small JSON or TOML file with the fields of this class.
+
+        .. code-block:: toml
+
+            required = [["rain", "wet"]]
+            forbidden = [["wet", "*"]]
+            tiers = [["season"], ["rain", "sprinkler"], ["wet"]]
+            roots = ["season"]
+        """
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+            content = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+        except OSError as error:
+            raise KnowledgeError(f"the knowledge file {path.name!r} cannot be read: {error.strerror}.") from None
+        except (UnicodeDecodeError, RecursionError, json.JSONDecodeError, tomllib.TOMLDecodeError) as error:
+            kind = "JSON" if path.suffix == ".json" else "TOML"
+            raise KnowledgeError(f"the knowledge file {path.name!r} is not valid {kind}: {error}.") from None
+        return cls.from_dict(content)
+
+    @classmethod
+    def from_dict(cls, content: Any) -> Knowledge:
+        """Check the shape of what a file held; every fault is named."""
+        known = [f.name for f in fields(cls)]
+        if not isinstance(content, dict):
+            raise KnowledgeError(f"knowledge is a table with some of {listed(known)}; this is a {type(content).__name__}.")
+        for name, value in content.items():
+            if name not in known:
+                raise KnowledgeError(f"knowledge has no field {name!r}; it has {listed(known)}.")
+            nested = name in ("required", "forbidden", "tiers")
+            rows = value if isinstance(value, list) and nested else [value]
+            if not isinstance(value, list) or not all(isinstance(row, list) and all(map(_is_name, row)) for row in rows):
+                shape = "a list of lists of names" if nested else "a list of names"
+                raise KnowledgeError(f"{name!r} must be {shape}.")
+            if name in ("required", "forbidden") and any(len(row) != 2 for row in rows):
+                raise KnowledgeError(f"each entry of {name!r} must be a pair [cause, effect].")
+        return cls(**{name: [tuple(row) if isinstance(row, list) else row for row in value] for name, value in content.items()})
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
+class _Finder:
+    """Columns that a name or a pattern stands for."""
+
+    def __init__(self, names: Sequence[Hashable]) -> None:
+        self.names = names
+        self.index = {name: k for k, name in enumerate(names)}
+
+    def __call__(self, name: Hashable) -> list[int]:
+        if name in self.index:
+            return [self.index[name]]
+        if isinstance(name, str) and any(sign in name for sign in "*?["):
+            found = [k for k, column in enumerate(self.names) if fnmatchcase(str(column), name)]
+            if found:
+                return found
+            raise KnowledgeError(f"the pattern {name!r} matches no column; the columns are {listed(self.names, 20)}.")
+        raise KnowledgeError(
+            f"the knowledge names {name!r}, which the data does not have; its columns are {listed(self.names, 20)}."
+        )
 
 
 def _refuse_contradictions(required: BoolArray, forbidden: BoolArray, names: Sequence[Hashable]) -> None:

@@ -88,6 +88,8 @@ def load_table(source: Any, missing: str = "refuse") -> Table:
     precede.errors.DataError: column 'b' is constant (every value is 5): leave it out.
     """
     check_choice("missing", missing, MISSING_CHOICES)
+    if isinstance(source, Table):  # checked before
+        return source
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         frame, remarks = read_file(path)

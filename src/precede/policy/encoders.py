@@ -8,8 +8,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from precede.errors import check_choice
+from precede.policy.alternating import AlternatingEncoder
+from precede.policy.moments import MomentsEncoder
 
-EncoderName = Literal["null", "mlp", "lstm", "transformer"]
+EncoderName = Literal["null", "mlp", "lstm", "transformer", "alternating", "moments"]
 
 WIDTH = 256  # Appendix A.2: the embedded state
 HEADS = 8  # Appendix A.2
@@ -106,7 +108,7 @@ class TransformerEncoder(nn.Module):
         return result
 
 
-Encoder = NullEncoder | MLPEncoder | LSTMEncoder | TransformerEncoder
+Encoder = NullEncoder | MLPEncoder | LSTMEncoder | TransformerEncoder | AlternatingEncoder | MomentsEncoder
 
 
 def make_encoder(name: EncoderName, n_inputs: int) -> Encoder:
@@ -127,3 +129,7 @@ def make_encoder(name: EncoderName, n_inputs: int) -> Encoder:
             return LSTMEncoder(n_inputs)
         case "transformer":
             return TransformerEncoder(n_inputs)
+        case "alternating":  # these two take any number of rows
+            return AlternatingEncoder()
+        case "moments":
+            return MomentsEncoder()

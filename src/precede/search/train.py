@@ -20,6 +20,7 @@ from precede.policy.actor import Actor
 from precede.policy.critic import Critic
 from precede.policy.decoders import DecoderName, PointerName, select_states, visited_states, with_initial_state
 from precede.policy.encoders import EncoderName
+from precede.policy.graphed import GraphedSampler
 from precede.progress import Deadline
 from precede.randomness import seeded_torch, torch_generator
 from precede.scores.protocol import OrderScore
@@ -121,6 +122,7 @@ class Trainer:
         start = constraints.nearest_order(rng.permutation(d))  # Algorithm 1 starts from a random ordering
         self._best_order = torch.tensor(start, device=self.device)
         self._best_score = torch.full((), -torch.inf, dtype=torch.float64, device=self.device)
+        self._sampler: GraphedSampler | None = None
 
     def run(self) -> Iterator[Record]:
         """Train until the iterations, the patience or the time is spent; yield a record per iteration."""
@@ -148,7 +150,7 @@ class Trainer:
         # lines 2-8: encode a batch of samples, collect a batch of orders and their rewards
         states = self.actor.encoder(self.inputs.draw(batch))
         noise = -torch.empty((batch, d, d), device=self.device).exponential_(generator=self.generator).log_()
-        orders = self.actor.sample(states.detach(), noise, self.before)
+        orders = self._sample(states.detach(), noise)
         terms = self.score.terms(orders)
         totals = self.score.total(terms.sum(1))
         # line 9: update the actor and the critic
@@ -165,6 +167,13 @@ class Trainer:
         self._best_order = torch.where(better, orders[k], self._best_order)
         self._best_score = torch.maximum(batch_best, self._best_score)
         return torch.stack([totals.mean(), batch_best, self._best_score, entropies.detach().mean().double()])
+
+    def _sample(self, states: Tensor, noise: Tensor) -> Tensor:
+        if self.device.type != "cuda":
+            return self.actor.sample(states, noise, self.before)
+        if self._sampler is None:
+            self._sampler = GraphedSampler(self.actor, states, noise, self.before)
+        return self._sampler(states, noise)
 
     def _returns(self, orders: Tensor, terms: Tensor) -> Tensor:
         """Return of every step, (batch, n_variables), of the reward that the settings name."""
