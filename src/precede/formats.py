@@ -140,13 +140,17 @@ def to_csv(parts: Parts) -> str:
     """Labelled matrix of weights, causes in rows; 0 means no edge."""
     if (parts.edges & (parts.strengths == 0)).any():
         raise GraphError("an edge has weight 0, which CSV cannot tell from no edge: use JSON.")
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer, lineterminator="\n")
-    texts = text_names(parts.names)
-    writer.writerow(["", *texts])
-    for name, row in zip(texts, parts.strengths, strict=True):
-        writer.writerow([name, *("0" if weight == 0 else repr(float(weight)) for weight in row)])
-    return buffer.getvalue()
+    names = [_csv_cell(name) for name in text_names(parts.names)]
+    lines = [["", *names]]
+    for name, row in zip(names, parts.strengths, strict=True):
+        lines.append([name, *("0" if weight == 0 else repr(float(weight)) for weight in row)])
+    return "".join(",".join(line) + "\n" for line in lines)
+
+
+def _csv_cell(text: str) -> str:
+    """Quote where needed; the csv module leaves a lone carriage return unquoted."""
+    quoted = text.replace('"', '""')
+    return f'"{quoted}"' if any(mark in text for mark in ',"\r\n') else text
 
 
 def from_csv(text: str) -> Parts:
