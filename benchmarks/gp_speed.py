@@ -78,9 +78,7 @@ def main() -> None:
         shift = np.abs(terms["float32"] - terms["float64"]).max()
         print(f"m={n_samples} float32 against float64: terms differ by {shift:.2g} at most")
         fits, difference = theirs(values, orders[0], options.sklearn_fits)
-        print(
-            f"m={n_samples} scikit-learn: {fits:,.0f} fits/s; variances differ by {difference:.1g} (relative)"
-        )
+        print(f"m={n_samples} scikit-learn: {fits:,.0f} fits/s; variances differ by {difference:.1g} (relative)")
 
 
 if __name__ == "__main__":
