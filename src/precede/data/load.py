@@ -93,6 +93,8 @@ def load_table(source: Any, missing: str = "refuse") -> Table:
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         frame, remarks = read_file(path)
+        for remark in remarks:
+            logger.warning(remark)  # nobody asked for it
         try:
             return _table(frame, missing, remarks)
         except DataError as error:
@@ -102,7 +104,6 @@ def load_table(source: Any, missing: str = "refuse") -> Table:
 
 def _table(source: Any, missing: str, remarks: list[str]) -> Table:
     values, names, notes = _matrix(source)
-    remarks = remarks + notes
     check_size(values, names, "")
     absent, infinite = missing_counts(values)
     if infinite.any():
@@ -113,15 +114,15 @@ def _table(source: Any, missing: str, remarks: list[str]) -> Table:
         )
     if absent.any():
         values, note = _without_missing(values, names, absent, missing)
-        remarks.append(note)
+        notes.append(note)
         check_size(values, names, " once the rows with missing values are dropped" if missing == "drop" else "")
     check_values(values, names)
-    for remark in remarks:
-        logger.info(remark)
+    for note in notes:
+        logger.info(note)
     view = values.view()
     view.flags.writeable = False
     labelled = all(isinstance(name, str) for name in names)
-    return Table(view, names, labelled, tuple(remarks))
+    return Table(view, names, labelled, (*remarks, *notes))
 
 
 def _matrix(source: Any) -> tuple[FloatArray, tuple[Hashable, ...], list[str]]:

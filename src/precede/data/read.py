@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import logging
 import re
 import warnings
 import zlib
@@ -16,8 +15,6 @@ import pandas as pd
 
 from precede.data.checks import check_names
 from precede.errors import DataError, listed
-
-logger = logging.getLogger("precede")
 
 DELIMITERS = ",;\t|"
 SAMPLE_BYTES = 2**16
@@ -87,7 +84,6 @@ def _read_csv(path: Path, head: bytes, packed: bool) -> tuple[pd.DataFrame, list
     count = np.arange(len(frame))
     if pd.api.types.is_integer_dtype(first) and any(np.array_equal(first, count + start) for start in (0, 1)):
         remark = f"{path.name}: the first column has no name and only counts the rows, so it was left out."
-        logger.warning(remark)
         return frame.iloc[:, 1:], [remark]
     raise DataError(
         f"the first column of {path.name} has no name and does not just count the rows: name it in the header, "
