@@ -1,0 +1,55 @@
+"""Every method that the paper compares with, and those that an honest table needs beside them.
+
+All are scikit-learn estimators with the fitted attributes of :class:`precede.estimator.CausalEstimator`.
+"""
+
+from precede.baselines.astar_lasso import AStarLasso
+from precede.baselines.cam import CAM
+from precede.baselines.dag_gnn import DAGGNN
+from precede.baselines.direct_lingam import DirectLiNGAM
+from precede.baselines.eqvar import EqVar
+from precede.baselines.gran_dag import GranDAG
+from precede.baselines.ica_lingam import ICALiNGAM
+from precede.baselines.l1obs import L1OBS
+from precede.baselines.notears import NOTEARS
+from precede.baselines.notears_mlp import NOTEARSMLP
+from precede.baselines.random_order import RandomOrder
+from precede.baselines.rl_bic2 import RLBIC2
+from precede.baselines.sort_regress import R2SortRegress, SortRegress
+from precede.estimator import CausalEstimator
+
+METHODS: dict[str, type[CausalEstimator]] = {
+    "random": RandomOrder,
+    "notears": NOTEARS,
+    "notears-mlp": NOTEARSMLP,
+    "dag-gnn": DAGGNN,
+    "gran-dag": GranDAG,
+    "rl-bic2": RLBIC2,
+    "cam": CAM,
+    "l1obs": L1OBS,
+    "a-star-lasso": AStarLasso,
+    "ica-lingam": ICALiNGAM,
+    "direct-lingam": DirectLiNGAM,
+    "eqvar": EqVar,
+    "sort-regress": SortRegress,
+    "r2-sort-regress": R2SortRegress,
+}
+"""Name to estimator, as the command line and the experiments spell them."""
+
+__all__ = [
+    "CAM",
+    "DAGGNN",
+    "L1OBS",
+    "METHODS",
+    "NOTEARS",
+    "NOTEARSMLP",
+    "RLBIC2",
+    "AStarLasso",
+    "DirectLiNGAM",
+    "EqVar",
+    "GranDAG",
+    "ICALiNGAM",
+    "R2SortRegress",
+    "RandomOrder",
+    "SortRegress",
+]

@@ -1,0 +1,60 @@
+"""RANDOM: a random order, pruned like any other. The control that every table needs."""
+
+from __future__ import annotations
+
+from precede.baselines.order_pruning import OrderPruning, findings_from_order
+from precede.data.load import Table
+from precede.estimator import CausalEstimator, Findings
+from precede.knowledge import Knowledge, constraints_over
+from precede.progress import Deadline
+from precede.randomness import RandomState, numpy_rng
+
+
+class RandomOrder(CausalEstimator):
+    """Draw an order, regress each variable on those before it, prune (RANDOM in Table 1 of the CORL paper).
+
+    Parameters
+    ----------
+    pruning : {"threshold", "bic", "lasso", "none"}
+        See :func:`precede.baselines.order_pruning.findings_from_order`.
+    threshold : float
+        Smallest weight that stays.
+    knowledge : Knowledge, optional
+        The drawn order is mended to keep the precedences, edges are dropped or added.
+    random_state : int, Generator or None
+    max_time : float, optional
+        Seconds after which the lasso leaves the remaining variables to the threshold.
+    verbose : bool
+        Show progress.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(100, 3))
+    >>> RandomOrder(random_state=1, verbose=False).fit(X).graph_
+    CausalGraph(3 variables, 0 edges)
+    """
+
+    def __init__(
+        self,
+        pruning: OrderPruning = "threshold",
+        threshold: float = 0.3,
+        knowledge: Knowledge | None = None,
+        random_state: RandomState = None,
+        max_time: float | None = None,
+        verbose: bool = True,
+    ) -> None:
+        self.pruning = pruning
+        self.threshold = threshold
+        self.knowledge = knowledge
+        self.random_state = random_state
+        self.max_time = max_time
+        self.verbose = verbose
+
+    def _learn(self, table: Table) -> Findings:
+        deadline = Deadline(self.max_time)
+        constraints = constraints_over(self.knowledge, table.names)
+        order = constraints.nearest_order(numpy_rng(self.random_state).permutation(table.n_variables))
+        return findings_from_order(
+            table, order, self.pruning, self.threshold, constraints, deadline, verbose=self.verbose
+        )
