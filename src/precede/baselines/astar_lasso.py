@@ -53,8 +53,6 @@ class AStarLasso(CausalEstimator):
     knowledge : Knowledge, optional
     max_time : float, optional
         Seconds; then the most advanced state is completed greedily.
-    random_state : None
-        For one interface with the other methods: nothing here is random.
     verbose : bool
 
     Notes
@@ -86,7 +84,6 @@ class AStarLasso(CausalEstimator):
         threshold: float | None = 0.3,
         knowledge: Knowledge | None = None,
         max_time: float | None = None,
-        random_state: None = None,
         verbose: bool = True,
     ) -> None:
         self.penalty = penalty
@@ -94,7 +91,6 @@ class AStarLasso(CausalEstimator):
         self.threshold = threshold
         self.knowledge = knowledge
         self.max_time = max_time
-        self.random_state = random_state
         self.verbose = verbose
 
     def _learn(self, table: Table) -> Findings:
@@ -153,7 +149,7 @@ class PackedWeights:
     @classmethod
     def pack(cls, weights: FloatArray) -> PackedWeights:
         rows, columns = np.nonzero(weights)
-        return cls(rows.astype(np.int16), columns.astype(np.int16), weights[rows, columns])  # type: ignore[arg-type]
+        return cls(rows.astype(np.int16), columns.astype(np.int16), weights[rows, columns])
 
     def unpack_into(self, weights: FloatArray) -> None:
         weights[self.rows, self.columns] = self.values

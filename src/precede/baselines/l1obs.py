@@ -31,8 +31,9 @@ class L1OBS(CausalEstimator):
               -\mathrm{NLL}(x_j \mid x_S) - \tfrac12 |S| \log m
 
     where :math:`U_j` are the variables before j and :math:`\mathrm{path}(j, U_j)` the active sets along the lasso path
-    of j on :math:`U_j`; each set is scored at its least-squares weights, by its description length (Schmidt et al.
-    2007). The search swaps neighbours in the order (Teyssier and Koller 2005): it takes the best swap that is not tabu, and starts anew from a random order when nothing improves.
+    of j on :math:`U_j`; each set is scored by its description length at its least-squares weights (Schmidt et al.
+    2007). The search swaps neighbours in the order (Teyssier and Koller 2005): it takes the best swap that is not
+    tabu, and starts anew from a random order when nothing improves.
 
     Parameters
     ----------
