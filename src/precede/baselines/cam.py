@@ -252,13 +252,13 @@ class GreedySearch:
         link = bank.cross[rows[:, :, None], fit.columns]  # (n, width, n_columns)
         solved = link @ fit.inverse
         own = bank.cross[rows[:, :, None], rows[:, None, :]]
-        schur = own - solved @ link.mT + RIDGE * np.eye(width)
+        schur = own - solved @ _transposed(link) + RIDGE * np.eye(width)
         gradient = bank.cross[rows, response * width] - link @ fit.coefficients
         roughness = bank.roughness[candidates]
         factor = np.linalg.cholesky(schur)
         inverse = np.linalg.inv(factor)
-        stiffness, rotation = np.linalg.eigh(inverse @ (roughness[:, :, None] * inverse.mT))
-        turn = rotation.mT @ inverse  # (n, width, width)
+        stiffness, rotation = np.linalg.eigh(inverse @ (roughness[:, :, None] * _transposed(inverse)))
+        turn = _transposed(rotation) @ inverse  # (n, width, width)
         pull = (turn @ gradient[:, :, None])[:, :, 0]
         target = bank.cross[fit.columns, response * width]
         misfit = 1.0 - float(fit.coefficients @ target)
@@ -270,10 +270,15 @@ class GreedySearch:
         rank = (roughness > 0).sum(axis=1)
         criterion = free * np.log(misfits) + np.log(damping).sum(axis=2) - rank * grid[:, None]
         best, each = criterion.argmin(axis=0), np.arange(n)
-        beta = (turn.mT @ (pull / damping[best, each])[:, :, None])[:, :, 0]
-        moved = fit.coefficients - (solved.mT @ beta[:, :, None])[:, :, 0]
+        beta = (_transposed(turn) @ (pull / damping[best, each])[:, :, None])[:, :, 0]
+        moved = fit.coefficients - (_transposed(solved) @ beta[:, :, None])[:, :, 0]
         term = np.repeat(np.arange(len(fit.parents)), bank.real[fit.parents].sum(axis=1))
         held = np.exp(fit.log_smoothing)[term] * bank.roughness.ravel()[fit.columns]
         penalty = (moved**2 * held).sum(axis=1) + np.exp(grid[best]) * (roughness * beta**2).sum(axis=1)
         residual: FloatArray = np.maximum(misfits[best, each] - penalty, 1e-12)
         return residual
+
+
+def _transposed(matrices: FloatArray) -> FloatArray:
+    """Transpose each matrix of a stack."""
+    return np.swapaxes(matrices, -1, -2)
