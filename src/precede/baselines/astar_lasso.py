@@ -97,10 +97,10 @@ class AStarLasso(CausalEstimator):
         check_positive("penalty", self.penalty)
         if self.queue_size is not None:
             check_positive("queue_size", self.queue_size, integer=True)
+        deadline = Deadline(self.max_time)
         constraints = constraints_over(self.knowledge, table.names)
         matrix = regularised(covariance(table.values))
         search = SubsetSearch(matrix, float(self.penalty), self.queue_size, constraints)
-        deadline = Deadline(self.max_time)
         with ProgressBar("A* lasso", None, self.verbose) as bar:
             while search.goal is None and not deadline.passed():
                 search.expand_next()
