@@ -112,8 +112,8 @@ class Trainer:
             self.critic = Critic(self.actor.encoder.width)
         self.actor.to(self.device)
         self.critic.to(self.device)
-        self.actor_optimizer = torch.optim.Adam(self.actor.parameters(), settings.actor_learning_rate)
-        self.critic_optimizer = torch.optim.Adam(self.critic.parameters(), settings.critic_learning_rate)
+        self.actor_optimizer = torch.optim.Adam(self.actor.parameters(), settings.actor_learning_rate, fused=True)
+        self.critic_optimizer = torch.optim.Adam(self.critic.parameters(), settings.critic_learning_rate, fused=True)
         self.before: Tensor | None = None
         if constraints.before.any():
             self.before = torch.tensor(constraints.before, dtype=torch.float32, device=self.device)
