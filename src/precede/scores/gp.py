@@ -171,7 +171,8 @@ class GPScore:
         # two triangular solves: cholesky_solve does the same in twice the time on a CPU
         half = torch.linalg.solve_triangular(factor, self._targets.expand(len(sets), -1, -1), upper=False)
         residuals = torch.linalg.solve_triangular(factor.mT, half, upper=True) * self.kernel_noise
-        return (residuals.double() ** 2).mean(dim=1)
+        variances: Tensor = (residuals.double() ** 2).mean(dim=1)
+        return variances
 
     def _kernels(self, sets: Tensor) -> Tensor:
         """Lower triangles of :math:`K + \\alpha I`, (n_sets, n_samples, n_samples)."""
@@ -181,7 +182,7 @@ class GPScore:
         scale = torch.where(median > 0, median, distances.mean(dim=1))
         m = self.n_samples
         kernels = self._room[: len(sets)]
-        kernels[:, self._below] = distances.mul_(-0.5 / (self.bandwidth**2 * scale[:, None])).exp_()
+        kernels.index_copy_(1, self._below, distances.mul_(-0.5 / (self.bandwidth**2 * scale[:, None])).exp_())
         kernels[:, :: m + 1] = 1 + self.kernel_noise
         return kernels.view(-1, m, m)
 
