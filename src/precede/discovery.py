@@ -24,8 +24,7 @@ from precede.randomness import RandomState, numpy_rng
 from precede.scores.build import NoiseName, ScoreName, build_score
 from precede.scores.choose import choose_score
 from precede.scores.covariance import covariance, regularised
-from precede.scores.protocol import OrderScore
-from precede.scores.sparse import SparseScore
+from precede.scores.protocol import GraphScore, OrderScore
 from precede.search.exact import exact_order
 from precede.search.greedy import greedy_order
 from precede.search.inputs import InputsName
@@ -293,7 +292,7 @@ class CORL(CausalEstimator):
         linear = score.name in LINEAR_SCORES
         pruning = self.pruning
         if pruning == "auto":
-            pruning = "none" if isinstance(score, SparseScore) else "bic" if linear else "cam"
+            pruning = "none" if isinstance(score, GraphScore) else "bic" if linear else "cam"
         matrix = regularised(covariance(table.values))
         candidates = constraints.apply(full_dag(order))
         match pruning:
@@ -307,7 +306,7 @@ class CORL(CausalEstimator):
                     table.values, candidates, required=constraints.required, cutoff=self.cutoff, test=test
                 ).edges
             case "none":
-                edges = score.graph(order) if isinstance(score, SparseScore) else candidates
+                edges = score.graph(order) if isinstance(score, GraphScore) else candidates
         if linear:
             return edges, regression_on(matrix, edges, order)
         return edges, prune_by_gam(table.values, edges, required=edges, test="f").strengths

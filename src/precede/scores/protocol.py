@@ -5,6 +5,8 @@ from typing import Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
+from precede.graph import BoolArray, IntArray
+
 
 @runtime_checkable
 class OrderScore(Protocol):
@@ -38,6 +40,14 @@ class OrderScore(Protocol):
 
     def bounds(self) -> Tensor:
         """Best term that each variable can have, (n_variables,): its term given all the others."""
+
+
+@runtime_checkable
+class GraphScore(OrderScore, Protocol):
+    """A score whose maximising parent sets are the graph, so that no pruning is needed."""
+
+    def graph(self, order: IntArray) -> BoolArray:
+        """Best graph that agrees with an order; ``[i, j]`` means i -> j."""
 
 
 def terms_given_all_others(score: OrderScore) -> Tensor:
