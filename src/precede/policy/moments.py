@@ -1,0 +1,204 @@
+"""Encoder by moments: pairs of variables meet in averages over samples of learned features.
+
+Attention over samples costs a token for every value. Here samples only ever enter averages of products,
+:math:`\\frac1n \\sum_s a(x_{si})\\, b(x_{sj})^\\top`, so all rows of a data set can be used, and most of the
+work is on the d x d pairs.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+BLOCKS = 6
+PAIR_WIDTH = 64
+VALUE_WIDTH = 32
+MOMENT_FEATURES = 8
+"""Learned features of a value that enter the products: 8 x 8 moments for each pair of variables in each block."""
+
+MIX_HEADS = 4
+TRIANGLE_WIDTH = 32
+HEADS = 8
+N_PAIR_FEATURES = 12
+N_VARIABLE_FEATURES = 6
+RIDGE = 1e-6
+"""Added to the correlation matrix, so that collinear columns have an inverse."""
+
+USUAL_SAMPLES = 300.0
+"""The log of the number of samples is an input, relative to this many."""
+
+
+@torch.no_grad()
+def classical_features(inputs: Tensor) -> tuple[Tensor, Tensor]:
+    r"""Correlations, partial correlations, residual variances and scales, all of order one.
+
+    With R the correlation matrix and z the log scale: :math:`\rho_{ij}`, the partial correlation given all others, the
+    log residual scales :math:`\tfrac12 \log(1 - \rho_{ij}^2)` and :math:`-\tfrac12 \log (R^{-1})_{ii}`, alone
+    and with z added (the scale of what is left), third and fourth moments, and the number of samples.
+
+    Returns
+    -------
+    pairs : (batch, n_variables, n_variables, N_PAIR_FEATURES) tensor
+    variables : (batch, n_variables, N_VARIABLE_FEATURES) tensor
+    """
+    x, z = inputs[:, :, :-1], inputs[:, :, -1]
+    batch, d, n = x.shape
+    precise = x.double()  # collinear columns: 1 - R² can be far below single precision
+    eye = torch.eye(d, dtype=torch.float64, device=x.device)
+    correlation = precise @ precise.transpose(1, 2) / n
+    inverse = torch.linalg.inv(correlation + RIDGE * eye)
+    diagonal = inverse.diagonal(dim1=1, dim2=2).clamp_min(1.0)
+    partial = -inverse / (diagonal[:, :, None] * diagonal[:, None, :]).sqrt()
+    left = 0.5 * torch.log1p(RIDGE - correlation.square().clamp_max(1.0)).clamp_min(-10.0)
+    rho, partial, left, left_all = (part.float() for part in (correlation, partial, left, -0.5 * diagonal.log()))
+    square, cube = x.square(), x.clamp(-5, 5) ** 3
+    skewed = square @ x.transpose(1, 2) / n  # [i, j]: E x_i² x_j
+    peaked = cube @ x.transpose(1, 2) / n
+    size = torch.full((batch, d, d), math.log(n / USUAL_SAMPLES), device=x.device)
+    here, there = z[:, :, None].expand(-1, -1, d), z[:, None, :].expand(-1, d, -1)
+    pairs = torch.stack(
+        [
+            rho,
+            partial.clamp(-1, 1),
+            left,
+            here + left,
+            there + left,
+            here - there,
+            skewed.asinh(),
+            skewed.transpose(1, 2).asinh(),
+            peaked.asinh(),
+            peaked.transpose(1, 2).asinh(),
+            (peaked - peaked.transpose(1, 2)).asinh(),
+            size,
+        ],
+        dim=3,
+    )
+    variables = torch.stack(
+        [z, left_all, z + left_all, (x * square).mean(2).asinh(), square.square().mean(2).log() - 1.0, size[:, 0]],
+        dim=2,
+    )
+    return pairs, variables
+
+
+class MomentsBlock(nn.Module):
+    """Mix the values of the variables, take moments, let pairs that share a variable meet, update the states."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        # values
+        self.coefficients = nn.Linear(PAIR_WIDTH, MIX_HEADS)
+        self.mixed = nn.Linear(VALUE_WIDTH, VALUE_WIDTH, bias=False)
+        self.value_layers = nn.Sequential(
+            nn.Linear(VALUE_WIDTH, 2 * VALUE_WIDTH), nn.GELU(), nn.Linear(2 * VALUE_WIDTH, VALUE_WIDTH)
+        )
+        self.factors = nn.Linear(VALUE_WIDTH, 2 * MOMENT_FEATURES)
+        self.moments = nn.Linear(MOMENT_FEATURES**2, PAIR_WIDTH)
+        # pairs
+        self.norm_pairs = nn.LayerNorm(PAIR_WIDTH)
+        self.sides = nn.Linear(PAIR_WIDTH, 4 * TRIANGLE_WIDTH)
+        self.norm_triangles = nn.LayerNorm(2 * TRIANGLE_WIDTH)
+        self.triangles = nn.Linear(2 * TRIANGLE_WIDTH, PAIR_WIDTH)
+        self.from_states = nn.Linear(width, 2 * PAIR_WIDTH)
+        self.norm_both = nn.LayerNorm(PAIR_WIDTH)
+        self.pair_layers = nn.Sequential(
+            nn.Linear(2 * PAIR_WIDTH, 4 * PAIR_WIDTH), nn.GELU(), nn.Linear(4 * PAIR_WIDTH, PAIR_WIDTH)
+        )
+        # states
+        self.bias = nn.Linear(PAIR_WIDTH, HEADS)
+        self.gather = nn.Linear(3 * PAIR_WIDTH, width)
+        self.norm_states = nn.LayerNorm(width)
+        self.project = nn.Linear(width, 3 * width)
+        self.merge = nn.Linear(width, width)
+        self.norm_forward = nn.LayerNorm(width)
+        self.forward_layers = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+
+    def forward(self, values: Tensor, pairs: Tensor, states: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Update values (batch, d, n, 32), pairs (batch, d, d, 64) and states (batch, d, width)."""
+        values = self._mix(values, pairs)
+        pairs = pairs + self._moments(values)
+        pairs = pairs + self._triangles(self.norm_pairs(pairs))
+        here, there = self.from_states(states).chunk(2, dim=2)
+        normed = self.norm_both(pairs + here[:, :, None] + there[:, None])
+        pairs = pairs + self.pair_layers(torch.cat([normed, normed.transpose(1, 2)], dim=3))
+        return values, pairs, self._update_states(states, pairs)
+
+    def _mix(self, values: Tensor, pairs: Tensor) -> Tensor:
+        """Add to each variable's values a signed combination of the others': what a regression residual is."""
+        batch, d, n, _ = values.shape
+        mix = self.coefficients(pairs).permute(0, 3, 1, 2)  # (batch, heads, d, d)
+        mix = mix * torch.rsqrt(1 + mix.square().sum(3, keepdim=True))
+        # shape: (batch, heads, d, n * width / heads)
+        split = (
+            self.mixed(values).view(batch, d, n, MIX_HEADS, -1).permute(0, 3, 1, 2, 4).reshape(batch, MIX_HEADS, d, -1)
+        )
+        combined = (mix @ split).view(batch, MIX_HEADS, d, n, -1).permute(0, 2, 3, 1, 4).reshape(values.shape)
+        values = values + combined
+        values = values - values.mean(2, keepdim=True)
+        values = values * torch.rsqrt(values.square().mean(2, keepdim=True) + 1e-4)  # residuals standardised again
+        result: Tensor = values + self.value_layers(values)
+        return result
+
+    def _moments(self, values: Tensor) -> Tensor:
+        batch, d, n, _ = values.shape
+        left, right = self.factors(values).chunk(2, dim=3)  # (batch, d, n, features) each
+        left = left.permute(0, 1, 3, 2).reshape(batch, d * MOMENT_FEATURES, n)
+        right = right.permute(0, 2, 1, 3).reshape(batch, n, d * MOMENT_FEATURES)
+        products = (left / n @ right).view(batch, d, MOMENT_FEATURES, d, MOMENT_FEATURES)
+        result: Tensor = self.moments(products.permute(0, 1, 3, 2, 4).reshape(batch, d, d, -1))
+        return result
+
+    def _triangles(self, pairs: Tensor) -> Tensor:
+        """Pair (i, j) sees, for every k, (i, k) with (k, j) and (i, k) with (j, k)."""
+        d = pairs.shape[1]
+        first, second, third, fourth = self.sides(pairs).permute(0, 3, 1, 2).chunk(4, dim=1)
+        through = torch.cat([first @ second, third @ fourth.transpose(2, 3)], dim=1) / math.sqrt(d)
+        result: Tensor = self.triangles(self.norm_triangles(through.permute(0, 2, 3, 1)))
+        return result
+
+    def _update_states(self, states: Tensor, pairs: Tensor) -> Tensor:
+        batch, d, width = states.shape
+        states = states + self.gather(torch.cat([pairs.mean(2), pairs.mean(1), pairs.amax(2)], dim=2))
+        query, key, value = (
+            self.project(self.norm_states(states)).view(batch, d, 3, HEADS, width // HEADS).permute(2, 0, 3, 1, 4)
+        )
+        bias = self.bias(pairs).permute(0, 3, 1, 2)
+        scores = query @ key.transpose(2, 3) / math.sqrt(width // HEADS) + bias
+        attended = (scores.softmax(3).to(value.dtype) @ value).transpose(1, 2).reshape(batch, d, width)
+        states = states + self.merge(attended)
+        result: Tensor = states + self.forward_layers(self.norm_forward(states))
+        return result
+
+
+class MomentsEncoder(nn.Module):
+    """States from averages over samples alone: any number of samples and variables, in any sequence."""
+
+    width = 128
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed_values = nn.Sequential(nn.Linear(1, VALUE_WIDTH), nn.GELU(), nn.Linear(VALUE_WIDTH, VALUE_WIDTH))
+        self.embed_pairs = nn.Sequential(
+            nn.Linear(N_PAIR_FEATURES, PAIR_WIDTH), nn.GELU(), nn.Linear(PAIR_WIDTH, PAIR_WIDTH)
+        )
+        self.embed_states = nn.Sequential(
+            nn.Linear(N_VARIABLE_FEATURES, self.width), nn.GELU(), nn.Linear(self.width, self.width)
+        )
+        self.blocks = nn.ModuleList(MomentsBlock(self.width) for _ in range(BLOCKS))
+        self.norm = nn.LayerNorm(self.width)
+
+    def states_and_pairs(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
+        """States (batch, d, width) and the pairs (batch, d, d, 64) behind them."""
+        pair_features, variable_features = classical_features(inputs)
+        # scales span orders of magnitude and their differences matter: no half precision here
+        with torch.autocast(inputs.device.type, enabled=False):
+            pairs, states = self.embed_pairs(pair_features), self.embed_states(variable_features)
+        values = self.embed_values(inputs[:, :, :-1, None])
+        for block in self.blocks:
+            values, pairs, states = block(values, pairs, states)
+        return self.norm(states), pairs
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """States (batch, n_variables, width) of inputs (batch, n_variables, n_samples + 1), the log scale last."""
+        return self.states_and_pairs(inputs)[0]

@@ -1,0 +1,99 @@
+"""What listens to pretraining: a log, checkpoints, and the saved policy, all in one folder."""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import torch
+
+from precede.errors import OptionError
+from precede.pretraining.supervised import Pretrainer, PretrainingRecord, PretrainingSettings
+from precede.search.pretrained import save_policy
+
+SECONDS_BETWEEN_CHECKPOINTS = 60.0
+SECONDS_BETWEEN_LINES = 10.0
+
+
+def pretrain_into(
+    folder: Path, name: str, settings: PretrainingSettings, *, resume: bool = False, max_call_time: float | None = None
+) -> Iterator[PretrainingRecord]:
+    """Pretrain with a log (``NAME.jsonl``), checkpoints (``NAME.pt``) and the best policy (``NAME.safetensors``).
+
+    Parameters
+    ----------
+    folder : Path
+        Made when missing.
+    name : str
+        Of the three files.
+    settings : PretrainingSettings
+    resume : bool
+        Go on from the folder's checkpoint, if there is one; without it, earlier files are overwritten.
+    max_call_time : float, optional
+        Stop after this many seconds; the schedule still ends where the settings say, for a later ``resume``.
+
+    Yields
+    ------
+    PretrainingRecord
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    log, checkpoint, weights = (folder / f"{name}{suffix}" for suffix in (".jsonl", ".pt", ".safetensors"))
+    trainer = Pretrainer(settings)
+    if resume and checkpoint.exists():
+        _resume(trainer, checkpoint)
+    else:
+        log.write_text(json.dumps({"settings": asdict(settings), **_machine(trainer.device)}) + "\n")
+    last_line = last_checkpoint = time.perf_counter()
+    for record in trainer.run(max_call_time):
+        now = time.perf_counter()
+        if record.validation or now - last_line > SECONDS_BETWEEN_LINES:
+            last_line = now
+            with log.open("a") as file:
+                file.write(json.dumps(_rounded(record)) + "\n")
+        if record.validation or now - last_checkpoint > SECONDS_BETWEEN_CHECKPOINTS:
+            last_checkpoint = now
+            _save(trainer, checkpoint, weights)
+        yield record
+    _save(trainer, checkpoint, weights)
+
+
+def _save(trainer: Pretrainer, checkpoint: Path, weights: Path) -> None:
+    partial = checkpoint.with_suffix(".partial")
+    architecture = asdict(trainer.settings.architecture)
+    torch.save({"architecture": architecture, "state": trainer.state()}, partial)
+    partial.replace(checkpoint)
+    notes = {
+        "steps": str(trainer.step),
+        "tasks": str(trainer.tasks_seen),
+        "seconds": f"{trainer.seconds:.0f}",
+        "validation": json.dumps({key: round(value, 4) for key, value in trainer.best.items()}),
+        **_machine(trainer.device),
+    }
+    save_policy(weights, trainer.best_actor(), trainer.settings.architecture, notes)
+
+
+def _resume(trainer: Pretrainer, checkpoint: Path) -> None:
+    saved = torch.load(checkpoint, map_location=trainer.device, weights_only=True)
+    if saved["architecture"] != asdict(trainer.settings.architecture):
+        raise OptionError(
+            f"resume=True found a checkpoint of another architecture ({saved['architecture']}): use the same settings "
+            "or another folder."
+        )
+    trainer.load_state(saved["state"])
+
+
+def _machine(device: torch.device) -> dict[str, str]:
+    name = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()
+    return {"device": name, "torch": torch.__version__}
+
+
+def _rounded(record: PretrainingRecord) -> dict[str, object]:
+    return {
+        key: float(f"{value:.5g}") if isinstance(value, float) else value
+        for key, value in asdict(record).items()
+        if value != {}
+    }

@@ -1,0 +1,351 @@
+"""Supervised pretraining of a policy on simulated tasks (Section 4.2, METHODS 5).
+
+The loop prints nothing and writes no file: it yields records, and others listen.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from precede.errors import check_choice, check_positive
+from precede.policy.actor import Actor, admissible
+from precede.policy.alternating import AxisAttention
+from precede.policy.encoders import TransformerBlock
+from precede.policy.moments import PAIR_WIDTH, MomentsBlock, MomentsEncoder
+from precede.pretraining.curriculum import PAPER_CURRICULUM, Curriculum, CurriculumSettings, Tasks
+from precede.pretraining.validation import ValidationSettings, ValidationSuite
+from precede.progress import Deadline
+from precede.randomness import numpy_rng, seeded_torch, torch_generator
+from precede.search.pretrained import Architecture
+
+Variant = Literal["default", "paper"]
+
+READ_EVERY = 20
+"""Steps between records; the losses stay on the device until then."""
+
+REFERENCE_SIZE = (30, 400)
+"""Variables and samples for which ``tasks_per_step`` is meant; other sizes get as many tasks as cost the same."""
+
+MOST_TASKS = 4
+"""Small tasks come in batches of at most this many times ``tasks_per_step``."""
+
+LARGEST_GRADIENT = 1.0
+LOWEST_RATE = 0.02
+"""Share of the learning rate at the end of the cosine."""
+
+
+@dataclass(frozen=True)
+class PretrainingSettings:
+    """How a policy is pretrained.
+
+    Parameters
+    ----------
+    architecture : Architecture
+    curriculum : CurriculumSettings
+    tasks_per_step : int
+        Tasks of 30 variables and 400 samples in a step.
+    learning_rate, weight_decay, warmup_steps : float, float, int
+        AdamW, linear warm-up, then a cosine over ``n_steps`` or ``max_time``, whichever is further.
+    edge_weight : float
+        Weight of the loss that asks the pairs of a moments encoder for the edges themselves.
+    average : float
+        Decay of the running mean of the weights, which is what is validated and saved.
+    n_steps, max_time : int or None, float or None
+        Where training ends, counted over all resumed runs.
+    validate_every : float
+        Seconds between validations.
+    patience : int or None
+        Stop after this many validations without a better mean.
+    compile : bool
+        Compile the encoder's blocks; falls back to eager where that fails.
+    """
+
+    architecture: Architecture
+    curriculum: CurriculumSettings = field(default_factory=CurriculumSettings)
+    validation: ValidationSettings = field(default_factory=ValidationSettings)
+    tasks_per_step: int = 128
+    learning_rate: float = 1e-3
+    weight_decay: float = 0.01
+    warmup_steps: int = 300
+    edge_weight: float = 0.5
+    average: float = 0.999
+    n_steps: int | None = None
+    max_time: float | None = None
+    validate_every: float = 60.0
+    patience: int | None = None
+    compile: bool = False
+    device: str = "cpu"
+    random_state: int = 0
+
+
+def variant_settings(variant: Variant, **changes: Any) -> PretrainingSettings:
+    """Settings behind the shipped weights: "default", or "paper" for the paper's transformer on 64 rows."""
+    check_choice("variant", variant, ("default", "paper"))
+    if variant == "paper":
+        settings: dict[str, Any] = {
+            "architecture": Architecture("transformer", "lstm", "dot", 64),
+            "curriculum": PAPER_CURRICULUM,
+            "tasks_per_step": 512,
+            "learning_rate": 3e-4,
+        }
+    else:
+        settings = {"architecture": Architecture("moments", "lstm", "dot", 1000)}
+    return PretrainingSettings(**(settings | changes))
+
+
+@dataclass(frozen=True)
+class PretrainingRecord:
+    """Some steps: mean losses, speed, and validation figures when there are new ones."""
+
+    step: int
+    seconds: float
+    loss: float
+    edge_loss: float
+    learning_rate: float
+    steps_per_second: float
+    tasks_per_second: float
+    generation_share: float
+    peak_memory_gb: float
+    validation: dict[str, float] = field(default_factory=dict)
+
+
+def set_valued_loss(logits: Tensor, orders: Tensor, adjacency: Tensor) -> Tensor:
+    r"""Mean over steps of :math:`-\log \sum_{j \in R_t} \pi(j \mid \hat s_t)`.
+
+    :math:`R_t` are the variables not yet placed whose parents all are: many orders are valid, so any of them is right.
+
+    Parameters
+    ----------
+    logits : (batch, steps, n_variables) tensor
+    orders : (batch, n_variables) int64 tensor
+        The prefixes behind the logits.
+    adjacency : (batch, n_variables, n_variables) bool tensor
+    """
+    waiting = admissible(orders)
+    held_back = waiting.float() @ adjacency.float() > 0
+    everyone = logits.masked_fill(~waiting, -torch.inf).logsumexp(2)
+    ready = logits.masked_fill(~waiting | held_back, -torch.inf).logsumexp(2)
+    return (everyone - ready).mean()
+
+
+class Pretrainer:
+    """State of the training: networks, optimiser, curriculum, running mean of the weights, best validated weights."""
+
+    def __init__(self, settings: PretrainingSettings) -> None:
+        check_positive("tasks_per_step", settings.tasks_per_step, integer=True)
+        self.settings = settings
+        self.device = torch.device(settings.device)
+        rng = numpy_rng(settings.random_state)
+        with seeded_torch(rng):
+            self.actor = settings.architecture.build()
+            self.edge_head = nn.Linear(PAIR_WIDTH, 1)
+        self.actor.to(self.device)
+        self.edge_head.to(self.device)
+        self.averaged = copy.deepcopy(self.actor)
+        if settings.compile:
+            compile_blocks(self.actor)
+        self.generator = torch_generator(rng, self.device)
+        self.curriculum = Curriculum(settings.curriculum, self.generator)
+        self.sizes = rng  # sizes of the batches come from here, on the CPU
+        self.parameters = [*self.actor.parameters(), *self.edge_head.parameters()]
+        self.optimizer = torch.optim.AdamW(
+            self.parameters, settings.learning_rate, betas=(0.9, 0.98), weight_decay=settings.weight_decay
+        )
+        self.suite = ValidationSuite(settings.validation, settings.architecture, self.device)
+        self.step, self.seconds, self.tasks_seen = 0, 0.0, 0
+        self.best: dict[str, float] = {}
+        self.best_weights = copy.deepcopy(self.averaged.state_dict())
+        self.validations_since_best = 0
+
+    def run(self, max_time: float | None = None) -> Iterator[PretrainingRecord]:
+        """Train until the settings' end, or for ``max_time`` seconds of this call; yield a record every few steps."""
+        call = Deadline(max_time)
+        last = time.perf_counter()
+        since_validation = 0.0
+        while not self._finished() and not call.passed():
+            start_step, start_seconds, start_tasks = self.step, self.seconds, self.tasks_seen
+            losses, shares = [], 0.0
+            for k in range(READ_EVERY):
+                timed = k == 0  # one step of each group waits for the device, to measure what it is spent on
+                figures, share = self._train_step(timed)
+                losses.append(figures)
+                shares += share
+                self.step += 1
+                if self.settings.n_steps is not None and self.step >= self.settings.n_steps:
+                    break
+            loss, edge_loss = torch.stack(losses).mean(0).tolist()
+            last = self._count_seconds(last)
+            spent = self.seconds - start_seconds
+            since_validation += spent
+            validation: dict[str, float] = {}
+            if since_validation > self.settings.validate_every or self._finished() or call.passed():
+                validation, since_validation = self.validate(), 0.0
+                last = self._count_seconds(last)
+            yield PretrainingRecord(
+                self.step,
+                self.seconds,
+                loss,
+                edge_loss,
+                self.optimizer.param_groups[0]["lr"],
+                (self.step - start_step) / spent,
+                (self.tasks_seen - start_tasks) / spent,
+                shares,
+                self._peak_memory(),
+                validation,
+            )
+
+    def _count_seconds(self, since: float) -> float:
+        now = time.perf_counter()
+        self.seconds += now - since
+        return now
+
+    def validate(self) -> dict[str, float]:
+        """Order TPR of the averaged policy on the suite; the best weights by its mean are kept."""
+        figures = self.suite.evaluate(self.averaged)
+        if not self.best or figures["mean"] > self.best["mean"]:
+            self.best = {**figures, "step": float(self.step)}
+            self.best_weights = copy.deepcopy(self.averaged.state_dict())
+            self.validations_since_best = 0
+        else:
+            self.validations_since_best += 1
+        return figures
+
+    def best_actor(self) -> Actor:
+        """The averaged policy as it was at its best validation."""
+        actor = copy.deepcopy(self.averaged)
+        actor.load_state_dict(self.best_weights)
+        return actor
+
+    def _finished(self) -> bool:
+        patience = self.settings.patience
+        return self._progress() >= 1 or (patience is not None and self.validations_since_best >= patience)
+
+    def _progress(self) -> float:
+        settings = self.settings
+        by_steps = self.step / settings.n_steps if settings.n_steps else 0.0
+        by_time = self.seconds / settings.max_time if settings.max_time else 0.0
+        return max(by_steps, by_time)
+
+    def _train_step(self, timed: bool) -> tuple[Tensor, float]:
+        """One update; returns the losses and, for a timed step, the share of its time spent on making the tasks."""
+        start = self._clock(timed)
+        tasks = self._draw()
+        middle = self._clock(timed)
+        rate = self.settings.learning_rate * min(1.0, (self.step + 1) / self.settings.warmup_steps)
+        cosine = 0.5 * (1 + math.cos(math.pi * min(1.0, self._progress())))
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate * (LOWEST_RATE + (1 - LOWEST_RATE) * cosine)
+        loss, edge_loss = self._losses(tasks)
+        self.optimizer.zero_grad(set_to_none=True)
+        (loss + self.settings.edge_weight * edge_loss).backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(self.parameters, LARGEST_GRADIENT)
+        self.optimizer.step()
+        self._average()
+        share = (middle - start) / max(self._clock(timed) - start, 1e-9)
+        return torch.stack([loss.detach(), edge_loss.detach()]), share if timed else 0.0
+
+    def _draw(self) -> Tasks:
+        curriculum, (d_reference, n_reference) = self.settings.curriculum, REFERENCE_SIZE
+        d = int(self.sizes.choice(curriculum.n_variables))
+        n = int(self.sizes.choice(curriculum.n_samples))
+        share = task_cost(d, curriculum.rows or n) / task_cost(d_reference, curriculum.rows or n_reference)
+        batch = max(3, round(self.settings.tasks_per_step * min(1 / share, MOST_TASKS)))
+        self.tasks_seen += batch
+        return self.curriculum.draw(batch, d, n)
+
+    def _losses(self, tasks: Tasks) -> tuple[Tensor, Tensor]:
+        edge_loss = tasks.inputs.new_zeros(())
+        with self._half_precision():
+            if isinstance(self.actor.encoder, MomentsEncoder):
+                states, pairs = self.actor.encoder.states_and_pairs(tasks.inputs)
+                edges = self.edge_head(pairs)[..., 0].float()
+                edge_loss = nn.functional.binary_cross_entropy_with_logits(edges, tasks.adjacency.float())
+            else:
+                states = self.actor.encoder(tasks.inputs)
+        logits = self.actor.decoder.logits(states.float(), tasks.orders)
+        return set_valued_loss(logits, tasks.orders, tasks.adjacency), edge_loss
+
+    def _half_precision(self) -> AbstractContextManager[Any]:
+        return torch.autocast("cuda", torch.bfloat16) if self.device.type == "cuda" else nullcontext()
+
+    @torch.no_grad()
+    def _average(self) -> None:
+        decay = min(self.settings.average, (1 + self.step) / (10 + self.step))
+        torch._foreach_lerp_(list(self.averaged.parameters()), list(self.actor.parameters()), 1 - decay)
+
+    def _clock(self, wait: bool) -> float:
+        if wait and self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+        return time.perf_counter()
+
+    def _peak_memory(self) -> float:
+        return torch.cuda.max_memory_allocated(self.device) / 2**30 if self.device.type == "cuda" else 0.0
+
+    def state(self) -> dict[str, Any]:
+        """Everything that a later run needs to go on as if nothing had happened."""
+        return {
+            "actor": self.actor.state_dict(),
+            "averaged": self.averaged.state_dict(),
+            "edge_head": self.edge_head.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "generator": self.generator.get_state(),
+            "sizes": self.sizes.bit_generator.state,
+            "step": self.step,
+            "seconds": self.seconds,
+            "tasks_seen": self.tasks_seen,
+            "best": self.best,
+            "best_weights": self.best_weights,
+            "validations_since_best": self.validations_since_best,
+        }
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Go on from what :meth:`state` returned."""
+        for name in ("actor", "averaged", "edge_head", "optimizer"):
+            getattr(self, name).load_state_dict(state[name])
+        self.generator.set_state(state["generator"].cpu())
+        self.sizes.bit_generator.state = state["sizes"]
+        for name in ("step", "seconds", "tasks_seen", "best", "best_weights", "validations_since_best"):
+            setattr(self, name, state[name])
+
+
+def task_cost(n_variables: int, n_samples: int) -> float:
+    """Relative work of a task: values, and pairs, each of which costs about as much as nine values."""
+    return n_variables * (n_samples + 9 * n_variables)
+
+
+def compile_blocks(actor: Actor) -> None:
+    """Compile the blocks of the encoder in place; one compilation serves blocks of the same kind and any size."""
+    torch._dynamo.config.suppress_errors = True  # fall back to eager
+    for module in actor.encoder.modules():
+        if isinstance(module, AxisAttention | MomentsBlock | TransformerBlock):
+            module.compile(dynamic=True)
+
+
+def pretrain(settings: PretrainingSettings) -> Iterator[tuple[PretrainingRecord, Pretrainer]]:
+    """Pretrain a policy; yields each record with the trainer, whose ``best_actor`` can be saved at any time.
+
+    Examples
+    --------
+    >>> from precede.pretraining.curriculum import CurriculumSettings
+    >>> settings = variant_settings(
+    ...     "default",
+    ...     curriculum=CurriculumSettings((4,), (20,)),
+    ...     validation=ValidationSettings(n_variables=5, n_samples=20, n_sets=2),
+    ...     tasks_per_step=1,
+    ...     n_steps=1,
+    ... )
+    >>> [record.step for record, _ in pretrain(settings)]
+    [1]
+    """
+    trainer = Pretrainer(settings)
+    for record in trainer.run():
+        yield record, trainer
