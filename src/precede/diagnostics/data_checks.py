@@ -1,0 +1,191 @@
+"""Checks of what the result rests on: scales of the columns, and shapes of the residuals."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from precede.diagnostics.diagnostic import Diagnostic, Learned, Level, counted, some
+from precede.diagnostics.residual_tests import SIGNIFICANT, curvature, equal_variances, normality
+from precede.graph import BoolArray, FloatArray
+from precede.metrics.sortability import r2_sortability, var_sortability
+from precede.pruning.weights import prune_by_bic
+from precede.search.greedy import smallest_variance_order
+
+SORTABLE = 0.9
+"""From here on, sorting alone gives nearly every direction away."""
+
+NOTABLE_RATIO = 1.5
+"""Residual variances whose extremes differ by less are equal for practical purposes."""
+
+
+def check_var_sortability(learned: Learned) -> Diagnostic:
+    """Whether the columns' variances alone give the order away (METHODS 6)."""
+    if not learned.n_edges:
+        return Diagnostic("var-sortability", None, "No edges, so variances cannot be compared along them.", "fine")
+    value = var_sortability(learned.values, learned.edges)
+    if value < SORTABLE:
+        return Diagnostic(
+            "var-sortability",
+            value,
+            f"Variance grows along {value:.0%} of the directed paths: sorting the columns by variance would not give "
+            "this order.",
+            "fine",
+        )
+    relies = (
+        " and this score uses variances, so make sure that the units of the columns are comparable"
+        if learned.assumptions.equal_variances
+        else "; the score used here does not look at scales, so this is no fault of the result"
+    )
+    level: Level = "note" if learned.assumptions.equal_variances else "fine"
+    return Diagnostic(
+        "var-sortability",
+        value,
+        f"Variance grows along {value:.0%} of the directed paths: sorting the columns by variance gives nearly the "
+        f"same order{relies}.",
+        level,
+    )
+
+
+def check_r2_sortability(learned: Learned) -> Diagnostic:
+    """Whether the share of explained variance gives the order away, at any scale."""
+    if not learned.n_edges:
+        return Diagnostic("R²-sortability", None, "No edges, so explained variances cannot be compared.", "fine")
+    value = r2_sortability(learned.values, learned.edges)
+    easy = value >= SORTABLE
+    tail = (
+        "sorting by it gives nearly the same order, so a simpler method would find much of this graph."
+        if easy
+        else "sorting by it would not give this order."
+    )
+    return Diagnostic(
+        "R²-sortability",
+        value,
+        f"How well a variable is predicted by all others grows along {value:.0%} of the directed paths: {tail}",
+        "note" if easy else "fine",
+    )
+
+
+def check_standardising(learned: Learned) -> Diagnostic:
+    """Whether the graph changes when every column is given variance one."""
+    name = "effect of standardising"
+    if learned.score is None:
+        return Diagnostic(name, None, "Whether this method depends on the columns' scales was not checked.", "note")
+    if not learned.assumptions.equal_variances:
+        return Diagnostic(
+            name, 0.0, "The score does not depend on the scale of the columns: standardising changes nothing.", "fine"
+        )
+    if learned.score != "linear":
+        return Diagnostic(
+            name,
+            None,
+            "The score compares noise variances, so the result depends on the scale of the columns; it was not run "
+            "again on standardised data.",
+            "note",
+        )
+    raw, standardised = (_greedy_graph(learned, matrix) for matrix in (learned.covariance, learned.correlation))
+    differs = raw != standardised
+    changed = int(np.triu(differs | differs.T).sum())  # transposed: a pair differs in either direction
+    total = int(raw.sum())
+    if changed == 0:
+        return Diagnostic(
+            name, 0.0, "A quick search finds the same graph on raw and on standardised columns (0 changes).", "fine"
+        )
+    level: Level = "warning" if changed > 0.1 * total else "note"
+    return Diagnostic(
+        name,
+        float(changed),
+        f"Standardising the columns would change {counted(changed, 'place')} of the {total}-edge graph that a quick "
+        "search finds: directions rest on the columns' units, so trust them only where the units are comparable.",
+        level,
+        {"edges_raw": total, "edges_standardised": int(standardised.sum())},
+    )
+
+
+def _greedy_graph(learned: Learned, matrix: FloatArray) -> BoolArray:
+    order = smallest_variance_order(matrix, learned.constraints)
+    return prune_by_bic(matrix, order, learned.n_samples, learned.constraints)
+
+
+def check_normality(learned: Learned) -> Diagnostic:
+    """Whether the residuals are Gaussian, and what that means for the score."""
+    name = "residual normality"
+    p_values = normality(learned.fit.residuals)
+    if np.isnan(p_values).all():
+        return Diagnostic(name, None, "Too few rows (fewer than 20) to check whether the noise is Gaussian.", "note")
+    d = learned.n_variables
+    rejected = np.flatnonzero(p_values < SIGNIFICANT)
+    count = len(rejected)
+    found = f"The residuals of {count} of {d} variables are clearly not Gaussian"
+    details = {"variables": learned.variable_names(rejected), "smallest_p": float(np.nanmin(p_values))}
+    level: Level
+    if learned.assumptions.gaussian == "excluded":
+        gaussian = d - count
+        level = "warning" if gaussian > 1 and count < d / 2 else "note" if gaussian > 1 else "fine"
+        tail = (
+            f"; directions between the other {gaussian} rest on little, because this score needs non-Gaussian noise."
+            if gaussian > 1
+            else ", as this score needs."
+        )
+    elif count == 0:
+        level, tail = "fine", ": nothing speaks against Gaussian noise."
+    elif learned.assumptions.gaussian == "assumed" and learned.assumptions.mechanism == "linear":
+        level = "note"
+        tail = ": the score 'nongaussian' could use that to tell directions that this one cannot."
+    elif learned.assumptions.gaussian == "assumed":
+        level, tail = "note", ", which this score assumes: its confidence in close calls is overstated."
+    else:
+        level = "note"
+        tail = ": the score 'nongaussian' would use that, and does not need equal noise variances."
+    return Diagnostic(name, float(count), found + tail, level, details)
+
+
+def check_equal_variances(learned: Learned) -> Diagnostic:
+    """Whether the residual variances are equal, and whether the score needs that."""
+    residuals = learned.fit.residuals
+    ratio, p_value = equal_variances(residuals)
+    unequal = p_value < SIGNIFICANT and ratio > NOTABLE_RATIO
+    needed = learned.assumptions.equal_variances
+    variances = residuals.var(axis=0)
+    widest, narrowest = learned.names[int(variances.argmax())], learned.names[int(variances.argmin())]
+    details = {"ratio": ratio, "p_value": p_value, "largest": str(widest), "smallest": str(narrowest)}
+    found = f"The largest residual variance ({widest}) is {ratio:.3g} times the smallest ({narrowest})"
+    level: Level
+    if not unequal:
+        level, tail = "fine", ": equal for practical purposes."
+    elif needed:
+        level = "warning"
+        tail = (
+            ", but this score assumes equal noise variances: compare with a score that does not "
+            "('nongaussian', 'sparse-linear')."
+        )
+    else:
+        level, tail = "fine", "; the score does not assume equal noise variances."
+    return Diagnostic("equal noise variances", ratio, found + tail, level, details)
+
+
+def check_nonlinearity(learned: Learned) -> Diagnostic:
+    """Whether variables depend on their causes along curves, and what that means for the score."""
+    name = "nonlinearity"
+    p_values = curvature(learned.values, learned.edges, learned.linear_fit)
+    tested = int((~np.isnan(p_values)).sum())
+    if tested == 0:
+        return Diagnostic(name, None, "No variable has causes (or rows enough) to check for curvature.", "fine")
+    curved = np.flatnonzero(p_values < SIGNIFICANT)
+    names = learned.variable_names(curved)
+    details = {"variables": names, "smallest_p": float(np.nanmin(p_values))}
+    found = f"{len(curved)} of the {tested} variables with causes depend on them along a curve"
+    level: Level
+    if learned.assumptions.nonlinear_needed:
+        few = len(curved) < tested / 2
+        level = "warning" if few else "fine"
+        tail = (
+            ": this score tells directions by curvature, so where there is none they rest on little."
+            if few
+            else ", which is what this score tells directions by."
+        )
+    elif len(curved):
+        level = "warning" if len(curved) > 0.1 * tested else "note"
+        tail = f" ({some(names)}): a straight line misses that; compare with the score 'gp' or 'sparse-gp'."
+    else:
+        level, tail = "fine", ": straight lines describe the effects well."
+    return Diagnostic(name, float(len(curved)), found + tail, level, details)
