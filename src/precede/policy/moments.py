@@ -48,7 +48,7 @@ def classical_features(inputs: Tensor) -> tuple[Tensor, Tensor]:
     precise = x.double()  # collinear columns: 1 - R² can be far below single precision
     eye = torch.eye(d, dtype=torch.float64, device=x.device)
     correlation = precise @ precise.transpose(1, 2) / n
-    inverse = torch.linalg.inv(correlation + RIDGE * eye)
+    inverse = torch.linalg.inv_ex(correlation + RIDGE * eye).inverse  # not checked: a GPU would have to wait
     diagonal = inverse.diagonal(dim1=1, dim2=2).clamp_min(1.0)
     partial = -inverse / (diagonal[:, :, None] * diagonal[:, None, :]).sqrt()
     left = 0.5 * torch.log1p(RIDGE - correlation.square().clamp_max(1.0)).clamp_min(-10.0)
@@ -190,9 +190,9 @@ class MomentsEncoder(nn.Module):
 
     def states_and_pairs(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
         """States (batch, d, width) and the pairs (batch, d, d, 64) behind them."""
-        pair_features, variable_features = classical_features(inputs)
         # scales span orders of magnitude and their differences matter: no half precision here
         with torch.autocast(inputs.device.type, enabled=False):
+            pair_features, variable_features = classical_features(inputs)
             pairs, states = self.embed_pairs(pair_features), self.embed_states(variable_features)
         values = self.embed_values(inputs[:, :, :-1, None])
         for block in self.blocks:

@@ -51,8 +51,10 @@ def main() -> None:
             validation=ValidationSettings(n_variables=8, n_samples=64, n_sets=2),
         )
     name = options.name or options.variant
+    last = 0.0
     for record in pretrain_into(options.out, name, settings, resume=options.resume, max_call_time=options.stop_after):
-        if record.validation or record.step % 500 == 0:
+        if record.validation or record.seconds - last > 10:
+            last = record.seconds
             print(
                 f"step {record.step}  {record.seconds:.0f} s  loss {record.loss:.4f}  edges {record.edge_loss:.4f}  "
                 f"{record.steps_per_second:.1f} steps/s  {record.tasks_per_second:.0f} tasks/s  "

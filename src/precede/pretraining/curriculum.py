@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import torch
 from torch import Tensor
@@ -115,7 +115,7 @@ class Curriculum:
         hubs_last = self._uniform(batch - n_random) < 0.75
         free = graphs.scale_free(degrees[n_random:].round(), n_variables, hubs_last, self.generator)
         # interleaved: training_orders treats the thirds of a batch differently
-        return torch.cat([random, free])[_interleaved(batch)]
+        return torch.cat([random, free])[_interleaved(batch, random.device)]
 
     def _data(self, adjacency: Tensor, n_samples: int) -> Tensor:
         """Values (batch, n_variables, n_samples) in causal order, consecutive tasks sharing a mechanism."""
@@ -123,10 +123,8 @@ class Curriculum:
         weights = adjacency * self._weights(batch, d)
         noise = self._gaussian(batch, d, n_samples)
         scales = self._noise_scales(batch, d)
-        # systematic sampling: every mechanism has its share in every batch, up to a rounded task
-        offset = torch.rand((), generator=self.generator, device=self.generator.device).item()
-        edges = [0, *(math.floor(share * batch + offset) for share in _cumulated(SHARES))]
-        edges[-1] = batch
+        # every mechanism has its share in every batch, up to a rounded task
+        edges = [0, *(round(share * batch) for share in accumulate(SHARES.values()))]
         parts = []
         for name, (start, stop) in zip(SHARES, pairwise(edges), strict=True):
             if start == stop:
@@ -197,12 +195,7 @@ class Curriculum:
         return torch.randn(shape, generator=self.generator, device=self.generator.device)
 
 
-def _cumulated(shares: dict[str, float]) -> list[float]:
-    total = 0.0
-    return [total := total + share for share in shares.values()]
-
-
-def _interleaved(batch: int) -> Tensor:
+def _interleaved(batch: int, device: torch.device) -> Tensor:
     """Positions that alternate between the first and the second half of a batch."""
     half = (batch + 1) // 2
-    return torch.arange(2 * half).view(2, half).T.reshape(-1)[:batch]
+    return torch.arange(2 * half, device=device).view(2, half).T.reshape(-1)[:batch]

@@ -158,7 +158,7 @@ class Pretrainer:
         self.sizes = rng  # sizes of the batches come from here, on the CPU
         self.parameters = [*self.actor.parameters(), *self.edge_head.parameters()]
         self.optimizer = torch.optim.AdamW(
-            self.parameters, settings.learning_rate, betas=(0.9, 0.98), weight_decay=settings.weight_decay
+            self.parameters, settings.learning_rate, betas=(0.9, 0.98), weight_decay=settings.weight_decay, fused=True
         )
         self.suite = ValidationSuite(settings.validation, settings.architecture, self.device)
         self.step, self.seconds, self.tasks_seen = 0, 0.0, 0
@@ -247,7 +247,9 @@ class Pretrainer:
         loss, edge_loss = self._losses(tasks)
         self.optimizer.zero_grad(set_to_none=True)
         (loss + self.settings.edge_weight * edge_loss).backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(self.parameters, LARGEST_GRADIENT)
+        norm = nn.utils.clip_grad_norm_(self.parameters, LARGEST_GRADIENT)
+        # a step with an infinite gradient is left out, decided on the device (as torch's GradScaler does)
+        self.optimizer.found_inf = (~norm.isfinite()).float()  # type: ignore[attr-defined]
         self.optimizer.step()
         self._average()
         share = (middle - start) / max(self._clock(timed) - start, 1e-9)
@@ -324,6 +326,8 @@ def task_cost(n_variables: int, n_samples: int) -> float:
 
 def compile_blocks(actor: Actor) -> None:
     """Compile the blocks of the encoder in place; one compilation serves blocks of the same kind and any size."""
+    import torch._dynamo  # slow to import, so only where it is asked for
+
     torch._dynamo.config.suppress_errors = True  # fall back to eager
     for module in actor.encoder.modules():
         if isinstance(module, AxisAttention | MomentsBlock | TransformerBlock):
