@@ -28,9 +28,6 @@ SUFFICIENT_DECREASE = 0.25
 PENALTY_GROWTH = 10.0
 """Factor on rho when a dual step decreased h too little (Zheng et al. 2018, Section 4)."""
 
-LBFGS_MEMORY = 20
-"""Correction pairs; twice scipy's default takes a third fewer iterations here."""
-
 
 class NOTEARS(CausalEstimator):
     r"""Linear NOTEARS (Zheng, Aragam, Ravikumar, Xing 2018).
@@ -220,7 +217,6 @@ def dual_ascent(problem: AcyclicProblem, max_iterations: int, deadline: Deadline
                 method="L-BFGS-B",
                 bounds=bounds,
                 callback=stop_in_time,
-                options={"maxcor": LBFGS_MEMORY},
             )
             evaluations += int(solution.nfev)
             value, _, new_h, _ = problem.objective(solution.x)
