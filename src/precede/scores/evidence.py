@@ -67,10 +67,10 @@ class GaussianProcessEvidence:
 
     Notes
     -----
-    A Cholesky factor per grid point was quicker than one eigendecomposition per lengthscale: at m = 500, five
-    factors and one symmetric eigendecomposition take about the same time on a CPU, and on a GPU the batched Cholesky wins by far
-    (``benchmarks/gp_evidence.py``). On a CPU, sets are spread over threads, each with one thread of linear algebra: the result
-    does not depend on their number.
+    There is a Cholesky factor per grid point: at m = 500, the five noise shares of one lengthscale take less time than
+    one symmetric eigendecomposition does on a CPU, and a GPU factorises in batches (``benchmarks/gp_files.py``).
+    On a CPU, sets are spread over threads, each with one thread of linear algebra: the result does not depend
+    on their number.
 
     Examples
     --------
@@ -104,7 +104,8 @@ class GaussianProcessEvidence:
                 f"The GP evidence uses {max_samples} of the {rows} rows, evenly spaced; "
                 "max_samples=None takes all, at a cost that grows with their cube."
             )
-        self.n_samples, self.n_variables = values.shape
+        self.n_samples: int = values.shape[0]
+        self.n_variables: int = values.shape[1]
         self._check_memory(memory_limit)
         standardised = (values - values.mean(axis=0)) / values.std(axis=0)
         self.columns = torch.from_numpy(np.ascontiguousarray(standardised)).to(self.device)
@@ -145,14 +146,15 @@ class GaussianProcessEvidence:
     def _sets_at_once(self) -> int:
         if self.device.type == "cpu":
             return 1  # a kernel that stays in the processor's cache is factorised soonest
-        return max(1, CUDA_CHUNK_BYTES // (8 * MATRICES_AT_ONCE * self.n_samples**2))
+        return max(1, CUDA_CHUNK_BYTES // (8 * MATRICES_AT_ONCE * int(self.n_samples) ** 2))
 
     def _evaluate(self, sets: list[ParentSet]) -> Tensor:
         """Log evidence given sets of one size, (n_sets, n_variables)."""
         m = self.n_samples
         if not sets[0]:
             variance = self.columns.square().mean(dim=0)
-            return (-m / 2 * (torch.log(2 * math.pi * variance) + 1)).expand(len(sets), -1)
+            alone: Tensor = -m / 2 * (torch.log(2 * math.pi * variance) + 1)
+            return alone.expand(len(sets), -1)
         parents = self.columns[:, torch.tensor(sets, device=self.device)].transpose(0, 1)  # (n_sets, m, |S|)
         best = torch.full((len(sets), self.n_variables), -torch.inf, dtype=torch.float64, device=self.device)
         distances = squared_distances(parents) if self.kernel == "joint" else None

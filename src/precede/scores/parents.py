@@ -167,7 +167,8 @@ class SparseLinearScore:
         """
         rows = max(1, CHUNK_ELEMENTS // self.n_variables)
         parts = [
-            self._solve(v, p) for v, p in zip(variables.split(rows), predecessors.split(rows), strict=True)
+            self._solve(v, p)
+            for v, p in zip(torch.split(variables, rows), torch.split(predecessors, rows), strict=True)
         ]
         return Parents(
             torch.cat([part.chosen for part in parts]),
@@ -229,7 +230,7 @@ class SparseLinearScore:
         return chosen, chosen.clone(), all_rivals
 
     def _shrink(self, variables: Tensor, chosen: Tensor) -> Tensor:
-        """Drop the parent whose loss is least, while it is not worth its price; changes ``chosen``, returns the terms."""
+        """Drop the parent whose loss is least, while it is not worth its price: changes ``chosen``, returns terms."""
         n = len(variables)
         terms = torch.empty(n, dtype=torch.float64, device=self.device)
         problem = torch.arange(n, device=self.device)
@@ -266,9 +267,9 @@ class SparseLinearScore:
     # -- the OrderScore interface ------------------------------------------------------------------------------
 
     def terms(self, orders: Tensor) -> Tensor:
-        n, d = orders.shape
+        d = self.n_variables
         rows = max(1, CHUNK_ELEMENTS // d**2)
-        return torch.cat([self._of_orders(part).terms.view(-1, d) for part in orders.split(rows)])
+        return torch.cat([self._of_orders(part).terms.view(-1, d) for part in torch.split(orders, rows)])
 
     def _of_orders(self, orders: Tensor) -> Parents:
         """Parents of each variable given all before it; one problem per order and position, in sequence."""
@@ -313,7 +314,8 @@ class SparseLinearScore:
         -----
         A variable that moves to the right leaves the predecessors of those it passes, which matters only to those
         that touched it; to the left, it joins them, which matters only where it is a rival. Its own term over all
-        prefixes changes only where a prefix loses a variable that was touched. So about 10 d problems are solved instead of d³.
+        prefixes changes only where a prefix loses a variable that was touched. So a few
+        d problems are solved instead of d³.
         """
         d = self.n_variables
         now = self._of_orders(order[None])

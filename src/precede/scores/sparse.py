@@ -62,8 +62,8 @@ class SparseScore:
               \mathrm{local}(t, S) - |S| \, (\mathrm{penalty} \cdot \tfrac12 \log m + \gamma \log d).
 
     All sets of at most ``table_size`` candidates are scored at the start; where the best of them is that large, it
-    is grown and shrunk one parent at a time, among the predecessors, up to ``max_parents``. An order then costs a look-up, and the
-    maximising sets are the graph (:meth:`graph`): no pruning step.
+    is grown and shrunk one parent at a time, among the predecessors, up to ``max_parents``. An order then costs a
+    look-up, and the maximising sets are the graph (:meth:`graph`): no pruning step.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ class SparseScore:
 
     def terms(self, orders: Tensor) -> Tensor:
         rows = max(1, CHUNK_ELEMENTS // max(1, self._weights.numel()))
-        return torch.cat([self._look_up(part) for part in orders.split(rows)])
+        return torch.cat([self._look_up(part) for part in torch.split(orders, rows)])
 
     def _look_up(self, orders: Tensor) -> Tensor:
         predecessors = self._predecessor_bits(orders)  # (n_orders, n_variables), by column
@@ -226,8 +226,8 @@ class SparseScore:
         values = self._best[variables, predecessors]
         if bool(values.isnan().any()):
             missing = torch.nonzero(values.isnan())
-            pairs = torch.stack([missing[:, 1], predecessors[missing[:, 0], missing[:, 1]]], dim=1).unique(dim=0)
-            self._settle([(int(v), int(bits)) for v, bits in pairs.tolist()])
+            bits = predecessors[missing[:, 0], missing[:, 1]]
+            self._settle(sorted(set(zip(missing[:, 1].tolist(), bits.tolist(), strict=True))))
             values = self._best[variables, predecessors]
         return values.gather(1, orders)
 
@@ -242,9 +242,7 @@ class SparseScore:
 
     def bounds(self) -> Tensor:
         everything = self._weights.sum(dim=1)
-        missing = [
-            (v, int(bits)) for v, bits in enumerate(everything.tolist()) if bool(self._unsettled[v, bits])
-        ]
+        missing = [(v, int(bits)) for v, bits in enumerate(everything.tolist()) if bool(self._unsettled[v, bits])]
         self._settle(missing)
         return self._best[torch.arange(self.n_variables, device=self.device), everything]
 

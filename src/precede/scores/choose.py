@@ -1,0 +1,192 @@
+"""score="auto": which score the data call for, with the reason in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy import stats
+
+from precede.data.load import Table
+from precede.errors import DataError
+from precede.graph import FloatArray
+from precede.scores.covariance import covariance, regularised
+
+ChosenName = Literal["nongaussian", "sparse-linear", "sparse-gp"]
+
+MOST_ROWS = 3000
+"""Rows that are looked at, evenly spaced: enough for every test here."""
+
+FEWEST_ROWS = 100
+"""Below this many rows neither curvature nor shape can be told."""
+
+N_KNOTS = 6
+"""Pieces of the regression splines."""
+
+CURVED_GAIN = 0.015
+"""Nats per row that the better curve must gain over the better line, held out, for a pair to count as curved."""
+
+CURVED_SHARE = 0.25
+"""Share of the pairs that must be curved for the data to count as nonlinear."""
+
+NORMAL_P = 1e-4
+"""A residual with a smaller p-value of D'Agostino's test counts as not normal."""
+
+NOT_NORMAL_SHARE = 0.1
+"""Share of the residuals that must not be normal for the noise to count as non-Gaussian."""
+
+MOST_GP_VARIABLES = 150
+"""The table of GP evidence is too slow beyond this."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A score by name, why, and the figures behind it (JSON-ready)."""
+
+    name: ChosenName
+    reason: str
+    figures: dict[str, float]
+
+
+def choose_score(table: Table) -> Choice:
+    r"""Choose a score from what the data show.
+
+    1. *Curved?* For the d most dependent pairs of variables, held-out likelihood of a bivariate model is compared:
+       :math:`-H(x) - H(y - \hat f(x))` with :math:`\hat f` a spline or a line, each in its better direction, and the
+       entropies H free of any shape. (In linear non-Gaussian data the regression of a cause on its effect is curved
+       too, but the line the other way does as well; so both directions must be tried.) Where a quarter of the pairs
+       are curved: "sparse-gp".
+    2. *Normal?* Each variable is regressed linearly on all the others; where a tenth of the residuals fail
+       D'Agostino's test of normality at .0001: "nongaussian".
+    3. Else the data look linear and Gaussian, their scale is taken as arbitrary, and only the CPDAG can be told:
+       "sparse-linear".
+
+    Equal noise variances are never assumed: ask for ``score="linear"`` to do so.
+
+    Parameters
+    ----------
+    table : Table
+
+    Returns
+    -------
+    Choice
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> cause = rng.normal(size=500)
+    >>> curved = np.column_stack([cause, np.sin(3 * cause) + 0.2 * rng.normal(size=500)])
+    >>> choice = choose_score(Table(curved, ("cause", "effect"), True))
+    >>> choice.name
+    'sparse-gp'
+    >>> print(choice.reason)
+    100 % of the most dependent pairs are curved: nonlinear.
+    """
+    rows = table.values
+    if len(rows) > MOST_ROWS:
+        rows = rows[np.linspace(0, len(rows) - 1, MOST_ROWS).round().astype(int)]
+    spread = rows.std(axis=0)
+    if (spread == 0).any():
+        raise DataError(f"column {table.names[int(spread.argmin())]!r} is constant: leave it out.")
+    columns = (rows - rows.mean(axis=0)) / spread
+    m, d = columns.shape
+    if m < FEWEST_ROWS:
+        return Choice(
+            "sparse-linear",
+            f"{m} rows are too few to tell a curve or a shape (at least {FEWEST_ROWS} are needed): linear Gaussian, "
+            "of which only the CPDAG can be told.",
+            {"n_samples": float(m)},
+        )
+    curved = share_of_curved_pairs(columns)
+    not_normal = share_not_normal(columns)
+    figures = {"curved_pairs": curved, "residuals_not_normal": not_normal, "n_samples": float(m)}
+    if curved >= CURVED_SHARE:
+        reason = f"{curved:.0%} of the most dependent pairs are curved: nonlinear"
+        reason = reason.replace("%", " %")
+        if d > MOST_GP_VARIABLES:
+            return Choice(
+                "sparse-linear",
+                f"{reason}, but {d} variables are too many for GP evidence (at most {MOST_GP_VARIABLES}): the linear "
+                "score is an approximation here.",
+                figures,
+            )
+        return Choice("sparse-gp", f"{reason}.", figures)
+    straight = f"{1 - curved:.0%} of the most dependent pairs are straight".replace("%", " %")
+    share = f"{not_normal:.0%}".replace("%", " %")
+    if not_normal >= NOT_NORMAL_SHARE:
+        return Choice(
+            "nongaussian", f"{straight} and {share} of the residuals are not normal: linear non-Gaussian.", figures
+        )
+    return Choice(
+        "sparse-linear",
+        f"{straight} and only {share} of the residuals are not normal: linear Gaussian. Scale is taken as arbitrary, "
+        "so only the CPDAG can be told; score='linear' assumes equal noise variances and gives a DAG.",
+        figures,
+    )
+
+
+def share_of_curved_pairs(columns: FloatArray) -> float:
+    """Share of the most dependent pairs that a curve explains better than a line does in either direction.
+
+    Parameters
+    ----------
+    columns : (n_samples, n_variables) array
+        Standardised.
+    """
+    d = columns.shape[1]
+    if d < 2:
+        return 0.0
+    halves = columns[0::2], columns[1::2]  # each is predicted from the other
+    bases = [tuple(spline_basis(half[:, i]) for half in halves) for i in range(d)]
+    left = np.stack([_held_out_variance(basis, halves) for basis in bases])  # of j given i at [i, j]
+    upper = np.triu_indices(d, 1)
+    strongest = np.argsort(np.minimum(left, left.T)[upper])[:d]  # transposed: the other direction
+    entropy = np.asarray(stats.differential_entropy(columns, axis=0))
+    straight, curved = np.full((2, len(strongest)), np.inf)
+    for pair, (i, j) in enumerate(zip(upper[0][strongest], upper[1][strongest], strict=True)):
+        for cause, effect in ((i, j), (j, i)):
+            target = halves[0][:, effect], halves[1][:, effect]
+            for n_terms, best in ((2, straight), (None, curved)):
+                basis = bases[cause][0][:, :n_terms], bases[cause][1][:, :n_terms]
+                residual = _held_out_residual(basis, target)
+                best[pair] = min(best[pair], entropy[cause] + float(stats.differential_entropy(residual)))
+    return float((straight - curved > CURVED_GAIN).mean())
+
+
+def spline_basis(column: FloatArray) -> FloatArray:
+    """Constant, line, and hinges at inner quantiles: linear in the tails, so that an outlier bends nothing."""
+    knots = np.quantile(column, np.linspace(0, 1, N_KNOTS + 2)[1:-1])
+    hinges = np.maximum(column[:, None] - knots[None, :], 0)
+    return np.column_stack([np.ones_like(column), column, hinges])
+
+
+def share_not_normal(columns: FloatArray) -> float:
+    """Share of the variables whose residual, given all the others linearly, is not normal."""
+    precision = np.linalg.inv(regularised(covariance(columns)))
+    residuals = columns @ precision / np.diag(precision)
+    p_values = stats.normaltest(residuals, axis=0).pvalue
+    return float((p_values < NORMAL_P).mean())
+
+
+def _fit(basis: FloatArray, targets: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Gram matrix, cross moments and least-squares weights."""
+    gram, cross = basis.T @ basis, basis.T @ targets
+    # a ridge, since hinges may coincide where values are tied
+    weights = np.linalg.solve(gram + 1e-8 * len(basis) * np.eye(len(gram)), cross)
+    return gram, cross, weights
+
+
+def _held_out_variance(basis: tuple[FloatArray, ...], targets: tuple[FloatArray, ...]) -> FloatArray:
+    """Mean squared residual of every target, each half predicted from the other's fit, from moments alone."""
+    fits = [_fit(part, target) for part, target in zip(basis, targets, strict=True)]
+    total = sum((target**2).sum(axis=0) for target in targets)
+    for (gram, cross, _), (_, _, weights) in zip(fits, fits[::-1], strict=True):
+        total = total - 2 * (weights * cross).sum(axis=0) + (weights * (gram @ weights)).sum(axis=0)
+    return np.asarray(total / sum(map(len, targets)))
+
+
+def _held_out_residual(basis: tuple[FloatArray, ...], target: tuple[FloatArray, ...]) -> FloatArray:
+    """Residual of one target, each half predicted from the other's fit."""
+    weights = [_fit(part, values)[2] for part, values in zip(basis, target, strict=True)]
+    return np.concatenate([target[0] - basis[0] @ weights[1], target[1] - basis[1] @ weights[0]])
