@@ -72,6 +72,11 @@ class Tasks:
     adjacency: Tensor
     orders: Tensor
 
+    def split(self, parts: int) -> list[Tasks]:
+        """Cut into batches of the same size."""
+        cut = (tensor.chunk(parts) for tensor in (self.inputs, self.adjacency, self.orders))
+        return [Tasks(*part) for part in zip(*cut, strict=True)]
+
 
 class Curriculum:
     """Source of training tasks.
@@ -114,7 +119,7 @@ class Curriculum:
         random = graphs.erdos_renyi(degrees[:n_random], n_variables, self.generator)
         hubs_last = self._uniform(batch - n_random) < 0.75
         free = graphs.scale_free(degrees[n_random:].round(), n_variables, hubs_last, self.generator)
-        # interleaved: training_orders treats the thirds of a batch differently
+        # interleaved, so that any part of a batch has both
         return torch.cat([random, free])[_interleaved(batch, random.device)]
 
     def _data(self, adjacency: Tensor, n_samples: int) -> Tensor:

@@ -96,7 +96,7 @@ def training_orders(adjacency: Tensor, generator: torch.Generator) -> Tensor:
     Returns
     -------
     orders : (batch, n_variables) int64 tensor
-        The first two thirds of the batch are valid causal orders.
+        Every third one is corrupted, the others are valid causal orders.
     """
     batch, d, _ = adjacency.shape
     device = adjacency.device
@@ -105,7 +105,7 @@ def training_orders(adjacency: Tensor, generator: torch.Generator) -> Tensor:
     latest = torch.maximum(times, (above * times[:, :, None]).amax(1))
     by_ancestors = above.sum(1) + times
     spread = torch.randn((batch, d), generator=generator, device=device) * (CORRUPTED_SPREAD * d)
-    kind = torch.arange(batch, device=device)[:, None] * 3 // batch
+    kind = torch.arange(batch, device=device)[:, None] % 3
     keys = torch.where(kind == 0, latest, torch.where(kind == 1, by_ancestors, by_ancestors + spread))
     # stable: a variable tied with its ancestor keeps the causal sequence
     return keys.argsort(dim=1, stable=True)

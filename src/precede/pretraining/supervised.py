@@ -30,13 +30,16 @@ from precede.search.pretrained import Architecture
 Variant = Literal["default", "paper"]
 
 READ_EVERY = 20
-"""Steps between records; the losses stay on the device until then."""
+"""Steps between records; the losses stay on the device until then. A multiple of :data:`BATCHES_AT_ONCE`."""
 
 REFERENCE_SIZE = (30, 400)
 """Variables and samples for which ``tasks_per_step`` is meant; other sizes get as many tasks as cost the same."""
 
 MOST_TASKS = 4
 """Small tasks come in batches of at most this many times ``tasks_per_step``."""
+
+BATCHES_AT_ONCE = 4
+"""Batches that are drawn together: the loops over variables cost launches, whatever the number of tasks."""
 
 LARGEST_GRADIENT = 1.0
 LOWEST_RATE = 0.02
@@ -72,7 +75,7 @@ class PretrainingSettings:
     architecture: Architecture
     curriculum: CurriculumSettings = field(default_factory=CurriculumSettings)
     validation: ValidationSettings = field(default_factory=ValidationSettings)
-    tasks_per_step: int = 128
+    tasks_per_step: int = 256
     learning_rate: float = 1e-3
     weight_decay: float = 0.01
     warmup_steps: int = 300
@@ -155,6 +158,7 @@ class Pretrainer:
             compile_blocks(self.actor)
         self.generator = torch_generator(rng, self.device)
         self.curriculum = Curriculum(settings.curriculum, self.generator)
+        self._drawn: list[Tasks] = []
         self.sizes = rng  # sizes of the batches come from here, on the CPU
         self.parameters = [*self.actor.parameters(), *self.edge_head.parameters()]
         self.optimizer = torch.optim.AdamW(
@@ -173,12 +177,13 @@ class Pretrainer:
         since_validation = 0.0
         while not self._finished() and not call.passed():
             start_step, start_seconds, start_tasks = self.step, self.seconds, self.tasks_seen
-            losses, shares = [], 0.0
+            losses, drawing, timed = [], 0.0, 0.0
             for k in range(READ_EVERY):
-                timed = k == 0  # one step of each group waits for the device, to measure what it is spent on
-                figures, share = self._train_step(timed)
+                # a few steps of each group wait for the device, to measure what they are spent on
+                figures, (drawn, whole) = self._train_step(wait=k < BATCHES_AT_ONCE)
+                if k < BATCHES_AT_ONCE:
+                    drawing, timed = drawing + drawn, timed + whole
                 losses.append(figures)
-                shares += share
                 self.step += 1
                 if self.settings.n_steps is not None and self.step >= self.settings.n_steps:
                     break
@@ -198,7 +203,7 @@ class Pretrainer:
                 self.optimizer.param_groups[0]["lr"],
                 (self.step - start_step) / spent,
                 (self.tasks_seen - start_tasks) / spent,
-                shares,
+                drawing / timed,
                 self._peak_memory(),
                 validation,
             )
@@ -235,11 +240,11 @@ class Pretrainer:
         by_time = self.seconds / settings.max_time if settings.max_time else 0.0
         return max(by_steps, by_time)
 
-    def _train_step(self, timed: bool) -> tuple[Tensor, float]:
-        """One update; returns the losses and, for a timed step, the share of its time spent on making the tasks."""
-        start = self._clock(timed)
-        tasks = self._draw()
-        middle = self._clock(timed)
+    def _train_step(self, wait: bool) -> tuple[Tensor, tuple[float, float]]:
+        """One update; returns the losses, and the seconds for making the tasks and for all (right if it waits)."""
+        start = self._clock(wait)
+        tasks = self._next_tasks()
+        middle = self._clock(wait)
         rate = self.settings.learning_rate * min(1.0, (self.step + 1) / self.settings.warmup_steps)
         cosine = 0.5 * (1 + math.cos(math.pi * min(1.0, self._progress())))
         for group in self.optimizer.param_groups:
@@ -252,17 +257,24 @@ class Pretrainer:
         self.optimizer.found_inf = (~norm.isfinite()).float()  # type: ignore[attr-defined]
         self.optimizer.step()
         self._average()
-        share = (middle - start) / max(self._clock(timed) - start, 1e-9)
-        return torch.stack([loss.detach(), edge_loss.detach()]), share if timed else 0.0
+        return torch.stack([loss.detach(), edge_loss.detach()]), (middle - start, self._clock(wait) - start)
+
+    def _next_tasks(self) -> Tasks:
+        """Next batch; none is left over when a record is yielded, so checkpoints need not hold any."""
+        if not self._drawn:
+            self._drawn = self._draw().split(BATCHES_AT_ONCE)
+        tasks = self._drawn.pop()
+        self.tasks_seen += len(tasks.inputs)
+        return tasks
 
     def _draw(self) -> Tasks:
+        """Draw some batches at once, all of one size of tasks."""
         curriculum, (d_reference, n_reference) = self.settings.curriculum, REFERENCE_SIZE
         d = int(self.sizes.choice(curriculum.n_variables))
         n = int(self.sizes.choice(curriculum.n_samples))
         share = task_cost(d, curriculum.rows or n) / task_cost(d_reference, curriculum.rows or n_reference)
         batch = max(3, round(self.settings.tasks_per_step * min(1 / share, MOST_TASKS)))
-        self.tasks_seen += batch
-        return self.curriculum.draw(batch, d, n)
+        return self.curriculum.draw(batch * BATCHES_AT_ONCE, d, n)
 
     def _losses(self, tasks: Tasks) -> tuple[Tensor, Tensor]:
         edge_loss = tasks.inputs.new_zeros(())
