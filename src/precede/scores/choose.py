@@ -138,7 +138,8 @@ def share_of_curved_pairs(columns: FloatArray) -> float:
     if d < 2:
         return 0.0
     halves = columns[0::2], columns[1::2]  # each is predicted from the other
-    bases = [tuple(spline_basis(half[:, i]) for half in halves) for i in range(d)]
+    wholes = [spline_basis(columns[:, i]) for i in range(d)]
+    bases = [(whole[0::2], whole[1::2]) for whole in wholes]
     left = np.stack([_held_out_variance(basis, halves) for basis in bases])  # of j given i at [i, j]
     upper = np.triu_indices(d, 1)
     strongest = np.argsort(np.minimum(left, left.T)[upper])[:d]  # transposed: the other direction
@@ -174,7 +175,7 @@ def _fit(basis: FloatArray, targets: FloatArray) -> tuple[FloatArray, FloatArray
     gram, cross = basis.T @ basis, basis.T @ targets
     # a ridge, since hinges may coincide where values are tied
     weights = np.linalg.solve(gram + 1e-8 * len(basis) * np.eye(len(gram)), cross)
-    return gram, cross, weights
+    return gram, cross, np.asarray(weights, dtype=np.float64)
 
 
 def _held_out_variance(basis: tuple[FloatArray, ...], targets: tuple[FloatArray, ...]) -> FloatArray:
