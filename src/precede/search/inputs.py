@@ -45,12 +45,12 @@ class ResampledInputs:
         scaled = (values - values.mean(axis=0)) / values.std()
         self.n_inputs = n_samples
         self._values = torch.tensor(scaled, dtype=torch.float32, device=device)
-        self._generator = generator
+        self.generator = generator
 
     def draw(self, batch: int) -> Tensor:
         """(batch, n_variables, n_samples) tensor."""
         shape = (batch, self.n_inputs)
-        rows = torch.randint(len(self._values), shape, generator=self._generator, device=self._generator.device)
+        rows = torch.randint(len(self._values), shape, generator=self.generator, device=self.generator.device)
         return self._values[rows.to(self._values.device)].transpose(1, 2)
 
 

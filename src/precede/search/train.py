@@ -5,10 +5,8 @@ The loop prints nothing, plots nothing and writes no file: it yields records.
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -101,6 +99,8 @@ class Trainer:
         self.score, self.settings = score, settings
         self.device = score.device
         self.iteration = 0
+        self.seconds = 0.0
+        self._known_best, self._last_move = -np.inf, 0
         self.generator = torch_generator(rng, self.device)
         if settings.inputs == "fixed":
             self.inputs: FixedInputs | ResampledInputs = FixedInputs(values, settings.n_samples, rng, self.device)
@@ -125,24 +125,37 @@ class Trainer:
         self._sampler: GraphedSampler | None = None
 
     def run(self) -> Iterator[Record]:
-        """Train until the iterations, the patience or the time is spent; yield a record per iteration."""
-        settings, deadline = self.settings, Deadline(self.settings.max_time)
-        last_best, last_move = -np.inf, self.iteration
-        while self.iteration < settings.n_iterations and not deadline.passed():
-            figures = []
-            while len(figures) < READ_EVERY and self.iteration < settings.n_iterations:
-                figures.append(self.step())
-                self.iteration += 1
-                if deadline.passed():
-                    break
+        """Train until the iterations, the patience or the time is spent; yield a record per iteration.
+
+        Everything that :meth:`state` holds is settled whenever ``record.iteration == trainer.iteration``.
+        """
+        settings, deadline, earlier = self.settings, Deadline(self.settings.max_time), self.seconds
+        while not self.finished and not deadline.passed():
+            figures = [self._advance()]
+            # groups end at multiples, so that a resumed run stops where an uninterrupted one would
+            while self.iteration % READ_EVERY and self.iteration < settings.n_iterations and not deadline.passed():
+                figures.append(self._advance())
             first = self.iteration - len(figures) + 1
+            self.seconds = earlier + deadline.elapsed()
             for k, row in enumerate(torch.stack(figures).tolist()):
-                record = Record(first + k, deadline.elapsed(), *row)
-                if record.best_score > last_best:
-                    last_best, last_move = record.best_score, record.iteration
+                record = Record(first + k, self.seconds, *row)
+                if record.best_score > self._known_best:
+                    self._known_best, self._last_move = record.best_score, record.iteration
                 yield record
-            if settings.patience is not None and self.iteration - last_move >= settings.patience:
-                return
+
+    @property
+    def finished(self) -> bool:
+        """Whether the iterations or the patience are spent."""
+        settings = self.settings
+        waited = self.iteration - self._last_move
+        return self.iteration >= settings.n_iterations or (
+            settings.patience is not None and waited >= settings.patience
+        )
+
+    def _advance(self) -> Tensor:
+        figures = self.step()
+        self.iteration += 1
+        return figures
 
     def step(self) -> Tensor:
         """One pass through the body of Algorithm 1's loop; returns the device-side figures of a record."""
@@ -214,15 +227,49 @@ class Trainer:
         """BestScore so far."""
         return float(self._best_score)
 
-    def state(self) -> dict[str, Any]:
-        """Everything that a later run needs to go on as if nothing had happened."""
-        return {
-            "iteration": self.iteration,
-            "actor": copy.deepcopy(self.actor.state_dict()),
-            "critic": copy.deepcopy(self.critic.state_dict()),
-            "actor_optimizer": copy.deepcopy(self.actor_optimizer.state_dict()),
-            "critic_optimizer": copy.deepcopy(self.critic_optimizer.state_dict()),
-            "generator": self.generator.get_state(),
-            "best_order": self._best_order.clone(),
-            "best_score": self._best_score.clone(),
+    def state(self) -> dict[str, Tensor]:
+        """Everything that a later run needs to go on as if nothing had happened, as named tensors.
+
+        What follows from the data, the settings and the seed is left out: the later trainer is built from the same.
+        """
+        tensors = {
+            "iteration": torch.tensor(self.iteration),
+            "last_move": torch.tensor(self._last_move),
+            "seconds": torch.tensor(self.seconds, dtype=torch.float64),
+            "best_order": self._best_order,
+            "best_score": self._best_score,
         }
+        tensors |= {f"generator.{name}": generator.get_state() for name, generator in self._generators().items()}
+        for name, module, optimizer in self._learners():
+            tensors |= {f"{name}.{key}": value for key, value in module.state_dict().items()}
+            for k, moments in optimizer.state_dict()["state"].items():
+                tensors |= {f"{name}_optimizer.{k}.{key}": value for key, value in moments.items()}
+        return {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}
+
+    def restore(self, state: Mapping[str, Tensor]) -> None:
+        """Go back to what :meth:`state` gave; KeyError or RuntimeError where it is of another network."""
+        for name, generator in self._generators().items():
+            generator.set_state(state[f"generator.{name}"])
+        for name, module, optimizer in self._learners():
+            module.load_state_dict(_under(f"{name}.", state))
+            moments: dict[int, dict[str, Tensor]] = {}
+            for key, value in _under(f"{name}_optimizer.", state).items():
+                k, _, moment = key.partition(".")
+                moments.setdefault(int(k), {})[moment] = value
+            optimizer.load_state_dict({**optimizer.state_dict(), "state": moments})
+        self.iteration, self._last_move = int(state["iteration"]), int(state["last_move"])
+        self.seconds = float(state["seconds"])
+        self._best_order = state["best_order"].to(self.device)
+        self._best_score = state["best_score"].to(self.device)
+        self._known_best = self.best_score
+
+    def _generators(self) -> dict[str, torch.Generator]:
+        rows = {} if isinstance(self.inputs, FixedInputs) else {"rows": self.inputs.generator}
+        return {"orders": self.generator, **rows}
+
+    def _learners(self) -> list[tuple[str, torch.nn.Module, torch.optim.Optimizer]]:
+        return [("actor", self.actor, self.actor_optimizer), ("critic", self.critic, self.critic_optimizer)]
+
+
+def _under(prefix: str, state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): tensor for name, tensor in state.items() if name.startswith(prefix)}

@@ -1,0 +1,172 @@
+"""Checkpoints of training: what a later run needs to end as if it had never been stopped.
+
+One safetensors file (no pickle) with the tensors of :meth:`Trainer.state`, the records so far, and as JSON what the
+run was about: the data, the settings and the seed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from precede.data.checks import row_blocks
+from precede.errors import OptionError, listed
+from precede.graph import FloatArray
+from precede.search.train import Record, Trainer
+
+FORMAT, VERSION = "precede-checkpoint", "1"
+SECONDS_BETWEEN_SAVES = 10.0
+
+
+def data_fingerprint(values: FloatArray, names: Sequence[Hashable]) -> str:
+    """Short hash of a table; the memory layout does not matter.
+
+    Examples
+    --------
+    >>> x = np.arange(6.0).reshape(3, 2)
+    >>> data_fingerprint(x, "ab") == data_fingerprint(np.asfortranarray(x), "ab")
+    True
+    >>> data_fingerprint(x, "ab") == data_fingerprint(x, "ba")
+    False
+    """
+    digest = hashlib.sha256(repr((list(map(str, names)), values.shape)).encode())
+    for block in row_blocks(values):
+        digest.update(np.ascontiguousarray(block, dtype=np.float64).tobytes())
+    return digest.hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a run is about; a checkpoint fits only the same.
+
+    Parameters
+    ----------
+    data : str
+        Fingerprint of the table.
+    settings : dict
+        Plain values by name: all that shapes the run, but not when it ends.
+    random : dict
+        State of the numpy generator at the start of the run.
+    """
+
+    data: str
+    settings: dict[str, Any]
+    random: dict[str, Any]
+
+
+class CheckpointFile:
+    """Where a run is saved to, and resumed from.
+
+    Parameters
+    ----------
+    path : str or Path
+    subject : Subject
+    """
+
+    def __init__(self, path: str | Path, subject: Subject) -> None:
+        self.path, self.subject = Path(path), subject
+        self._last_save = time.perf_counter()
+
+    def listen(self, trainer: Trainer, records: Sequence[Record]) -> None:
+        """After each record: save when the trainer is between two groups and the last save is a while ago."""
+        settled = bool(records) and records[-1].iteration == trainer.iteration
+        if settled and time.perf_counter() - self._last_save >= SECONDS_BETWEEN_SAVES:
+            self.save(trainer, records)
+
+    def save(self, trainer: Trainer, records: Sequence[Record]) -> None:
+        """Write beside the target, then take its place: the file is whole or the one before."""
+        history = torch.tensor([astuple(record) for record in records], dtype=torch.float64)
+        beside = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        try:
+            save_file({**trainer.state(), "history": history}, beside, metadata=self._metadata())
+            os.replace(beside, self.path)
+        except (OSError, SafetensorError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise OptionError(f"checkpoint={str(self.path)!r} cannot be written: {reason}.") from None
+        finally:
+            beside.unlink(missing_ok=True)
+        self._last_save = time.perf_counter()
+
+    def load_into(self, trainer: Trainer) -> list[Record]:
+        """Bring a new trainer to where the saved one was, and give the records so far."""
+        _, tensors = _read(self.path)
+        try:
+            history = tensors["history"].reshape(-1, len(Record.__dataclass_fields__))
+            trainer.restore(tensors)
+            return [Record(int(row[0]), *row[1:]) for row in history.tolist()]
+        except (KeyError, RuntimeError, ValueError, TypeError, IndexError) as error:
+            reason = str(error).strip().splitlines()[0]
+            raise OptionError(f"checkpoint={str(self.path)!r} does not fit this network: {reason}.") from None
+
+    def _metadata(self) -> dict[str, str]:
+        subject = self.subject
+        about = {"data": subject.data, "settings": subject.settings, "random": subject.random}
+        return {"format": FORMAT, "version": VERSION, "about": json.dumps(about, default=_plain)}
+
+
+def read_subject(path: str | Path) -> Subject:
+    """What the run of a checkpoint was about."""
+    metadata, _ = _read(Path(path))
+    shown = f"checkpoint={str(path)!r}"
+    if metadata.get("format") != FORMAT:
+        raise OptionError(f"{shown} is no checkpoint of Precede: its format is {metadata.get('format')!r}.")
+    if metadata.get("version") != VERSION:
+        raise OptionError(f"{shown} has version {metadata.get('version')!r}; this release reads {VERSION}.")
+    try:
+        about = json.loads(metadata["about"])
+        return Subject(str(about["data"]), dict(about["settings"]), dict(about["random"]))
+    except (KeyError, TypeError, ValueError, RecursionError):
+        raise OptionError(f"{shown} is damaged: it does not say what it was made from.") from None
+
+
+def check_same(path: str | Path, saved: Subject, data: str, settings: Mapping[str, Any]) -> None:
+    """Refuse a checkpoint of other data or other settings, and say which."""
+    shown = f"checkpoint={str(path)!r}"
+    if saved.data != data:
+        raise OptionError(f"{shown} was made from other data: resume on the same table, or name another file.")
+    now = json.loads(json.dumps(settings, default=_plain))
+    differing = [name for name in {**saved.settings, **now} if saved.settings.get(name) != now.get(name)]
+    if differing:
+        was = ", ".join(f"{name}={saved.settings.get(name)!r}" for name in differing[:3])
+        here = ", ".join(f"{name}={now.get(name)!r}" for name in differing[:3])
+        raise OptionError(f"{shown} was made with other settings ({listed(differing)}): {was} there, {here} here.")
+
+
+def start_again(rng: np.random.Generator, saved: Subject, path: str | Path) -> None:
+    """Put a generator where that of the saved run started."""
+    try:
+        rng.bit_generator.state = saved.random
+    except (KeyError, TypeError, ValueError, OverflowError):
+        raise OptionError(
+            f"checkpoint={str(path)!r} was made with another kind of random generator "
+            f"({saved.random.get('bit_generator')}): resume with random_state=None or the seed it was made with."
+        ) from None
+
+
+def _read(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
+    shown = f"checkpoint={str(path)!r}"
+    try:
+        with safe_open(path, framework="pt") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+            return dict(file.metadata() or {}), tensors
+    except OSError as error:
+        raise OptionError(f"{shown} cannot be read: {error.strerror or error}.") from None
+    except (SafetensorError, ValueError, RuntimeError, TypeError) as error:
+        raise OptionError(f"{shown} is damaged or not a checkpoint ({error}).") from None
+
+
+def _plain(value: Any) -> Any:
+    """Arrays in generator states and enumerations in settings, as JSON can hold them."""
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)
