@@ -148,7 +148,7 @@ def check_equal_variances(learned: Learned) -> Diagnostic:
     variances = residuals.var(axis=0)
     widest, narrowest = learned.names[int(variances.argmax())], learned.names[int(variances.argmin())]
     details = {"ratio": ratio, "p_value": p_value, "largest": str(widest), "smallest": str(narrowest)}
-    found = f"The largest residual variance ({widest}) is {ratio:.3g} times the smallest ({narrowest})"
+    found = f"The largest residual variance ({widest}) is {_times(ratio)} times the smallest ({narrowest})"
     level: Level
     if not unequal:
         level, tail = "fine", ": equal for practical purposes."
@@ -161,6 +161,10 @@ def check_equal_variances(learned: Learned) -> Diagnostic:
     else:
         level, tail = "fine", "; the score does not assume equal noise variances."
     return Diagnostic("equal noise variances", ratio, found + tail, level, details)
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
 
 
 def check_nonlinearity(learned: Learned) -> Diagnostic:

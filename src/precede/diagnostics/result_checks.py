@@ -130,7 +130,7 @@ def check_weak_edges(learned: Learned) -> Diagnostic:
 
 
 def _evidence(learned: Learned) -> FloatArray:
-    r"""Log-likelihood that i adds to j beyond its other parents, :math:`-\frac m2 \log(1 - r_{ij|\mathrm{pa}(j)}^2)`."""
+    r"""Log-likelihood that i adds to j beyond its parents, :math:`-\frac m2 \log(1 - r_{ij|\mathrm{pa}(j)}^2)`."""
     matrix = learned.correlation
     d = len(matrix)
     squared = np.zeros((d, d))

@@ -44,7 +44,7 @@ def write_results(folder: Path, model: CausalEstimator, table: Table) -> list[Pa
         "graph.json": graph.to_json(),
         "graph.dot": graph.to_dot(),
         "history.csv": model.history_.to_csv(index=False),
-        "result.json": json.dumps(_describe(model, table), indent=1, default=_plain),
+        "result.json": json.dumps(describe_result(model, table), indent=1, default=_plain),
     }
     files = []
     for name, text in texts.items():
@@ -61,7 +61,8 @@ def write_whole(path: Path, text: str) -> None:
     os.replace(beside, path)
 
 
-def _describe(model: CausalEstimator, table: Table) -> dict[str, Any]:
+def describe_result(model: CausalEstimator, table: Table) -> dict[str, Any]:
+    """What was run, on what, with which versions; the content of result.json."""
     import precede
 
     return {

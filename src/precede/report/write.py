@@ -1,0 +1,71 @@
+"""The report as files: ``summary.json``, which holds everything it shows, and ``report.html`` made from it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from precede.data.load import Table
+from precede.errors import OptionError
+from precede.estimator import CausalEstimator
+from precede.graph import CausalGraph
+from precede.report.folder import write_whole
+from precede.report.render import render_report
+from precede.report.summarize import summarize
+
+SUMMARY_FILE, REPORT_FILE = "summary.json", "report.html"
+
+
+def write_report(
+    folder: Path,
+    model: CausalEstimator,
+    table: Table,
+    truth: CausalGraph | None = None,
+    confidence: Any = None,
+    title: str | None = None,
+) -> list[Path]:
+    """Write ``summary.json`` and ``report.html`` into a folder that is there; each whole or not at all.
+
+    Parameters
+    ----------
+    folder : Path
+    model, table, truth, confidence, title
+        As for :func:`precede.report.summarize.summarize`.
+
+    Returns
+    -------
+    files : list of Path
+    """
+    summary = summarize(model, table, truth, confidence, title)
+    files = {SUMMARY_FILE: json.dumps(summary, allow_nan=False) + "\n", REPORT_FILE: render_report(summary)}
+    for name, content in files.items():
+        write_whole(folder / name, content)
+    return [folder / name for name in files]
+
+
+def rebuild_report(folder: Path) -> Path:
+    """Write ``report.html`` again from the folder's ``summary.json``.
+
+    Raises
+    ------
+    OptionError
+        When there is no such file, or it is not a summary.
+    """
+    source = folder / SUMMARY_FILE
+    try:
+        summary = json.loads(source.read_text(encoding="utf-8"))
+    except OSError:
+        raise OptionError(
+            f"{str(folder)!r} has no {SUMMARY_FILE}: 'precede discover --out' writes it with the results."
+        ) from None
+    except ValueError as error:
+        raise OptionError(f"{str(source)!r} is not valid JSON: {error}.") from None
+    if not isinstance(summary, dict):
+        raise OptionError(f"{str(source)!r} is not a summary that 'precede discover --out' wrote.")
+    try:
+        page = render_report(summary)
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise OptionError(f"{str(source)!r} is incomplete or misshapen: {error!r}.") from None
+    write_whole(folder / REPORT_FILE, page)
+    return folder / REPORT_FILE
