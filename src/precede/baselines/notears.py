@@ -43,7 +43,7 @@ class NOTEARS(CausalEstimator):
         Weight of the l1 penalty; 0 is plain least squares.
     loss : {"l2", "logistic", "poisson"}
         Least squares :math:`\frac{1}{2m}\|X - XW\|_F^2` on centred data; logistic wants columns of 0 and 1, Poisson
-        wants counts.
+        wants counts, and neither has an intercept.
     threshold : float
         Weights smaller than this, in absolute value, are dropped.
     max_iterations : int
@@ -198,6 +198,10 @@ def dual_ascent(problem: AcyclicProblem, max_iterations: int, deadline: Deadline
     bounds = scipy.optimize.Bounds(lower, problem.upper)
     parameters, rho, alpha, h = problem.start, 1.0, 0.0, np.inf
 
+    def lagrangian(point: FloatArray, rho: float, alpha: float) -> tuple[float, FloatArray]:
+        value, slope, h, h_slope = problem.objective(point)
+        return value + (0.5 * rho * h + alpha) * h, slope + (rho * h + alpha) * h_slope
+
     def stop_in_time(_: FloatArray) -> None:
         if deadline.passed():
             raise StopIteration
@@ -205,14 +209,10 @@ def dual_ascent(problem: AcyclicProblem, max_iterations: int, deadline: Deadline
     for _ in range(max_iterations):
         evaluations = 0
         while True:
-
-            def lagrangian(point: FloatArray, rho: float = rho, alpha: float = alpha) -> tuple[float, FloatArray]:
-                value, slope, h, h_slope = problem.objective(point)
-                return value + (0.5 * rho * h + alpha) * h, slope + (rho * h + alpha) * h_slope
-
-            solution = scipy.optimize.minimize(
+            solution = scipy.optimize.minimize(  # type: ignore[call-overload]  # its stubs want 1-d shapes
                 lagrangian,
                 parameters,
+                args=(rho, alpha),
                 jac=True,
                 method="L-BFGS-B",
                 bounds=bounds,

@@ -127,7 +127,7 @@ class Perceptrons:
 
     @property
     def n_variables(self) -> int:
-        return self.values.shape[1]
+        return int(self.values.shape[1])
 
     def start(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, FloatArray]:
         """First parameters, as the authors draw them (uniform within one over the root of the inputs), and bounds."""
