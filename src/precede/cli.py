@@ -52,6 +52,9 @@ def kindly(debug: bool) -> Iterator[None]:
             raise
         Console(stderr=True, soft_wrap=True).print(f"[bold red]precede:[/bold red] {error}", highlight=False)
         raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        Console(stderr=True).print("[bold red]precede:[/bold red] interrupted before there was a result.", highlight=False)
+        raise typer.Exit(130) from None
 
 
 @app.command()
@@ -64,6 +67,8 @@ def discover(
     knowledge: Annotated[Path | None, typer.Option(help="JSON or TOML file with what is known.")] = None,
     missing: Annotated[str, typer.Option(help="What to do with missing values: refuse, drop, impute.")] = "refuse",
     max_time: Annotated[float | None, typer.Option(help="Seconds for the search.")] = None,
+    checkpoint: Annotated[Path | None, typer.Option(help="File that training is saved to every few seconds.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint.")] = False,
     device: Annotated[str | None, typer.Option(help="auto, cpu, cuda.")] = None,
     option: Annotated[list[str] | None, typer.Option("--set", help="Any other option of the method, as name=value.")] = None,
     seed: Seed = None,
@@ -76,6 +81,7 @@ def discover(
         _log_to_terminal(quiet)
         model = _make_model(method, {
             "score": score, "pruning": pruning, "max_time": max_time, "device": device, "random_state": seed,
+            "checkpoint": None if checkpoint is None else str(checkpoint), "resume": resume or None,
             "knowledge": None if knowledge is None else Knowledge.from_file(knowledge),
             "verbose": not quiet, **_assignments(option or []),
         })  # fmt: skip

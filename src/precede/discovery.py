@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
 import torch
+from sklearn.utils.validation import check_is_fitted
 
 from precede.baselines import METHODS
+from precede.confidence import OrderSample
 from precede.data.load import Table
 from precede.device import choose_device
 from precede.errors import KnowledgeError, OptionError, check_choice, check_positive, listed
@@ -25,9 +28,12 @@ from precede.scores.build import NoiseName, ScoreName, build_score
 from precede.scores.choose import choose_score
 from precede.scores.covariance import covariance, regularised
 from precede.scores.protocol import GraphScore, OrderScore
+from precede.search.checkpoint import CheckpointFile, Subject, check_same, data_fingerprint, read_subject, start_again
+from precede.search.draws import TrainedPolicy
 from precede.search.exact import exact_order
 from precede.search.greedy import greedy_order
 from precede.search.inputs import InputsName
+from precede.search.listeners import TensorBoard
 from precede.search.polish import polish
 from precede.search.rewards import RewardName, ShapingName
 from precede.search.train import Record, Trainer, TrainingSettings
@@ -77,6 +83,13 @@ class CORL(CausalEstimator):
         Stop when the best score has not moved for so many iterations.
     max_time : float or None
         Seconds for the search.
+    checkpoint : str or None
+        File that training is saved to every few seconds.
+    resume : bool
+        Go on from the checkpoint where it is there; on a CPU the result is that of an uninterrupted run, bit for bit.
+        ``n_iterations``, ``patience`` and ``max_time`` may be others than before.
+    tensorboard : str or None
+        Folder for TensorBoard, which must be installed.
     n_restarts : int
         How often the polished order is shaken and polished again.
     search : {"policy", "exact"}
@@ -119,6 +132,8 @@ class CORL(CausalEstimator):
     True
     """
 
+    _policy_: TrainedPolicy | None
+
     def __init__(
         self,
         score: ScoreName | Literal["auto"] | OrderScore = "auto",
@@ -134,6 +149,9 @@ class CORL(CausalEstimator):
         n_samples: int = 64,
         patience: int | None = 100,
         max_time: float | None = None,
+        checkpoint: str | None = None,
+        resume: bool = False,
+        tensorboard: str | None = None,
         n_restarts: int = 0,
         search: SearchName = "policy",
         noise: NoiseName = "auto",
@@ -161,6 +179,9 @@ class CORL(CausalEstimator):
         self.n_samples = n_samples
         self.patience = patience
         self.max_time = max_time
+        self.checkpoint = checkpoint
+        self.resume = resume
+        self.tensorboard = tensorboard
         self.n_restarts = n_restarts
         self.search = search
         self.noise = noise
@@ -224,6 +245,12 @@ class CORL(CausalEstimator):
             raise OptionError("batch_size=1 will not do: advantages are relative to the batch, so it takes 2 or more.")
         if self.gamma > 1:
             raise OptionError(f"gamma={self.gamma} will not do: a discount is at most 1.")
+        if self.resume and self.checkpoint is None:
+            raise OptionError("resume=True needs the file to go on from: give it as checkpoint=...")
+        if self.search == "exact":
+            for name in ("checkpoint", "tensorboard"):
+                if getattr(self, name) is not None:
+                    raise OptionError(f"{name} follows the training of a policy, and search='exact' trains none.")
 
     def _make_score(self, table: Table, constraints: Constraints, diagnostics: dict[str, Any]) -> OrderScore:
         if isinstance(self.score, OrderScore):
@@ -248,11 +275,14 @@ class CORL(CausalEstimator):
     ) -> SearchResult:
         """Learn an order with the policy (Algorithm 1), then polish it; or search exactly."""
         if self.search == "exact":
+            self._policy_ = None
             optimum = exact_order(score, constraints)
             return SearchResult(optimum.order, optimum.score, [], {"exact": True, "best_score": optimum.score})
         deadline = Deadline(self.max_time)
+        checkpoint = None if self.checkpoint is None else self._open_checkpoint(score, table, constraints, rng)
         trainer = Trainer(score, table.values, self._settings(), constraints, rng)
-        records, interrupted = self._train(trainer)
+        records, interrupted = self._train(trainer, checkpoint)
+        self._policy_ = TrainedPolicy.of(trainer)
         order, best = trainer.best_order, trainer.best_score
         figures: dict[str, Any] = {
             "policy_order": order.tolist(),
@@ -262,28 +292,103 @@ class CORL(CausalEstimator):
             "interrupted": interrupted,
         }
         if self.polish and not interrupted:
-            polished = polish(
-                score, order, constraints, n_restarts=self.n_restarts, rng=rng, deadline=Deadline(self.max_time)
-            )
-            figures |= {"polish_gain": polished.score - best, "polish_moves": polished.n_moves}
-            order, best = polished.order, polished.score
+            try:
+                polished = polish(
+                    score, order, constraints, n_restarts=self.n_restarts, rng=rng, deadline=Deadline(self.max_time)
+                )
+                figures |= {"polish_gain": polished.score - best, "polish_moves": polished.n_moves}
+                order, best = polished.order, polished.score
+            except KeyboardInterrupt:
+                logger.warning("interrupted while polishing; the policy's best order is kept")
+                figures["interrupted"] = True
         greedy = torch.as_tensor(greedy_order(score, constraints), device=score.device)
         figures["greedy_score"] = float(score.total(score.terms(greedy[None]).sum(1)))
         figures["best_score"] = best
         return SearchResult(order, best, [asdict(record) for record in records], figures)
 
-    def _train(self, trainer: Trainer) -> tuple[list[Record], bool]:
+    def _open_checkpoint(
+        self, score: OrderScore, table: Table, constraints: Constraints, rng: np.random.Generator
+    ) -> CheckpointFile:
+        """The file to save to; when resuming, it must fit, and ``rng`` goes back to where the saved run started."""
+        path = Path(str(self.checkpoint))
+        ends = ("n_iterations", "patience", "max_time")
+        settings = {name: value for name, value in asdict(self._settings()).items() if name not in ends}
+        seed = self.random_state if isinstance(self.random_state, int) else None
+        settings |= {"score": score.name, "noise": self.noise, "precedences": np.argwhere(constraints.before).tolist()}
+        data = data_fingerprint(table.values, table.names)
+        if path.exists():
+            if not self.resume:
+                raise OptionError(
+                    f"checkpoint={str(path)!r} is there already: resume=True goes on from it; to start anew, remove it."
+                )
+            saved = read_subject(path)
+            was = saved.settings.pop("random_state", None)
+            if seed is not None:  # without a seed of its own, a run takes that of the checkpoint
+                saved.settings["random_state"], settings["random_state"] = was, seed
+            check_same(path, saved, data, settings)
+            start_again(rng, saved, path)
+            seed = was
+        elif self.resume:
+            logger.info("there is no checkpoint %s yet: starting from the beginning", path)
+        random = dict(rng.bit_generator.state)
+        return CheckpointFile(path, Subject(data, {**settings, "random_state": seed}, random))
+
+    def _train(self, trainer: Trainer, checkpoint: CheckpointFile | None) -> tuple[list[Record], bool]:
         """Run the loop and listen to it; Ctrl-C ends it and keeps what it has found."""
         records: list[Record] = []
-        with ProgressBar("learning an order", self.n_iterations, self.verbose) as progress:
+        if checkpoint is not None and checkpoint.path.exists():
+            records = checkpoint.load_into(trainer)
+        with (
+            ProgressBar("learning an order", self.n_iterations, self.verbose) as progress,
+            TensorBoard.opened(self.tensorboard) as board,
+        ):
             try:
                 for record in trainer.run():
                     records.append(record)
                     progress.update(record.iteration, best_score=record.best_score, mean_score=record.mean_score)
+                    board.add(record)
+                    if checkpoint is not None:
+                        checkpoint.listen(trainer, records)
             except KeyboardInterrupt:
                 logger.warning("interrupted after %d iterations; the best order so far is kept", trainer.iteration)
                 return records, True
+        if checkpoint is not None:
+            checkpoint.save(trainer, records)
         return records, False
+
+    def sample_orders(self, n_orders: int = 1000, random_state: RandomState = None) -> OrderSample:
+        """Draw orders from the trained policy, with their scores: what it believes beyond its best order.
+
+        Parameters
+        ----------
+        n_orders : int
+        random_state : int, Generator or None
+
+        Returns
+        -------
+        OrderSample
+            Its ``order_probability`` is the share of draws in which i precedes j, each draw counted alike or weighted
+            towards the posterior of the score.
+
+        Notes
+        -----
+        A policy that was trained for long is nearly certain: its draws tell which orders it has not ruled out, and
+        say less than :meth:`bootstrap` about what other data would have given. Drawn before polish.
+
+        Examples
+        --------
+        >>> from precede import CORL, simulate
+        >>> data = simulate(n_variables=4, degree=1, n_samples=300, random_state=0).data
+        >>> model = CORL(score="linear", n_iterations=10, random_state=0, verbose=False).fit(data)
+        >>> model.sample_orders(50, random_state=0).orders.shape
+        (50, 4)
+        """
+        check_positive("n_orders", n_orders, integer=True)
+        check_is_fitted(self)
+        if self._policy_ is None:
+            raise OptionError("search='exact' trains no policy, so there is none to draw from: use search='policy'.")
+        orders, log_probabilities, scores = self._policy_.draw(n_orders, numpy_rng(random_state))
+        return OrderSample(self.graph_.names, orders, log_probabilities, scores)
 
     def _prune(
         self, score: OrderScore, table: Table, order: IntArray, constraints: Constraints

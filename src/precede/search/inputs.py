@@ -27,8 +27,8 @@ class FixedInputs:
         self.n_inputs = len(columns)
         self._inputs = torch.tensor(columns.T[None], dtype=torch.float32, device=device)
 
-    def draw(self, batch: int) -> Tensor:
-        """(1, n_variables, n_samples + 1) tensor."""
+    def draw(self, batch: int, generator: torch.Generator | None = None) -> Tensor:
+        """(1, n_variables, n_samples + 1) tensor, whatever the batch and the generator."""
         return self._inputs
 
 
@@ -47,10 +47,11 @@ class ResampledInputs:
         self._values = torch.tensor(scaled, dtype=torch.float32, device=device)
         self.generator = generator
 
-    def draw(self, batch: int) -> Tensor:
-        """(batch, n_variables, n_samples) tensor."""
+    def draw(self, batch: int, generator: torch.Generator | None = None) -> Tensor:
+        """(batch, n_variables, n_samples) tensor, by a generator that is given or by its own."""
+        generator = generator or self.generator
         shape = (batch, self.n_inputs)
-        rows = torch.randint(len(self._values), shape, generator=self.generator, device=self.generator.device)
+        rows = torch.randint(len(self._values), shape, generator=generator, device=generator.device)
         return self._values[rows.to(self._values.device)].transpose(1, 2)
 
 

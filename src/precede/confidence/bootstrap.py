@@ -1,0 +1,195 @@
+"""The bootstrap: the same method on resampled rows, many times over."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from importlib import import_module
+from typing import Any
+
+import joblib
+import numpy as np
+import torch
+from sklearn.base import clone
+from threadpoolctl import threadpool_limits
+
+from precede.confidence.journal import Journal, Outcome
+from precede.confidence.summary import Confidence
+from precede.data.checks import check_values
+from precede.data.load import Table, load_table
+from precede.errors import DataError, OptionError, check_positive
+from precede.graph import IntArray
+from precede.progress import ProgressBar
+from precede.randomness import RandomState, numpy_rng
+from precede.scores.protocol import OrderScore
+from precede.search.checkpoint import data_fingerprint
+
+MOST_DRAWS = 20
+"""Rows are drawn again at most so often when a column comes out constant or collinear."""
+
+OWN_OUTPUT: dict[str, Any] = {"verbose": False, "checkpoint": None, "resume": False, "tensorboard": None}
+"""Options of a method that say where it reports to; a resample has none of that."""
+
+
+def bootstrap(
+    model: Any,
+    X: Any,
+    *,
+    n_resamples: int,
+    n_jobs: int,
+    block: int | None,
+    random_state: RandomState,
+    checkpoint: str | os.PathLike[str] | None,
+    cluster: str | None,
+    verbose: bool,
+) -> Confidence:
+    """Fit a method to resampled rows; :meth:`precede.estimator.CausalEstimator.bootstrap` documents the options.
+
+    Resample k draws its rows and its seed from (seed, k) alone and computes on one thread, so neither the number of
+    jobs nor their sequence nor an interruption changes the result.
+    """
+    table = load_table(X)
+    _check(model, table, n_resamples, n_jobs, block)
+    seed = random_state if random_state is not None else model.get_params(deep=False).get("random_state")
+    header = {
+        "data": data_fingerprint(table.values, table.names),
+        "method": type(model).__name__,
+        "settings": _settings(model),
+        "block": block,
+        "entropy": None if seed is None else int(numpy_rng(seed).integers(2**62)),
+    }
+    journal = Journal(checkpoint, header)
+    journal.open(table.n_variables, new_entropy=int(numpy_rng(None).integers(2**62)))
+    missing = [k for k in range(n_resamples) if k not in journal.outcomes]
+    fit = joblib.delayed(fit_resample)
+    tasks = (fit(model, table, block, journal.header["entropy"], k) for k in missing)
+    done = n_resamples - len(missing)
+    with ProgressBar("bootstrap", n_resamples, verbose) as progress, _backend(cluster):
+        progress.update(done)
+        for outcome in joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks):
+            if outcome is None:
+                raise KeyboardInterrupt
+            journal.add(outcome)
+            done += 1
+            progress.update(done)
+    return _summary(table, [journal.outcomes[k] for k in range(n_resamples)])
+
+
+def fit_resample(model: Any, table: Table, block: int | None, entropy: int, k: int) -> Outcome | None:
+    """Fit to the k-th resample; None when Ctrl-C cut the fit short."""
+    rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(k,)))
+    resampled, redraws = _resampled(table, block, rng)
+    accepted = model.get_params(deep=False)
+    options = {name: value for name, value in OWN_OUTPUT.items() if name in accepted}
+    if "random_state" in accepted:
+        options["random_state"] = int(rng.integers(2**31))
+    with _one_thread():
+        fitted = clone(model).set_params(**options).fit(resampled)
+    search = fitted.diagnostics_.get("search")
+    if isinstance(search, dict) and search.get("interrupted"):
+        return None
+    index = {name: position for position, name in enumerate(table.names)}
+    order = [index[name] for name in fitted.causal_order_]
+    return Outcome(k, order, np.argwhere(fitted.graph_.edges).tolist(), redraws)
+
+
+def draw_rows(n_rows: int, block: int | None, rng: np.random.Generator) -> IntArray:
+    """Rows with replacement; or moving blocks of consecutive rows, which keep what is near in time together.
+
+    Examples
+    --------
+    >>> draw_rows(6, 3, np.random.default_rng(0))
+    array([3, 4, 5, 2, 3, 4])
+    """
+    if block is None:
+        return rng.integers(n_rows, size=n_rows)
+    starts = rng.integers(n_rows - block + 1, size=-(-n_rows // block))
+    rows: IntArray = (starts[:, None] + np.arange(block)).ravel()[:n_rows]
+    return rows
+
+
+def _resampled(table: Table, block: int | None, rng: np.random.Generator) -> tuple[Table, int]:
+    """A resample without constant or collinear columns, and how many draws were thrown away for it."""
+    for redraws in range(MOST_DRAWS):
+        values = table.values[draw_rows(table.n_samples, block, rng)]
+        try:
+            check_values(values, table.names)
+        except DataError as error:
+            fault = error
+            continue
+        return Table(values, table.names, table.labelled), redraws
+    raise DataError(
+        f"{MOST_DRAWS} resamples in a row cannot be used, the last since {str(fault).rstrip('.')}; in the data itself "
+        "too few rows speak for that column: leave it out, or add rows."
+    )
+
+
+def _check(model: Any, table: Table, n_resamples: int, n_jobs: int, block: int | None) -> None:
+    check_positive("n_resamples", n_resamples, integer=True)
+    if not isinstance(n_jobs, int) or n_jobs == 0:
+        raise OptionError(f"n_jobs={n_jobs!r} will not do: give a number of processes, or -1 for one per core.")
+    if block is not None:
+        check_positive("block", block, integer=True)
+        if block >= table.n_samples:
+            raise OptionError(f"block={block} will not do: the data has {table.n_samples} rows, and a block is fewer.")
+    for name, value in model.get_params(deep=False).items():
+        if isinstance(value, OrderScore):
+            raise OptionError(
+                f"{name} is an object made from the data as it is, which resampling cannot reach: give its name, "
+                f"{name}={value.name!r}."
+            )
+
+
+def _settings(model: Any) -> dict[str, str]:
+    """The method's options as text, without those that do not matter to the result."""
+    skipped = {*OWN_OUTPUT, "random_state"}
+    return {name: repr(value) for name, value in model.get_params(deep=False).items() if name not in skipped}
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Sums in one thread: their rounding, and so the result, does not depend on the number of cores."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with threadpool_limits(1):
+            yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+@contextmanager
+def _backend(cluster: str | None) -> Iterator[None]:
+    """Processes of this machine, or the workers of a Dask cluster."""
+    if cluster is None:
+        with nullcontext():
+            yield
+        return
+    try:
+        client_class = import_module("distributed").Client
+    except ImportError:
+        raise OptionError(f"cluster={cluster!r} needs Dask: install precede[cluster].") from None
+    try:
+        client = client_class(cluster, timeout=10)
+    except (OSError, ValueError) as error:
+        raise OptionError(f"cluster={cluster!r} cannot be reached: {error}.") from None
+    with client, joblib.parallel_config("dask", client=client):
+        yield
+
+
+def _summary(table: Table, outcomes: list[Outcome]) -> Confidence:
+    edges = np.zeros((len(outcomes), table.n_variables, table.n_variables), dtype=bool)
+    for adjacency, outcome in zip(edges, outcomes, strict=True):
+        for i, j in outcome.edges:
+            adjacency[i, j] = True
+    redrawn = Counter(outcome.redraws > 0 for outcome in outcomes)[True]
+    remarks = []
+    if redrawn:
+        remarks.append(
+            f"The rows of {redrawn} of {len(outcomes)} resamples were drawn again, since a column came out constant or "
+            "collinear: some column has few distinct values."
+        )
+    orders = [np.array(outcome.order) for outcome in outcomes]
+    return Confidence.of(table.names, list(edges), orders, remarks)
