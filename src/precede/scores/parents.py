@@ -258,7 +258,7 @@ class SparseLinearScore:
             drops = least < self.price
             log_variance = -torch.log(precision) + self._log_scale[target]
             likelihood = -self.n_samples / 2 * (log_variance + math.log(2 * math.pi) + 1)
-            terms[problem] = likelihood - self.price * size
+            terms[problem] = likelihood - self.price * size.to(torch.float64)
             problem, place = problem[drops], place[drops]
             if len(problem):
                 chosen[problem, members[drops].gather(1, place[:, None])[:, 0]] = False
@@ -349,7 +349,8 @@ class SparseLinearScore:
         while len(active):
             found = self.parents(order[active], rank[active] < length[:, None])
             # the same result holds for every prefix that still has all that was touched
-            lowest = torch.where(found.touched, rank[active] + 1, 0).amax(dim=1).clamp(max=d)
+            touched = found.touched & ~self._required[order[active]]  # what is required is there in any case
+            lowest = torch.where(touched, rank[active] + 1, 0).amax(dim=1)
             spans = (place >= lowest[:, None]) & (place <= length[:, None])
             result[active] = torch.where(spans, found.terms[:, None], result[active])
             length = torch.minimum(lowest - 1, length - 1)

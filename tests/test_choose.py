@@ -1,0 +1,68 @@
+"""score="auto": the right score for each class of data, with a reason and figures."""
+
+import numpy as np
+import pytest
+
+from precede.data.load import Table
+from precede.data.simulate import simulate
+from precede.errors import DataError
+from precede.scores import choose
+from precede.scores.choose import choose_score
+
+
+def table_of(values):
+    return Table(np.asarray(values), tuple(range(np.shape(values)[1])), False)
+
+
+@pytest.mark.parametrize(
+    ("sem", "expected", "words"),
+    [
+        ("linear-gaussian", "sparse-linear", "only the CPDAG can be told"),
+        ("lingam", "nongaussian", "linear non-Gaussian"),
+        ("gp", "sparse-gp", "nonlinear"),
+        ("gp-additive", "sparse-gp", "nonlinear"),
+        ("quadratic", "sparse-gp", "nonlinear"),
+    ],
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_each_class_gets_its_score(sem, expected, words, seed):
+    data = simulate(n_variables=12, degree=1.5, sem=sem, n_samples=600, standardize=True, random_state=seed)
+    choice = choose_score(table_of(data.data))
+    assert choice.name == expected
+    assert words in choice.reason
+    assert choice.reason.endswith(".")
+    assert 0 <= choice.figures["curved_pairs"] <= 1
+    assert 0 <= choice.figures["residuals_not_normal"] <= 1
+
+
+def test_scale_and_row_order_of_magnitude_do_not_matter():
+    data = simulate(n_variables=8, degree=1, sem="lingam", n_samples=500, random_state=0).data.to_numpy()
+    assert choose_score(table_of(data)) == choose_score(table_of(data * 2.0 ** np.arange(8) + 5))
+
+
+def test_few_rows_say_so():
+    choice = choose_score(table_of(np.random.default_rng(0).normal(size=(60, 4))))
+    assert choice.name == "sparse-linear"
+    assert "60 rows are too few" in choice.reason
+
+
+def test_many_rows_are_thinned():
+    values = np.random.default_rng(0).normal(size=(choose.MOST_ROWS + 500, 3))
+    assert choose_score(table_of(values)).figures["n_samples"] == choose.MOST_ROWS
+
+
+def test_nonlinear_data_of_many_variables_fall_back(monkeypatch):
+    monkeypatch.setattr(choose, "MOST_GP_VARIABLES", 5)
+    data = simulate(n_variables=8, degree=1, sem="gp", n_samples=400, random_state=0)
+    choice = choose_score(table_of(data.data))
+    assert choice.name == "sparse-linear"
+    assert "8 variables are too many for GP evidence" in choice.reason
+
+
+def test_odd_tables():
+    one = choose_score(table_of(np.random.default_rng(0).normal(size=(200, 1))))
+    assert one.name == "sparse-linear"
+    tied = np.random.default_rng(0).integers(0, 3, size=(300, 4)).astype(float)
+    assert choose_score(table_of(tied)).name in ("nongaussian", "sparse-linear")
+    with pytest.raises(DataError, match="column 1 is constant"):
+        choose_score(table_of(np.column_stack([np.arange(200.0), np.ones(200)])))
