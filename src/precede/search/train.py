@@ -53,6 +53,7 @@ class TrainingSettings:
     batch_size: int
     n_samples: int
     gamma: float
+    entropy_bonus: float
     actor_learning_rate: float
     critic_learning_rate: float
     patience: int | None
@@ -169,7 +170,8 @@ class Trainer:
         # line 9: update the actor and the critic
         advantages = self._update_critic(states.detach(), orders, self._returns(orders, terms))
         log_probabilities, entropies = self.actor.log_probabilities(states, orders, self.before)
-        loss = -(advantages * log_probabilities).sum(1).mean()
+        gain = advantages * log_probabilities + self.settings.entropy_bonus * entropies
+        loss = -gain.sum(1).mean()
         self.actor_optimizer.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.actor.parameters(), LARGEST_GRADIENT)
