@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip --disable-pip-version-check
 
-.PHONY: demo test test-slow test-peers lint types bench clean
+.PHONY: demo test test-slow test-peers test-browser lint types bench clean
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -25,6 +25,9 @@ test-slow: .venv/developed  ## longer checks
 
 test-peers: .venv/developed  ## against the peer packages that are installed beside
 	$(BIN)/pytest -m peers
+
+test-browser: .venv/developed  ## reports in headless Chromium; does nothing without one on the PATH
+	$(BIN)/pytest -m browser tests/test_report_browser.py
 
 lint: .venv/developed
 	$(BIN)/ruff check .

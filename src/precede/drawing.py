@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,7 +62,7 @@ class Drawing:
         """SVG path of an edge: cubic pieces that run level at both ends."""
         points = self.curves[edge]
         text = f"M{points[0][0]:.0f} {points[0][1]:.0f}"
-        for (x0, y0, s0), (x1, y1, s1) in zip(points[:-1], points[1:], strict=True):
+        for (x0, y0, s0), (x1, y1, s1) in pairwise(points):
             third = (x1 - x0) / (2 if len(points) == 2 else 2.6)
             text += f"C{x0 + third:.0f} {y0 + s0 * third:.0f} {x1 - third:.0f} {y1 - s1 * third:.0f} {x1:.0f} {y1:.0f}"
         return text
@@ -112,8 +113,7 @@ def _curve(cause: Box, effect: Box, bends: list[tuple[float, float]]) -> list[tu
     start, stop = (cause.x + cause.width / 2, cause.y), (effect.x - effect.width / 2 - 2.0, effect.y)
     points = [start, *bends, stop]
     slopes = [
-        (after[1] - before[1]) / (after[0] - before[0])
-        for before, after in zip(points[:-2], points[2:], strict=True)
+        (after[1] - before[1]) / (after[0] - before[0]) for before, after in zip(points[:-2], points[2:], strict=True)
     ]
     return [(x, y, slope) for (x, y), slope in zip(points, [0.0, *slopes, 0.0], strict=True)]
 
@@ -192,7 +192,7 @@ def to_axes(parts: Parts, order: IntArray, ax: Axes | None = None) -> Axes:
 
 def _matplotlib_path(points: list[tuple[float, float, float]], path_class: Any) -> Any:
     vertices = [points[0][:2]]
-    for (x0, y0, s0), (x1, y1, s1) in zip(points[:-1], points[1:], strict=True):
+    for (x0, y0, s0), (x1, y1, s1) in pairwise(points):
         third = (x1 - x0) / (2 if len(points) == 2 else 2.6)
         vertices += [(x0 + third, y0 + s0 * third), (x1 - third, y1 - s1 * third), (x1, y1)]
     codes = [path_class.MOVETO] + [path_class.CURVE4] * (len(vertices) - 1)

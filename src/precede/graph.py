@@ -17,11 +17,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from precede import dot, formats, peers
+from precede import dot, drawing, formats, peers
 from precede.errors import GraphError, listed
 
 if TYPE_CHECKING:
     import networkx as nx
+    from matplotlib.axes import Axes
 
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
@@ -316,6 +317,20 @@ class CausalGraph:
     def from_gcastle(cls, source: Any, names: Sequence[Hashable] | None = None) -> CausalGraph:
         """From a fitted gcastle learner or its ``causal_matrix``."""
         return cls._from_parts(peers.from_gcastle(source, names))
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the graph with matplotlib, causes to the left, wider lines for larger weights, dashes for negative ones.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure when left out.
+        """
+        return drawing.to_axes(self._parts(), self.positions, ax)
+
+    def _repr_html_(self) -> str:
+        """The same picture as inline SVG, for notebooks."""
+        return drawing.to_svg(self._parts(), self.positions)
 
     def _parts(self) -> formats.Parts:
         return formats.Parts(self.edges, self.strengths, self.names, self.order)

@@ -70,7 +70,11 @@ def describe_result(model: CausalEstimator, table: Table) -> dict[str, Any]:
         "version": 1,
         "method": type(model).__name__,
         "settings": {name: _plain(value) for name, value in model.get_params(deep=False).items()},
-        "data": {"rows": table.n_samples, "columns": [str(name) for name in table.names], "remarks": list(table.remarks)},
+        "data": {
+            "rows": table.n_samples,
+            "columns": [str(name) for name in table.names],
+            "remarks": list(table.remarks),
+        },
         "score": model.score_,
         "diagnostics": model.diagnostics_,
         "versions": {

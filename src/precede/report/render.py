@@ -56,6 +56,7 @@ def render_report(summary: dict[str, Any]) -> str:
         lstrip_blocks=True,
     )
     environment.filters["number"] = _number
+    environment.filters["sortable"] = _sortable
     graph = graph_of(summary)
     return environment.get_template("report.html").render(
         summary=summary,
@@ -172,10 +173,24 @@ def _learning_curve(learning: dict[str, Any] | None) -> dict[str, Any] | None:
         "final": None if learning["final"] is None else round(float(down(learning["final"])), 1),
         "first": int(iterations[0]),
         "last": int(iterations[-1]),
-        "ticks": [{"y": round(float(down(v)), 1), "label": f"{v:,.0f}"} for v in np.linspace(low, high, 5)[1:-1]],
+        "ticks": [{"y": round(float(down(v)), 1), "label": f"{v:,.6g}"} for v in round_steps(low, high)],
         "final_value": learning["final"],
         "greedy_value": learning["greedy"],
     }
+
+
+def round_steps(low: float, high: float) -> list[float]:
+    """Three to six round numbers strictly between two others.
+
+    Examples
+    --------
+    >>> round_steps(-31_500.0, -30_650.0)
+    [-31400.0, -31200.0, -31000.0, -30800.0]
+    """
+    size = 10 ** np.floor(np.log10((high - low) / 3))
+    step = max(size * factor for factor in (1, 2, 5) if (high - low) / (size * factor) >= 3)
+    first = np.ceil(low / step) * step
+    return [float(value) for value in np.arange(first, high, step)]
 
 
 def _exports(graph: CausalGraph) -> list[dict[str, str]]:
@@ -219,8 +234,10 @@ def _number(value: Any) -> str:
 def _embedded(summary: dict[str, Any]) -> str:
     """What the script of the page needs, as JSON that cannot close its own script element."""
     content = {
-        "nodes": [node | {"values": _packed(node["values"]), "grid": _packed(node["grid"])} for node in summary["nodes"]],
-        "edges": [edge | {"points": _packed(edge["points"]), "curve": _packed(edge["curve"])} for edge in summary["edges"]],
+        "nodes": [_with_packed(node, "values", "grid") for node in summary["nodes"]],
+        "edges": [
+            _with_packed(edge | {"weight": _sortable(edge["weight"])}, "points", "curve") for edge in summary["edges"]
+        ],
         "order": summary["order"],
         "has_confidence": summary["has_confidence"],
     }
@@ -228,12 +245,21 @@ def _embedded(summary: dict[str, Any]) -> str:
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def _packed(values: list[float]) -> list[Any]:
-    """Numbers of a plot as their range and one byte each, in hexadecimal: as fine as the plot's pixels, a third as long.
+def _sortable(value: float | None) -> float:
+    """Digits enough to sort by and to show."""
+    return float(f"{value or 0.0:.5g}")
+
+
+def _with_packed(item: dict[str, Any], *names: str) -> dict[str, Any]:
+    return item | {name: packed(item[name]) for name in names}
+
+
+def packed(values: list[float]) -> list[Any]:
+    """Numbers of a plot as their range and a byte each, in hexadecimal: as fine as its pixels, a third as long.
 
     Examples
     --------
-    >>> _packed([0.0, 1.0, 2.0])
+    >>> packed([0.0, 1.0, 2.0])
     [0.0, 2.0, '0080ff']
     """
     low, high = min(values), max(values)

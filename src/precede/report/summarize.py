@@ -223,7 +223,7 @@ def _evaluation(graph: CausalGraph, truth: CausalGraph, table: Table, assumed: A
             return prune_by_gam(table.values, position[:, None] < position[None, :], test="f").edges
 
     metrics = evaluate(graph, truth).to_dict()
-    true = aligned(graph, truth)[1].edges
+    true = aligned(truth, graph)[0].edges  # in the column order of the data
     quick = prune is None and graph.n_variables <= 20
     chance = controls(true, table.values, graph.edges, prune=prune, n_random=100 if quick else 10)
     return {"metrics": {name: _finite(value) for name, value in metrics.items()}, "controls": chance}

@@ -27,7 +27,7 @@ def found_words(graph: CausalGraph, edges: list[dict[str, Any]]) -> list[str]:
             f"The strongest: {names[strongest['cause']]} → {names[strongest['effect']]}, which moves the effect by "
             f"{strongest['strength']:.2f} of its standard deviation."
         )
-    causes, effects = graph.edges.any(axis=1), graph.edges.any(axis=0)
+    causes, effects = graph.edges.sum(axis=1) > 0, graph.edges.sum(axis=0) > 0
     sources = [names[k] for k in graph.positions if causes[k] and not effects[k]]
     sinks = [names[k] for k in graph.positions if effects[k] and not causes[k]]
     alone = int((~causes & ~effects).sum())
@@ -50,7 +50,7 @@ def sure_words(edges: list[dict[str, Any]], checks: list[Diagnostic]) -> list[st
         sentences.append(f"{high} of {counted(len(certain), 'edge')} came back in at least 90% of the resamples.")
     else:
         sentences.append(
-            "How stable each edge is was not tested: resampling the rows (a bootstrap) would give every edge a confidence."
+            "How stable each edge is was not tested: resampling the rows (a bootstrap) would give each a confidence."
         )
     sentences += [check.sentence for check in checks if check.name.startswith(("edges within", "distance"))]
     return sentences

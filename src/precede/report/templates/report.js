@@ -17,8 +17,12 @@
   const text = (value, digits = 3) => value === null ? "–" : Number(value.toPrecision(digits)).toLocaleString("en");
   const escape = (string) => string.replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
 
-  // a wide, invisible line makes a thin edge easy to hit
-  edgeGroups.forEach((g) => {
+  edgeGroups.forEach((g, k) => {
+    const edge = edges[k], names = [nodes[edge.cause].name, nodes[edge.effect].name];
+    g.setAttribute("aria-label", `${names[0]} causes ${names[1]}, weight ${text(edge.weight)}, strength ${text(edge.strength)}` +
+      (edge.confidence === null ? "" : `, confidence ${text(edge.confidence)}`));
+    rows.get(k).querySelector(".show").setAttribute("aria-label", `Show ${names[0]} to ${names[1]} in the graph`);
+    // a wide, invisible line makes a thin edge easy to hit
     const reach = g.firstElementChild.cloneNode();
     reach.setAttribute("class", "reach");
     reach.removeAttribute("marker-end");
@@ -37,7 +41,7 @@
     edges.forEach((edge, k) => {
       visible[k] = edge.strength >= weakest - 1e-12 && (!hasConfidence || edge.confidence >= least - 1e-12);
       edgeGroups[k].classList.toggle("off", !visible[k]);
-      if (rows.has(k)) rows.get(k).hidden = !visible[k];
+      rows.get(k).hidden = !visible[k];
     });
     byId("visible-edges").textContent = visible.filter(Boolean).length;
   }

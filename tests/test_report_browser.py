@@ -1,0 +1,179 @@
+"""The report in a real browser: quiet console, no network, sliders and keyboard that work (make test-browser)."""
+
+import json
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+from precede.baselines import EqVar
+from precede.data.datasets import load_sachs
+from precede.data.load import load_table
+from precede.data.simulate import simulate
+from precede.report import render_report, summarize
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH"),
+]
+
+LISTEN = """<script>
+window.heard = {errors: [], blocked: [], fetched: []};
+window.addEventListener("error", (event) => heard.errors.push(String(event.message)));
+window.addEventListener("unhandledrejection", (event) => heard.errors.push(String(event.reason)));
+document.addEventListener("securitypolicyviolation", (event) => heard.blocked.push(event.blockedURI));
+new PerformanceObserver((list) => list.getEntries().forEach((entry) => heard.fetched.push(entry.name)))
+  .observe({type: "resource", buffered: true});
+for (const level of ["error", "warn"]) console[level] = (...words) => heard.errors.push(words.join(" "));
+</script>"""
+
+DRIVE = """<script>
+window.addEventListener("load", () => setTimeout(() => {
+  const byId = (id) => document.getElementById(id), result = {};
+  const shown = (g) => getComputedStyle(g).display !== "none";
+  const drawn = () => [...document.querySelectorAll(".edge")].filter(shown).length;
+  const listed = () => [...document.querySelectorAll("#edges tbody tr")].filter((row) => !row.hidden).length;
+  const slide = (id, value) => { byId(id).value = value; byId(id).dispatchEvent(new Event("input", {bubbles: true})); };
+  const counts = () => ({said: Number(byId("visible-edges").textContent), drawn: drawn(), listed: listed()});
+  const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
+  result.all = counts();
+  slide("strength-slider", 50); result.strong = counts();
+  slide("strength-slider", 100); result.strongest = counts();
+  slide("strength-slider", 0);
+  if (byId("confidence-slider")) {
+    slide("confidence-slider", 0.7); result.certain = counts();
+    slide("confidence-slider", 0);
+  }
+  result.back = counts();
+
+  const stops = [...document.querySelectorAll("a[href], button, input, [tabindex]")].filter((e) => e.tabIndex >= 0);
+  result.reached = stops.map((element) => { element.focus(); return document.activeElement === element; });
+  result.stops = stops.map((element) => element.id || element.getAttribute("class") || element.tagName);
+  result.inGraph = stops.filter((element) => element.closest("#graph")).length;
+  const label = (e) => e.getAttribute("aria-label") || e.getAttribute("aria-labelledby") || e.textContent;
+  result.named = stops.every((e) => label(e) || (e.labels && e.labels.length));
+
+  document.querySelector('.node[tabindex="0"]').focus();
+  result.nodeCard = byId("card").textContent;
+  let steps = 0;
+  while (!document.activeElement.classList.contains("edge") && steps++ < 300) press("ArrowRight");
+  result.edgeCard = byId("card").textContent;
+  result.partialPlot = byId("card").querySelectorAll("circle").length;
+  result.edgeLabel = document.activeElement.getAttribute("aria-label");
+  press("Escape");
+  result.cleared = byId("card").querySelector("h3") === null;
+
+  const box = () => byId("graph").getAttribute("viewBox").split(" ").map(Number);
+  const before = box(); byId("zoom-in").click(); result.zoomed = box()[2] / before[2];
+  byId("zoom-fit").click(); result.fitted = Math.abs(box()[2] - before[2]) < 1;
+
+  const rows = () => [...document.querySelectorAll("#edges tbody tr")];
+  const column = (k) => rows().map((row) => Number(row.cells[k].dataset.value));
+  const head = document.querySelectorAll("#edges thead th")[3];
+  head.firstElementChild.click(); result.descending = column(3); result.sortSaid = head.getAttribute("aria-sort");
+  head.firstElementChild.click(); result.ascending = column(3);
+  const theme = document.documentElement.dataset.theme; byId("theme").click();
+  result.themes = [theme, document.documentElement.dataset.theme];
+  result.overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+  setTimeout(() => {
+    const out = document.createElement("script");
+    out.type = "application/json"; out.id = "test-result";
+    out.textContent = JSON.stringify({...result, ...heard}).replaceAll("<", "\\\\u003c");
+    document.body.append(out);
+  }, 100);
+}, 100));
+</script>"""
+
+
+def browse(page, folder, width=1360):
+    """Open a page, drive it, and return what the script inside it saw."""
+    path = folder / "report.html"
+    path.write_text(page.replace("<head>", "<head>" + LISTEN, 1).replace("</body>", DRIVE + "</body>"))
+    command = [
+        CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+        "--disable-background-networking", "--disable-component-update", "--disable-sync",
+        f"--user-data-dir={folder / 'profile'}", f"--window-size={width},1000", "--virtual-time-budget=5000",
+        "--dump-dom", path.as_uri(),
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    found = re.search(r'<script type="application/json" id="test-result">(.*?)</script>', done.stdout, re.DOTALL)
+    assert found, done.stderr[-2000:]
+    return json.loads(found[1])
+
+
+@pytest.fixture(scope="module", params=["sachs", "hundred"])
+def seen(request, tmp_path_factory):
+    """The report of 11 variables with confidences, and of 100 without."""
+    if request.param == "sachs":
+        data = load_sachs()
+        model = EqVar().fit(data.data)
+        rng = np.random.default_rng(0)
+        summary = summarize(model, load_table(data.data), data.graph, rng.uniform(0.4, 1.0, size=(11, 11)), "Sachs")
+    else:
+        data = simulate(n_variables=100, degree=2, n_samples=400, random_state=0)
+        model = EqVar().fit(data.data)
+        summary = summarize(model, load_table(data.data), title="100 variables")
+    result = browse(render_report(summary), tmp_path_factory.mktemp(request.param))
+    return summary, result
+
+
+def test_console_is_quiet_and_nothing_is_fetched(seen):
+    _, result = seen
+    assert result["errors"] == []
+    assert result["blocked"] == []
+    assert result["fetched"] == []
+
+
+def test_the_listener_hears(tmp_path):
+    """What the test above looks for would be noticed: an error, and a request that the page's policy blocks."""
+    rng = np.random.default_rng(0)
+    table = load_table(rng.normal(size=(100, 3)).cumsum(axis=1))
+    page = render_report(summarize(EqVar().fit(table), table))
+    noise = '<img src="http://127.0.0.1:9/x.png"><script>console.error("oh"); undefinedName();</script>'
+    result = browse(page.replace("<main>", "<main>" + noise), tmp_path)
+    assert len(result["errors"]) == 2
+    assert result["blocked"]
+
+
+def test_sliders_change_what_is_shown(seen):
+    summary, result = seen
+    total = len(summary["edges"])
+    assert result["all"] == {"said": total, "drawn": total, "listed": total} == result["back"]
+    half = max(edge["strength"] for edge in summary["edges"]) / 2
+    strong = sum(edge["strength"] >= half for edge in summary["edges"])
+    assert 0 < strong < total
+    assert result["strong"] == {"said": strong, "drawn": strong, "listed": strong}
+    assert result["strongest"]["said"] == 1
+    assert ("certain" in result) == summary["has_confidence"]
+    if summary["has_confidence"]:
+        certain = sum(edge["confidence"] >= 0.7 for edge in summary["edges"])
+        assert 0 < certain < total
+        assert result["certain"] == {"said": certain, "drawn": certain, "listed": certain}
+
+
+def test_keyboard_reaches_everything(seen):
+    _, result = seen
+    assert all(result["reached"])
+    assert {"strength-slider", "find", "zoom-in", "theme"} <= set(result["stops"])
+    assert result["inGraph"] == 1  # one stop, then arrow keys
+    assert result["named"]
+    assert "Place in the order" in result["nodeCard"]
+    assert "Weight" in result["edgeCard"]
+    assert " causes " in result["edgeLabel"]
+    assert result["partialPlot"] >= 40
+    assert result["cleared"]
+
+
+def test_zoom_sort_and_theme(seen):
+    _, result = seen
+    assert result["zoomed"] == pytest.approx(0.8, abs=0.01)
+    assert result["fitted"]
+    assert result["sortSaid"] == "descending"
+    assert result["descending"] == sorted(result["descending"], reverse=True)
+    assert result["ascending"] == sorted(result["ascending"])
+    assert set(result["themes"]) == {"light", "dark"}
+    assert result["overflow"] <= 0
