@@ -17,8 +17,8 @@ import torch
 from torch import Tensor, nn
 
 from precede.baselines.acyclicity import polynomial_acyclicity, strongest_dag
-from precede.device import choose_device
 from precede.data.load import Table
+from precede.device import choose_device
 from precede.errors import check_positive
 from precede.estimator import CausalEstimator, Findings
 from precede.graph import FloatArray
@@ -43,9 +43,8 @@ class GraphAutoencoder(nn.Module):
     a learned shift is added before and taken off after each multiplication.
     """
 
-    def __init__(self, n_variables: int, hidden_size: int, keep_scale: bool) -> None:
+    def __init__(self, n_variables: int, hidden_size: int) -> None:
         super().__init__()
-        self.keep_scale = keep_scale
         self.pre_adjacency = nn.Parameter(torch.zeros(n_variables, n_variables))
         self.shift = nn.Parameter(torch.zeros(()))
         self.encoder = nn.Sequential(nn.Linear(1, hidden_size), nn.ReLU(), nn.Linear(hidden_size, 1))
@@ -61,13 +60,11 @@ class GraphAutoencoder(nn.Module):
     def forward(self, values: Tensor, adjacency: Tensor) -> tuple[Tensor, Tensor]:
         """Code Z and reconstruction of a batch, both (n, d).
 
-        Rows are samples, so :math:`I - A^T` multiplies from the right, transposed. The code is taken at its mean, so the
-        decoder's inverse undoes the encoder's product exactly: it is not computed, which spares the rounding of a
+        Rows are samples, so :math:`I - A^T` multiplies from the right, transposed. The code is taken at its mean, so
+        the decoder's inverse undoes the encoder's product exactly: it is not computed, which spares the rounding of a
         matrix that is nearly singular while A is cyclic.
         """
         encoded = self.encoder(values[..., None])[..., 0]
-        if self.keep_scale:
-            encoded = encoded * (values.norm() / encoded.norm())
         shifted = encoded + self.shift
         code = shifted - shifted @ adjacency - self.shift
         return code, self.decoder(encoded[..., None])[..., 0]
@@ -141,10 +138,11 @@ class DAGGNN(CausalEstimator):
 
     Notes
     -----
-    Deviations from the paper and the authors' program: columns are centred; a subproblem ends early by ``patience``
-    (they run all epochs, which changes little and costs several times as long); the result is the last A, not the
-    one of the best ELBO, because the latter favours the early and cyclic ones; c stops growing once the loss explodes
-    there, which never happened here, so that rule is left out.
+    Deviations from the paper: the code is taken at its mean and not drawn, and both variances are one, as in the authors'
+    program; then the decoder's inverse undoes the encoder's product, and is not computed. Deviations from their program:
+    columns are centred; a subproblem ends early by ``patience`` (they run all epochs); the result is the last A, not the
+    one of the best ELBO, because the latter may be an early and cyclic one; their rule that stops raising c when the loss
+    explodes is left out.
 
     The loss takes all noise variances as equal to one, so the scale of the columns matters: do not standardise
     data that satisfy this.
@@ -177,7 +175,6 @@ class DAGGNN(CausalEstimator):
         tolerance: float = 1e-8,
         max_steps: int = 100,
         threshold: float = 0.3,
-        keep_scale: bool = True,
         patience: int = 5,
         max_time: float | None = None,
         device: str = "auto",
@@ -195,7 +192,6 @@ class DAGGNN(CausalEstimator):
         self.tolerance = tolerance
         self.max_steps = max_steps
         self.threshold = threshold
-        self.keep_scale = keep_scale
         self.patience = patience
         self.max_time = max_time
         self.device = device
@@ -208,7 +204,7 @@ class DAGGNN(CausalEstimator):
         device = choose_device(self.device)
         rng = numpy_rng(self.random_state)
         with seeded_torch(rng):
-            model = GraphAutoencoder(table.n_variables, int(self.hidden_size), self.keep_scale).to(device)
+            model = GraphAutoencoder(table.n_variables, int(self.hidden_size)).to(device)
         values = torch.tensor(table.values - table.values.mean(axis=0), dtype=torch.float32, device=device)
         history: list[dict[str, Any]] = []
         with ProgressBar("DAG-GNN", None, self.verbose) as bar:
@@ -270,7 +266,9 @@ class DAGGNN(CausalEstimator):
 
     def _learning_rate(self, penalty: float) -> float:
         smallest, largest = LEARNING_RATE_RANGE
-        return min(max(self.learning_rate / (math.log10(penalty) + 1e-10), smallest), largest) if penalty > 1 else largest
+        return (
+            min(max(self.learning_rate / (math.log10(penalty) + 1e-10), smallest), largest) if penalty > 1 else largest
+        )
 
     def _run_epoch(
         self,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -19,8 +20,8 @@ from sklearn.ensemble import ExtraTreesRegressor
 from torch import Tensor, nn
 
 from precede.baselines.acyclicity import exponential_acyclicity, strongest_dag
-from precede.device import choose_device
 from precede.data.load import Table
+from precede.device import choose_device
 from precede.errors import OptionError, check_positive
 from precede.estimator import CausalEstimator, Findings
 from precede.graph import BoolArray, FloatArray
@@ -47,7 +48,7 @@ class ConditionalNetworks(nn.Module):
     def __init__(self, n_variables: int, n_layers: int, hidden_size: int, mask: Tensor) -> None:
         super().__init__()
         sizes = [n_variables, *[hidden_size] * n_layers, 1]
-        shapes = [(n_variables, out, into) for into, out in zip(sizes[:-1], sizes[1:], strict=True)]
+        shapes = [(n_variables, out, into) for into, out in pairwise(sizes)]
         self.weights = nn.ParameterList(torch.empty(shape) for shape in shapes)  # [variable, to, from]
         self.biases = nn.ParameterList(torch.zeros(n_variables, 1, out) for _, out, _ in shapes)
         self.log_scale = nn.Parameter(torch.zeros(n_variables))
@@ -75,7 +76,7 @@ class ConditionalNetworks(nn.Module):
         return -0.5 * standardised.square() - self.log_scale - 0.5 * math.log(2 * math.pi)
 
     def connectivity(self) -> Tensor:
-        r"""Weighted adjacency :math:`A_\phi`, the mean over paths of the product of absolute weights (Equations 7 to 9).
+        r"""Weighted adjacency :math:`A_\phi`, mean over paths of the product of absolute weights (Equations 7 to 9).
 
         Zero at ``[i, j]`` if and only if no path leads from input i to the mean of j.
         """
@@ -120,8 +121,8 @@ class GranDAG(CausalEstimator):
     r"""GraN-DAG (Lachapelle et al. 2020) for nonlinear Gaussian additive noise models.
 
     1. From 50 variables on, candidate parents are chosen by tree importance.
-    2. The augmented Lagrangian :math:`-\mathbb{E} \log p + \lambda h + \frac\mu2 h^2` (Equation 13) is minimised by RMSprop;
-       when the validation loss stands still, :math:`\lambda \leftarrow \lambda + \mu h`, and
+    2. The augmented Lagrangian :math:`-\mathbb{E} \log p + \lambda h + \frac\mu2 h^2` (Equation 13) is minimised by
+       RMSprop; when the validation loss stands still, :math:`\lambda \leftarrow \lambda + \mu h`, and
        :math:`\mu \leftarrow 10 \mu` unless h fell to ``omega`` of what it was (Equations 14, 15). Inputs with a
        connectivity below ``clamp`` are masked for good.
     3. Edges are dropped, weakest mean absolute Jacobian first, until there is no cycle (Section 3.4).
