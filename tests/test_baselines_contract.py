@@ -24,7 +24,7 @@ NAMES = ["alpha", "beta", "gamma", "delta"]
 
 QUICK: dict[str, dict[str, Any]] = {
     "corl": {"score": "linear", "n_iterations": 8, "batch_size": 8, "n_samples": 16, "patience": None},
-    "notears-mlp": {"hidden_size": 4, "max_iterations": 3},
+    "notears-mlp": {"hidden_size": 3, "max_iterations": 2, "lambda1": 0.1},
     "dag-gnn": {"hidden_size": 8, "n_epochs": 20, "max_steps": 2},
     "gran-dag": {"hidden_size": 4, "n_iterations": 200},
     "rl-bic2": {"n_iterations": 60, "batch_size": 16, "n_samples": 16, "width": 16, "n_heads": 2, "n_blocks": 1},

@@ -158,7 +158,7 @@ def bent() -> FloatArray:
 def test_mlp_recovers_a_nonlinear_graph(bent: FloatArray) -> None:
     truth = np.zeros((4, 4), dtype=bool)
     truth[0, 1] = truth[0, 3] = truth[1, 3] = True
-    model = NOTEARSMLP(h_tolerance=1e-3, random_state=0, verbose=False).fit(bent)
+    model = NOTEARSMLP(hidden_size=5, h_tolerance=1e-3, random_state=0, verbose=False).fit(bent)
     assert shd(model.graph_.edges, truth) <= 1
     assert model.diagnostics_["h"] <= 1e-3
 
