@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.logging import RichHandler
+from rich.markup import escape
 from rich.table import Table as TerminalTable
 
 from precede.data.datasets import load_sachs
@@ -50,7 +51,7 @@ def kindly(debug: bool) -> Iterator[None]:
     except PrecedeError as error:
         if debug:
             raise
-        Console(stderr=True, soft_wrap=True).print(f"[bold red]precede:[/bold red] {error}", highlight=False)
+        Console(stderr=True, soft_wrap=True).print(f"[bold red]precede:[/bold red] {escape(str(error))}", highlight=False)
         raise typer.Exit(2) from None
     except KeyboardInterrupt:
         Console(stderr=True).print("[bold red]precede:[/bold red] interrupted before there was a result.", highlight=False)

@@ -61,8 +61,9 @@ class OrderSample:
         constant), which for the BIC-like scores approximates the posterior of the order under a uniform prior.
         """
         logits = self.scores - self.log_probabilities
-        raw: FloatArray = np.exp(logits - logits.max())
-        return raw / raw.sum()
+        raw = np.exp(logits - logits.max())
+        weights: FloatArray = raw / raw.sum()
+        return weights
 
     def effective_size(self) -> float:
         r"""Number of equally weighted draws that the weighted ones are worth, :math:`1 / \sum_k w_k^2`.
