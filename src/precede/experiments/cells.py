@@ -1,0 +1,230 @@
+"""The parts of an experiment: data, methods, and the cells that they make together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+from precede.data.datasets import Dataset, load_sachs
+from precede.data.simulate import simulate
+from precede.discovery import CORL, methods
+from precede.errors import OptionError, check_choice
+from precede.estimator import CausalEstimator
+from precede.experiments.controls import CONTROLS
+
+METHOD_SEED = 10_000
+"""Added to a cell's seed for the method: with one seed for both, a method's first draws would be those of the data, and
+a random order would be the true one."""
+
+QUICK_SECONDS = 4.0
+"""``max_time`` of a quick run's cells."""
+
+
+@dataclass(frozen=True)
+class Data:
+    """What the data of a cell is; the arguments of :func:`precede.simulate`.
+
+    Parameters
+    ----------
+    name : str
+        Short, as in the paper's table: "er2", "30-er2", "500".
+    sem : str
+        "sachs" is the bundled data set, the same for every seed.
+    """
+
+    name: str
+    graph: str = "er"
+    n_variables: int = 30
+    degree: int = 2
+    sem: str = "linear-gaussian"
+    n_samples: int = 3000
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the data is the same for every seed."""
+        return self.sem == "sachs"
+
+    def draw(self, seed: int) -> Dataset:
+        """Simulate or load it."""
+        if self.fixed:
+            return load_sachs()
+        return simulate(self.graph, self.n_variables, self.degree, self.sem, self.n_samples, random_state=seed)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A row of a table.
+
+    Parameters
+    ----------
+    name : str
+        As in the table.
+    estimator : str
+        A name of :func:`precede.methods` or of :data:`precede.experiments.controls.CONTROLS`.
+    paper : "corl-1", "corl-2" or None
+        Start from :meth:`precede.CORL.paper`.
+    options : mapping
+        Parameters that differ from the defaults.
+    repeats : int
+        Cells per seed, each with a seed of its own; for controls whose distribution is asked for.
+    """
+
+    name: str
+    estimator: str
+    paper: Literal["corl-1", "corl-2"] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    repeats: int = 1
+
+    def accepts(self, option: str) -> bool:
+        return option in {**methods(), **CONTROLS}[self.estimator]._get_param_names()
+
+    def build(self, **options: Any) -> CausalEstimator:
+        """Make the estimator; of the given options, those that it has are set."""
+        model = CORL.paper(self.paper) if self.paper else {**methods(), **CONTROLS}[self.estimator]()
+        for name in self.options:
+            check_choice(f"option of {self.name!r}", name, model._get_param_names())
+        given = {name: value for name, value in options.items() if self.accepts(name)}
+        model.set_params(**self.options, **given)
+        return model
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One fit: a method on a data set.
+
+    Parameters
+    ----------
+    data : Data
+    method : Method
+    seed : int
+        Of the data; the method's is :data:`METHOD_SEED` more.
+    max_time : float or None
+        Seconds, for methods that take it.
+    keep_curve : bool
+        Whether the learning curve is recorded.
+    """
+
+    data: Data
+    method: Method
+    seed: int
+    max_time: float | None = None
+    keep_curve: bool = False
+
+    @property
+    def key(self) -> str:
+        """Names the cell within its experiment.
+
+        Examples
+        --------
+        >>> Cell(Data("er2"), Method("eqvar", "eqvar"), 3).key
+        'er2/eqvar/3'
+        """
+        return f"{self.data.name}/{self.method.name}/{self.seed}"
+
+    def settings(self) -> dict[str, Any]:
+        """Everything that the result depends on, JSON-ready; a recorded cell with other settings is run again."""
+        return {
+            "data": asdict(self.data),
+            "estimator": self.method.estimator,
+            "paper": self.method.paper,
+            "options": dict(self.method.options),
+            "seed": self.seed,
+            "max_time": self.max_time if self.method.accepts("max_time") else None,
+            "keep_curve": self.keep_curve,
+        }
+
+    def build(self, device: str | None) -> CausalEstimator:
+        """Make the estimator, silent and seeded."""
+        limits = {} if self.max_time is None else {"max_time": self.max_time}
+        where = {} if device is None else {"device": device}
+        return self.method.build(random_state=METHOD_SEED + self.seed, verbose=False, **limits, **where)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A table or figure of the paper.
+
+    Parameters
+    ----------
+    name : str
+        What ``precede reproduce`` calls it, and its key in :data:`precede.experiments.published.PUBLISHED`.
+    title, source : str
+        What it shows, and where the paper has it.
+    data : tuple of Data
+    methods : tuple of Method
+    metrics : tuple of str
+        Those that the table shows; more are recorded.
+    seeds : tuple of int
+    keep_curves : bool
+        Record the learning curves, which become the figure.
+    quick : mapping
+        Options that make a quick run short, by method; those under "" are set for every method that has them, and a
+        method with None is left out.
+    bound : (method, metric, bound) or None
+        Say below the table in which share of a control's cells the metric is at most the bound.
+    notes : tuple of str
+        Sentences below the table.
+    """
+
+    name: str
+    title: str
+    source: str
+    data: tuple[Data, ...]
+    methods: tuple[Method, ...]
+    metrics: tuple[str, ...] = ("tpr", "shd")
+    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    keep_curves: bool = False
+    quick: Mapping[str, Mapping[str, Any] | None] = field(default_factory=lambda: {"": {"n_iterations": 50}})
+    bound: tuple[str, str, float] | None = None
+    notes: tuple[str, ...] = ()
+
+    def cells(
+        self,
+        seeds: Sequence[int] | None = None,
+        methods: Sequence[str] | None = None,
+        data: Sequence[str] | None = None,
+        max_time: float | None = None,
+        quick: bool = False,
+    ) -> list[Cell]:
+        """List the cells to run: all first seeds first, so that a run cut short has whole rows.
+
+        Parameters
+        ----------
+        seeds : sequence of int, optional
+            Instead of the experiment's own.
+        methods, data : sequence of str, optional
+            Only these.
+        max_time : float, optional
+            Seconds for each cell.
+        quick : bool
+            One seed and small limits.
+        """
+        for option, chosen, known in (("methods", methods, self.methods), ("data", data, self.data)):
+            for name in chosen or ():
+                check_choice(f"{option} of {self.name}", name, [item.name for item in known])
+        chosen_seeds = tuple(self.seeds if seeds is None else seeds)
+        if not chosen_seeds or min(chosen_seeds) < 0:
+            raise OptionError(f"seeds={list(chosen_seeds)} will not do: it takes one or more numbers of at least 0.")
+        if quick:
+            chosen_seeds = chosen_seeds[:1]
+            max_time = QUICK_SECONDS if max_time is None else min(max_time, QUICK_SECONDS)
+        runs = [self._quickly(method) for method in self.methods] if quick else self.methods
+        return [
+            Cell(one, method, number, max_time, self.keep_curves)
+            for place, seed in enumerate(chosen_seeds)
+            for one in self.data
+            if data is None or one.name in data
+            for method in runs
+            if method is not None and (methods is None or method.name in methods)
+            # on fixed data, a method without randomness finds the same every time
+            if place == 0 or not one.fixed or method.accepts("random_state")
+            for number in range(seed * method.repeats, (seed + 1) * method.repeats)
+        ]
+
+    def _quickly(self, method: Method) -> Method | None:
+        own = self.quick.get(method.name, {})
+        if own is None:
+            return None
+        small = {name: value for name, value in self.quick.get("", {}).items() if method.accepts(name)}  # type: ignore[union-attr]
+        return replace(method, options={**method.options, **small, **own})

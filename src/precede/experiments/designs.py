@@ -1,0 +1,220 @@
+"""Every table and figure of the paper as an :class:`~precede.experiments.cells.Experiment`.
+
+The data is the paper's (Appendix B.2): five data sets per cell, 3000 samples of linear data. "corl-1" and "corl-2" are
+the paper's methods as they are (:meth:`precede.CORL.paper`); "corl" is the default of this package with the score that
+fits the data. Every linear table has the controls: greedy choice of the smallest conditional variance ("eqvar"),
+sorting by variance ("sort-regress"), and a random order ("random").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from precede.errors import check_choice
+from precede.experiments.cells import Data, Experiment, Method
+
+CONVERGED = (
+    "An iteration count is that of the last improvement of the best score, for every method; the paper does not say "
+    "how it counts."
+)
+JOINT = 'The data is simulate(sem="gp"): one Gaussian process over the parents jointly.'
+ADDITIVE = 'The data is simulate(sem="gp-additive"): one Gaussian process per parent, added.'
+ER4 = "The paper's caption says ER1, its text ER4; this is ER4."
+
+
+def default_corl(score: str) -> Method:
+    """Our default with a named score."""
+    return Method("corl", "corl", options={"score": score})
+
+
+def plain(names: Iterable[str]) -> tuple[Method, ...]:
+    """Methods with their own defaults."""
+    return tuple(Method(name, name) for name in names)
+
+
+CORL_1, CORL_2 = Method("corl-1", "corl", "corl-1"), Method("corl-2", "corl", "corl-2")
+GP_OPTIONS = {"score": "gp", "pruning": "cam"}  # Section 5.2
+CORL_1_GP, CORL_2_GP = Method("corl-1", "corl", "corl-1", GP_OPTIONS), Method("corl-2", "corl", "corl-2", GP_OPTIONS)
+CONTROLS = plain(["eqvar", "sort-regress", "random"])
+TABLE_1_METHODS = (
+    *plain(["random", "notears", "dag-gnn", "rl-bic2", "l1obs", "a-star-lasso"]),
+    CORL_1,
+    CORL_2,
+    default_corl("linear"),
+    *plain(["ica-lingam", "eqvar", "sort-regress"]),
+)
+FOUR_GRAPHS = (("er", 2), ("er", 5), ("sf", 2), ("sf", 5))
+
+
+def linear_graphs(n_variables: int, prefix: str = "") -> tuple[Data, ...]:
+    """ER2, ER5, SF2 and SF5 with linear Gaussian data of equal variances."""
+    return tuple(Data(f"{prefix}{kind}{h}", kind, n_variables, h) for kind, h in FOUR_GRAPHS)
+
+
+def gp_20(sem: str) -> tuple[Data, ...]:
+    return tuple(Data(str(m), "er", 20, 4, sem, m) for m in (1000, 500, 400, 200))
+
+
+GP_20_METHODS = (*plain(["cam"]), CORL_2_GP, default_corl("sparse-gp"), *plain(["random-cam"]))
+
+DESIGNS = (
+    Experiment("table1-30", "Linear Gaussian data, 30 variables", "Table 1", linear_graphs(30), TABLE_1_METHODS),
+    Experiment("table1-100", "Linear Gaussian data, 100 variables", "Table 1", linear_graphs(100), TABLE_1_METHODS),
+    Experiment(
+        "linear-50", "Linear Gaussian data, 50 variables", "Appendix D, first table", linear_graphs(50), TABLE_1_METHODS
+    ),
+    Experiment(
+        "others-linear",
+        "Linear Gaussian data: ICA-LiNGAM, GraN-DAG and CAM",
+        "Appendix D, second table",
+        tuple(data for d in (30, 50, 100) for data in linear_graphs(d, f"{d}-")),
+        (*plain(["ica-lingam", "gran-dag", "cam"]), CORL_2, default_corl("linear"), *CONTROLS),
+    ),
+    Experiment(
+        "lingam",
+        "Linear non-Gaussian data (LiNGAM), ER2",
+        "Appendix E",
+        tuple(Data(str(d), "er", d, 2, "lingam") for d in (30, 50, 100)),
+        (
+            *plain(["ica-lingam", "notears", "dag-gnn", "gran-dag", "rl-bic2", "cam", "l1obs", "a-star-lasso"]),
+            CORL_1,
+            CORL_2,
+            default_corl("nongaussian"),
+            *plain(["direct-lingam"]),
+            *CONTROLS,
+        ),
+    ),
+    Experiment(
+        "encoders",
+        "CORL-2 with each encoder and decoder, 30-variable linear Gaussian ER2",
+        "Appendix A.1",
+        (Data("er2"),),
+        (
+            *(
+                Method(f"{encoder}-{decoder}", "corl", "corl-2", {"encoder": encoder, "decoder": decoder})
+                for decoder in ("mlp", "lstm")
+                for encoder in ("null", "lstm", "mlp", "transformer")
+            ),
+            *CONTROLS,
+        ),
+        notes=("A method is named encoder-decoder.",),
+    ),
+    Experiment(
+        "convergence",
+        "Iterations until the best score stops moving, linear Gaussian data",
+        "Appendix C",
+        tuple(Data(f"{d}-er{h}", "er", d, h) for d in (30, 50, 100) for h in (2, 5)),
+        (CORL_2, *plain(["rl-bic2"]), default_corl("linear")),
+        metrics=("converged_at", "shd"),
+        notes=(CONVERGED,),
+    ),
+    Experiment(
+        "linear-150",
+        "Linear Gaussian data, 150 variables, ER2",
+        "Section 5.1, text",
+        (Data("er2", "er", 150, 2),),
+        (CORL_1, CORL_2, *plain(["notears"]), default_corl("linear"), *CONTROLS),
+    ),
+    Experiment(
+        "gp",
+        "Gaussian process data, 10 and 30 variables, 500 samples",
+        "Figure 4 (drawn without numbers)",
+        tuple(Data(f"{d}-er{h}", "er", d, h, "gp", 500) for d in (10, 30) for h in (1, 4)),
+        (
+            *plain(["cam", "gran-dag", "dag-gnn", "notears-mlp"]),
+            CORL_1_GP,
+            CORL_2_GP,
+            default_corl("sparse-gp"),
+            *plain(["random-cam"]),
+        ),
+        metrics=("tpr", "order_tpr", "shd"),
+        notes=(JOINT,),
+    ),
+    Experiment(
+        "gp-20",
+        "Gaussian process data, 20 variables, ER4, by number of samples",
+        "Appendix F",
+        gp_20("gp"),
+        GP_20_METHODS,
+        metrics=("order_tpr", "shd"),
+        notes=(JOINT, ER4),
+    ),
+    Experiment(
+        "gp-20-additive",
+        "Additive Gaussian process data, 20 variables, ER4, by number of samples",
+        "Appendix F",
+        gp_20("gp-additive"),
+        (*GP_20_METHODS[:2], default_corl("sparse-gp-additive"), *GP_20_METHODS[3:]),
+        metrics=("order_tpr", "shd"),
+        notes=(ADDITIVE, ER4),
+    ),
+    Experiment(
+        "sachs",
+        "Protein signalling (Sachs et al. 2005)",
+        "Section 5.3, text",
+        (Data("sachs", sem="sachs", n_variables=11, n_samples=853),),
+        (
+            CORL_1_GP,
+            CORL_2_GP,
+            *plain(["rl-bic2", "cam", "gran-dag", "ica-lingam", "dag-gnn", "notears"]),
+            default_corl("auto"),
+            Method("corl-additive", "corl", options={"score": "sparse-gp-additive"}),
+            *plain(["notears-mlp", "direct-lingam", "eqvar", "sort-regress", "random", "empty"]),
+            Method("random-cam", "random-cam", repeats=20),
+        ),
+        metrics=("shd", "tpr", "order_tpr"),
+        quick={
+            "": {"n_iterations": 20, "batch_size": 16},
+            "corl": {"score": "quadratic"},  # the table of a sparse score takes minutes on a CPU
+            "corl-additive": None,
+        },
+        bound=("random-cam", "shd", 11),
+        notes=("The data is the same for every seed; methods without randomness are run once.",),
+    ),
+    Experiment(
+        "curves",
+        "Learning curves, 100-variable linear Gaussian ER2",
+        "Figures 3 and 6 (drawn without numbers)",
+        (Data("er2", "er", 100, 2),),
+        (
+            CORL_1,
+            CORL_2,
+            Method("corl-1-pretrained", "corl", "corl-1", {"pretrained": "paper"}),
+            Method("corl-2-pretrained", "corl", "corl-2", {"pretrained": "paper"}),
+            default_corl("linear"),
+        ),
+        metrics=("converged_at", "tpr", "shd"),
+        keep_curves=True,
+        notes=(CONVERGED,),
+    ),
+    Experiment(
+        "times",
+        "Running time in seconds, linear Gaussian ER2",
+        "Section 5.1, text",
+        (Data("30", "er", 30, 2), Data("100", "er", 100, 2)),
+        (
+            CORL_1,
+            CORL_2,
+            *plain(["gran-dag", "dag-gnn", "cam", "l1obs", "a-star-lasso", "notears", "rl-bic2"]),
+            default_corl("linear"),
+            *CONTROLS,
+        ),
+        metrics=("seconds", "shd"),
+        notes=("Each fit has one CPU thread; the paper does not name its machine.",),
+    ),
+)
+
+EXPERIMENTS: dict[str, Experiment] = {design.name: design for design in DESIGNS}
+"""Name to experiment."""
+
+
+def experiment_named(name: str) -> Experiment:
+    """Look up an experiment.
+
+    Examples
+    --------
+    >>> experiment_named("sachs").source
+    'Section 5.3, text'
+    """
+    check_choice("experiment", name, EXPERIMENTS)
+    return EXPERIMENTS[name]

@@ -1,0 +1,105 @@
+"""Figures of an experiment: dots with error bars beside the paper's, or learning curves with bands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from precede.experiments.cells import Experiment
+from precede.experiments.ledger import Record
+from precede.experiments.summary import LABELS, Entry
+
+PANELS_PER_ROW = 4
+OURS, PAPERS = "#0b6e99", "#c0562a"
+
+
+def draw(experiment: Experiment, entries: Sequence[Entry], cells: Sequence[Record], path: Path) -> bool:
+    """Write the figure; False without matplotlib, or when nothing was run."""
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ImportError:
+        return False
+    curves = [record for record in cells if record.get("curve")]
+    if not any(entry.mean is not None for entry in entries):
+        return False
+    with matplotlib.rc_context({"font.size": 8, "axes.spines.top": False, "axes.spines.right": False}):
+        figure = _curves(Figure, experiment, curves) if curves else _dots(Figure, experiment, entries)
+        # without a date in the file, the same results give the same figure
+        figure.savefig(path, dpi=150, bbox_inches="tight", metadata={"Software": None})
+    return True
+
+
+def _dots(new_figure: Any, experiment: Experiment, entries: Sequence[Entry]) -> Any:
+    """A panel per metric and data setting; a line per method, ours filled and the paper's hollow."""
+    panels = [(metric, data.name) for metric in experiment.metrics for data in experiment.data]
+    across = min(PANELS_PER_ROW, len(experiment.data))
+    down = -(-len(panels) // across)
+    methods = [method.name for method in experiment.methods]
+    figure = new_figure(figsize=(1.6 + 2.1 * across, (0.6 + 0.19 * len(methods)) * down + 0.4), layout="constrained")
+    axes = np.atleast_1d(figure.subplots(down, across, sharey=True, squeeze=False)).ravel()
+    for axis, (metric, data) in zip(axes, panels, strict=False):
+        for entry in entries:
+            if entry.metric == metric and entry.data == data:
+                _dot(axis, entry, methods.index(entry.method))
+        if metric not in ("tpr", "order_tpr"):
+            axis.set_xscale("symlog", linthresh=1)
+        axis.set_title(f"{LABELS.get(metric, metric)}, {data}", fontsize=8)
+        axis.set_yticks(range(len(methods)), methods)
+        axis.set_ylim(len(methods) - 0.5, -0.5)
+        axis.grid(axis="x", alpha=0.3)
+    for axis in axes[len(panels) :]:
+        axis.set_visible(False)
+    axes[0].plot([], [], "o", color=OURS, label="ours")
+    axes[0].plot([], [], "D", color=PAPERS, mfc="none", label="paper")
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    return figure
+
+
+def _dot(axis: Any, entry: Entry, line: int) -> None:
+    if entry.published is not None:
+        width = entry.published.std or 0.0
+        axis.errorbar(entry.published.mean, line + 0.18, xerr=width, fmt="D", ms=3, mfc="none", color=PAPERS, lw=0.8)
+    if entry.mean is not None:
+        axis.errorbar(entry.mean, line - 0.18, xerr=entry.std or 0.0, fmt="o", ms=3.5, color=OURS, lw=0.8)
+
+
+def _curves(new_figure: Any, experiment: Experiment, records: Sequence[Record]) -> Any:
+    """A panel per data setting; mean score of a batch below that of the greedy order, with a band over the seeds."""
+    figure = new_figure(figsize=(5.2 * len(experiment.data), 3.4), layout="constrained")
+    axes = figure.subplots(1, len(experiment.data), squeeze=False)[0]
+    for axis, data in zip(axes, experiment.data, strict=True):
+        for k, method in enumerate(experiment.methods):
+            chosen = [r for r in records if r["key"].split("/")[:2] == [data.name, method.name]]
+            if chosen:
+                iterations, values = common_curve(chosen)
+                middle, spread = values.mean(axis=0), values.std(axis=0)
+                axis.plot(iterations, middle, color=f"C{k}", label=method.name, lw=1.2)
+                axis.fill_between(iterations, middle - spread, middle + spread, color=f"C{k}", alpha=0.2, lw=0)
+        axis.axhline(0.0, color="black", lw=0.6)
+        axis.set_title(data.name, fontsize=8)
+        axis.set_xlabel("iteration")
+        axis.set_ylabel("mean score minus the greedy order's")
+        axis.legend(frameon=False)
+    return figure
+
+
+def common_curve(records: Sequence[Record]) -> tuple[np.ndarray, np.ndarray]:
+    """Bring the curves of several seeds to common iterations; one that ended early stays where it was.
+
+    Returns
+    -------
+    iterations : (n_points,) array
+    values : (n_records, n_points) array
+        Mean score of the batch minus the greedy order's score.
+    """
+    iterations = np.unique(np.concatenate([record["curve"]["iteration"] for record in records]))
+    values = [
+        np.interp(iterations, record["curve"]["iteration"], record["curve"]["mean_score"])
+        - record["metrics"]["greedy_score"]
+        for record in records
+    ]
+    return iterations, np.array(values)

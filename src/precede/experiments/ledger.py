@@ -1,0 +1,150 @@
+"""Results on disk, one JSON line per cell, written as each cell finishes.
+
+A folder holds three files. ``cells.jsonl`` has what a cell found and depends on nothing but its settings: at the end of
+a run it is sorted by cell, so that a run that was killed and continued leaves the same bytes as one that was not.
+``times.jsonl`` has what differs from run to run: seconds, device, and which run it was. ``runs.jsonl`` says of each run
+what command, commit, machine and date it had. Where a cell is recorded twice, the later line counts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from precede.errors import OptionError, PrecedeError
+
+if sys.platform != "win32":
+    import fcntl
+
+Record = dict[str, Any]
+
+CELLS, TIMES, RUNS = "cells.jsonl", "times.jsonl", "runs.jsonl"
+
+
+def read_lines(path: Path) -> list[Record]:
+    """Read JSON lines; a torn last line, left by a killed run, is not read."""
+    if not path.exists():
+        return []
+    *whole, _torn = path.read_bytes().split(b"\n")
+    records: list[Record] = []
+    for number, line in enumerate(whole, start=1):
+        try:
+            records.append(json.loads(line))
+        except ValueError as error:
+            raise PrecedeError(f"line {number} of {path} is not JSON ({error}): remove it and start again.") from error
+    return records
+
+
+def by_key(records: Iterable[Record]) -> dict[str, Record]:
+    """Index by cell; the later of two lines counts."""
+    return {record["key"]: record for record in records}
+
+
+def as_line(record: Mapping[str, Any]) -> bytes:
+    return json.dumps(record, sort_keys=True, allow_nan=False, ensure_ascii=False).encode() + b"\n"
+
+
+class Ledger:
+    """The result files of one experiment, open for one run at a time; a context manager.
+
+    Parameters
+    ----------
+    folder : Path
+        Made when it is not there.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as name:
+    ...     with Ledger(Path(name)) as ledger:
+    ...         ledger.add({"key": "er2/eqvar/0", "metrics": {"shd": 0}}, {"key": "er2/eqvar/0", "seconds": 0.1})
+    ...     read_lines(Path(name) / CELLS)
+    [{'key': 'er2/eqvar/0', 'metrics': {'shd': 0}}]
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __enter__(self) -> Self:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OptionError(f"out={str(self.folder)!r} cannot be written to ({error.strerror}).") from error
+        self._lock = (self.folder / ".lock").open("w")
+        if sys.platform != "win32":
+            try:
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the system frees it when the process dies
+            except OSError as error:
+                self._lock.close()
+                raise OptionError(
+                    f"out={str(self.folder)!r} is in use by another run: wait, or take another."
+                ) from error
+        for name in (CELLS, TIMES, RUNS):
+            cut_torn_line(self.folder / name)
+        self.cells = by_key(read_lines(self.folder / CELLS))
+        return self
+
+    def start(self, run: Mapping[str, Any]) -> None:
+        """Say under what command, commit, machine and date the cells to come are run."""
+        append(self.folder / RUNS, run)
+
+    def add(self, cell: Record, times: Mapping[str, Any]) -> None:
+        """Record a finished cell: its times first, so that a cell that counts as finished always has them."""
+        append(self.folder / TIMES, times)
+        append(self.folder / CELLS, cell)
+        self.cells[cell["key"]] = cell
+
+    def merge(self, other: Path) -> int:
+        """Take over the results of another folder; returns the number of cells."""
+        taken = read_lines(other / CELLS)
+        if not taken:
+            raise OptionError(f"merge={str(other)!r} holds no results: it takes a folder with a {CELLS} in it.")
+        for name in (RUNS, TIMES, CELLS):
+            known = {as_line(record) for record in read_lines(self.folder / name)}
+            for record in read_lines(other / name):
+                if as_line(record) not in known:
+                    append(self.folder / name, record)
+        self.cells |= by_key(taken)
+        return len(taken)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for name in (CELLS, TIMES):
+            rewrite_sorted(self.folder / name)
+        self._lock.close()
+
+
+def append(path: Path, record: Mapping[str, Any]) -> None:
+    """Add one line in a single write."""
+    with path.open("ab", buffering=0) as file:
+        file.write(as_line(record))
+
+
+def cut_torn_line(path: Path) -> None:
+    """Remove what a killed run left of its last line."""
+    if path.exists():
+        content = path.read_bytes()
+        if not content.endswith(b"\n") and content:
+            with path.open("r+b") as file:
+                file.truncate(content.rfind(b"\n") + 1)
+
+
+def rewrite_sorted(path: Path) -> None:
+    """Sort by cell and drop lines that later ones replaced; the new file takes the old one's place at once."""
+    records = by_key(read_lines(path))
+    if records:
+        partial = path.with_name(path.name + ".partial")
+        partial.write_bytes(b"".join(as_line(records[key]) for key in sorted(records, key=place)))
+        os.replace(partial, path)
+
+
+def place(key: str) -> tuple[str, int]:
+    """Where a cell stands in a sorted file: seeds by number."""
+    row, _, seed = key.rpartition("/")
+    return row, int(seed)

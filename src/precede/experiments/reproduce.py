@@ -1,0 +1,207 @@
+"""One call runs an experiment and puts ours beside the paper's: ``precede reproduce``."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.box import SIMPLE
+from rich.console import RenderableType
+from rich.table import Table as TerminalTable
+from rich.text import Text
+
+from precede.errors import OptionError, check_positive
+from precede.experiments.cells import Experiment
+from precede.experiments.designs import EXPERIMENTS, experiment_named
+from precede.experiments.figures import draw
+from precede.experiments.ledger import CELLS, RUNS, TIMES, Ledger, by_key, read_lines
+from precede.experiments.provenance import provenance
+from precede.experiments.runner import run_cells
+from precede.experiments.summary import Entry, remarks, summarize
+from precede.experiments.tables import csv_text, markdown_page, terminal_tables
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What came of an experiment.
+
+    Parameters
+    ----------
+    entries : list of Entry
+        Every number of the table.
+    tables : renderable
+        For a rich console.
+    files : list of Path
+        What was written.
+    n_run : int
+        Cells that this call ran.
+    """
+
+    entries: list[Entry]
+    tables: RenderableType
+    files: list[Path]
+    n_run: int
+
+
+def reproduce(
+    name: str | Experiment,
+    *,
+    seeds: Sequence[int] | None = None,
+    methods: Sequence[str] | None = None,
+    data: Sequence[str] | None = None,
+    max_time: float | None = None,
+    jobs: int = 1,
+    quick: bool = False,
+    out: Path | str = "results",
+    cluster: str | None = None,
+    device: str | None = None,
+    render: bool = False,
+    merge: Sequence[Path | str] = (),
+    retry_failed: bool = False,
+    verbose: bool = True,
+) -> Reproduction:
+    """Run a table or figure of the paper and compare it with the published numbers.
+
+    Every cell is recorded in ``out/NAME/`` as it finishes; the same call again continues where it stopped.
+
+    Parameters
+    ----------
+    name : str or Experiment
+        A name of :data:`precede.experiments.designs.EXPERIMENTS`, or an experiment of one's own.
+    seeds : sequence of int, optional
+        Data sets, instead of the experiment's five.
+    methods, data : sequence of str, optional
+        Only these rows, only these data settings.
+    max_time : float, optional
+        Seconds for each cell's search; cells recorded under another limit are run again.
+    jobs : int
+        Processes; -1 takes every core.
+    quick : bool
+        One seed and small limits, kept apart in ``out/NAME-quick/``.
+    out : path
+    cluster : str, optional
+        Address of a Dask scheduler.
+    device : str, optional
+        "cpu" or "cuda", for methods that take it.
+    render : bool
+        Run nothing; write the tables of what is there.
+    merge : sequence of paths
+        Folders of results from elsewhere that are taken over first.
+    retry_failed : bool
+        Run cells again that ended in an error.
+    verbose : bool
+        Show progress.
+    """
+    experiment = experiment_named(name) if isinstance(name, str) else name
+    if max_time is not None:
+        check_positive("max_time", max_time)
+    cells = experiment.cells(seeds, methods, data, max_time, quick)
+    folder = Path(out) / (experiment.name + ("-quick" if quick else ""))
+    if render and not merge and not (folder / CELLS).exists():
+        raise OptionError(
+            f"render finds no results in {str(folder)!r}: run 'precede reproduce {experiment.name}' first."
+        )
+    n_run = 0
+    with Ledger(folder) as ledger:
+        for other in merge:
+            ledger.merge(Path(other))
+        if not render:
+            command = command_line(experiment.name, seeds, methods, data, max_time, jobs, quick, cluster, device)
+            run = provenance(command, jobs, device)
+            ledger.start(run)
+            n_run = run_cells(
+                cells,
+                ledger,
+                label=experiment.name,
+                run=run["run"],
+                jobs=jobs,
+                cluster=cluster,
+                device=device,
+                retry_failed=retry_failed,
+                verbose=verbose,
+            )
+    return write_tables(experiment, folder, n_run)
+
+
+def write_tables(experiment: Experiment, folder: Path, n_run: int = 0) -> Reproduction:
+    """Write ``table.md``, ``table.csv`` and ``figure.png`` from the results in a folder."""
+    times = by_key(read_lines(folder / TIMES))
+    cells = list(by_key(read_lines(folder / CELLS)).values())
+    used = {record.get("run") for record in times.values()}
+    runs = [run for run in read_lines(folder / RUNS) if run["run"] in used]
+    entries, lines = summarize(experiment, cells, times), remarks(experiment, cells)
+    drawn = draw(experiment, entries, cells, folder / "figure.png")
+    page = markdown_page(experiment, entries, lines, runs, "figure.png" if drawn else None)
+    (folder / "table.md").write_text(page, encoding="utf-8")
+    (folder / "table.csv").write_text(csv_text(entries), encoding="utf-8")
+    files = [
+        folder / name for name in ("table.md", "table.csv", *(["figure.png"] if drawn else []), CELLS, TIMES, RUNS)
+    ]
+    return Reproduction(entries, terminal_tables(experiment, entries, lines), files, n_run)
+
+
+def command_line(
+    name: str,
+    seeds: Sequence[int] | None,
+    methods: Sequence[str] | None,
+    data: Sequence[str] | None,
+    max_time: float | None,
+    jobs: int,
+    quick: bool,
+    cluster: str | None,
+    device: str | None,
+) -> str:
+    """The command that would run this again.
+
+    Examples
+    --------
+    >>> command_line("sachs", [0, 1], ["cam"], None, 60.0, 2, False, None, None)
+    'precede reproduce sachs --seeds 0,1 --methods cam --max-time 60 --jobs 2'
+    """
+    words = ["precede", "reproduce", name]
+    if seeds is not None:
+        words += ["--seeds", ",".join(map(str, seeds)) + ("," if len(seeds) == 1 else "")]
+    for option, chosen in (("--methods", methods), ("--data", data)):
+        if chosen is not None:
+            words += [option, ",".join(chosen)]
+    words += [] if max_time is None else ["--max-time", f"{max_time:g}"]
+    words += [] if jobs == 1 else ["--jobs", str(jobs)]
+    words += ["--quick"] if quick else []
+    words += [] if cluster is None else ["--cluster", cluster]
+    words += [] if device is None else ["--device", device]
+    return shlex.join(words)
+
+
+def parse_seeds(text: str) -> list[int]:
+    """Read ``--seeds``: a number of seeds, a range, or a list.
+
+    Examples
+    --------
+    >>> parse_seeds("3"), parse_seeds("2-4"), parse_seeds("0,7"), parse_seeds("7,")
+    ([0, 1, 2], [2, 3, 4], [0, 7], [7])
+    """
+    try:
+        if "," in text:
+            return [int(part) for part in text.split(",") if part.strip()]
+        if "-" in text:
+            first, last = map(int, text.split("-"))
+            return list(range(first, last + 1))
+        return list(range(int(text)))
+    except ValueError as error:
+        raise OptionError(f"seeds={text!r} will not do: write '5' for the first five, '0-4', or '0,2,4'.") from error
+
+
+def list_experiments() -> TerminalTable:
+    """Every experiment, for ``precede reproduce --list``."""
+    table = TerminalTable("name", "what it shows, and its rows", "in the paper", "data", "cells", box=SIMPLE)
+    for name, experiment in EXPERIMENTS.items():
+        table.add_row(
+            name,
+            Text(experiment.title).append("\n" + " ".join(method.name for method in experiment.methods), style="dim"),
+            experiment.source,
+            " ".join(data.name for data in experiment.data),
+            str(len(experiment.cells())),
+        )
+    return table

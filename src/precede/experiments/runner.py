@@ -1,0 +1,209 @@
+"""Run cells: one after another, on several processes, or on a Dask cluster, with the same results."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import torch
+from joblib import Parallel, delayed, parallel_config
+from threadpoolctl import threadpool_limits
+
+from precede.errors import OptionError, PrecedeError
+from precede.estimator import CausalEstimator
+from precede.experiments.cells import Cell
+from precede.experiments.ledger import Ledger, Record
+from precede.metrics.structure import evaluate
+from precede.progress import ProgressBar
+
+METRICS = ("shd", "tpr", "fdr", "f1", "order_tpr", "cpdag_shd", "n_edges", "n_true_edges")
+LONGEST_CURVE = 250
+"""Points of a learning curve that are kept."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A cell that was run.
+
+    Parameters
+    ----------
+    record : dict
+        What it found: the same wherever and whenever it is run.
+    times : dict
+        What differs: ``seconds`` of the fit, ``device``.
+    """
+
+    record: Record
+    times: dict[str, Any]
+
+
+def run_cell(cell: Cell, device: str | None = None) -> Finished:
+    """Draw the data, fit, evaluate; an error becomes a sentence in the record.
+
+    Every cell computes on one CPU thread, so that results depend neither on the number of jobs nor on the machine's
+    cores.
+    """
+    record: Record = {"key": cell.key, "settings": cell.settings(), "error": None, "metrics": {}}
+    start = time.perf_counter()
+    with one_thread():
+        try:
+            dataset = cell.data.draw(cell.seed)
+            start = time.perf_counter()
+            model = cell.build(device).fit(dataset.data)
+            seconds = time.perf_counter() - start
+            if model.diagnostics_.get("search", {}).get("interrupted"):
+                raise KeyboardInterrupt  # CORL keeps its best order; a cell cut short is no result
+            compared = evaluate(model.graph_, dataset.graph).to_dict()
+            record["metrics"] = {name: compared[name] for name in METRICS} | figures_of(model)
+            if cell.keep_curve:
+                record["curve"] = curve_of(model)
+        except Exception as error:
+            seconds = time.perf_counter() - start
+            text = str(error).strip().partition("\n")[0]
+            record["error"] = text if isinstance(error, PrecedeError) else f"{type(error).__name__}: {text}"
+    return Finished(record, {"key": cell.key, "seconds": round(seconds, 4), "device": device or "auto"})
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Compute on one CPU thread within the block."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with threadpool_limits(1):
+            yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def figures_of(model: CausalEstimator) -> dict[str, float | int | None]:
+    """What the search says of itself: its score, and the iteration of its last improvement."""
+    search = model.diagnostics_.get("search", {})
+    figures: dict[str, Any] = {"score": model.score_}
+    figures |= {name: search[name] for name in ("policy_score", "greedy_score", "iterations") if name in search}
+    if "converged_at" in model.diagnostics_:
+        figures["converged_at"] = model.diagnostics_["converged_at"]
+        figures["iterations"] = len(model.history_)
+    elif "iterations" in search and len(model.history_):
+        best = model.history_["best_score"].to_numpy()
+        figures["converged_at"] = int(model.history_["iteration"].to_numpy()[int(np.argmax(best == best[-1]))])
+    return {name: None if isinstance(v, float) and not math.isfinite(v) else v for name, v in figures.items()}
+
+
+def curve_of(model: CausalEstimator) -> dict[str, list[float]]:
+    """Mean and best score by iteration, thinned evenly; the last iteration is always there."""
+    history = model.history_
+    step = max(1, math.ceil(len(history) / LONGEST_CURVE))
+    kept = history.iloc[sorted({*range(0, len(history), step), len(history) - 1})]
+    return {name: kept[name].tolist() for name in ("iteration", "mean_score", "best_score")}
+
+
+def run_cells(
+    cells: Sequence[Cell],
+    ledger: Ledger,
+    *,
+    label: str,
+    run: str,
+    jobs: int = 1,
+    cluster: str | None = None,
+    device: str | None = None,
+    retry_failed: bool = False,
+    verbose: bool = True,
+) -> int:
+    """Run the cells that the ledger does not have yet, and record each as it finishes.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+    ledger : Ledger
+        Open.
+    label : str
+        For the progress bar.
+    run : str
+        Name of this run, kept with the times.
+    jobs : int
+        Processes; -1 takes every core.
+    cluster : str or None
+        Address of a Dask scheduler, instead of processes here.
+    device : str or None
+        For the methods that take one, instead of their default.
+    retry_failed : bool
+        Run the cells again that ended in an error.
+    verbose : bool
+
+    Returns
+    -------
+    n_run : int
+        Number of cells that were run.
+    """
+    waiting = [cell for cell in cells if not _is_done(ledger.cells.get(cell.key), cell, retry_failed)]
+    n_failed = 0
+    with ProgressBar(label, len(cells), verbose) as bar:
+        bar.update(len(cells) - len(waiting))
+        for count, finished in enumerate(_finished(waiting, jobs, cluster, device), start=1):
+            ledger.add(finished.record, {**finished.times, "run": run})
+            n_failed += finished.record["error"] is not None
+            shown: dict[str, float | str] = {"last": finished.record["key"]}
+            bar.update(len(cells) - len(waiting) + count, **shown, **({"failed": str(n_failed)} if n_failed else {}))
+    return len(waiting)
+
+
+def _is_done(record: Record | None, cell: Cell, retry_failed: bool) -> bool:
+    if record is None or record["settings"] != cell.settings():
+        return False
+    return record["error"] is None or not retry_failed
+
+
+def _finished(cells: Sequence[Cell], jobs: int, cluster: str | None, device: str | None) -> Iterator[Finished]:
+    """Yield the cells as they finish, in any order."""
+    if not isinstance(jobs, int) or jobs == 0 or jobs < -1:
+        raise OptionError(f"jobs={jobs!r} will not do: it takes a number of processes, or -1 for every core.")
+    if not cells:
+        return
+    if cluster is not None:
+        with _dask(cluster) as client, parallel_config(backend="dask", client=client):
+            yield from _parallel(cells, -1, device)
+    elif jobs == 1:
+        for cell in cells:
+            yield run_cell(cell, device)
+    else:
+        with parallel_config(backend="loky", inner_max_num_threads=1):
+            yield from _parallel(cells, jobs, device)
+
+
+def _parallel(cells: Sequence[Cell], jobs: int, device: str | None) -> Iterator[Finished]:
+    pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+    try:
+        yield from pool(delayed(run_cell)(cell, device) for cell in cells)
+    except Exception as error:
+        if type(error).__name__ not in ("TerminatedWorkerError", "KilledWorker"):
+            raise
+        raise PrecedeError(
+            "a worker process died, most often for lack of memory: the finished cells are kept, start again with fewer "
+            "jobs or fewer cells."
+        ) from error
+
+
+@contextmanager
+def _dask(address: str) -> Iterator[Any]:
+    """Connect to a Dask scheduler whose workers have one thread each."""
+    if find_spec("distributed") is None:
+        raise OptionError(f"cluster={address!r} needs Dask: pip install 'precede[cluster]'.")
+    from distributed import Client
+
+    try:
+        client = Client(address, timeout=20)
+    except (OSError, ValueError) as error:
+        raise OptionError(f"cluster={address!r} does not answer as a Dask scheduler: {error}.") from error
+    with client:
+        threads = client.nthreads()
+        if any(n != 1 for n in threads.values()):
+            # torch's generator belongs to the process: two cells in one process would take each other's numbers
+            raise OptionError(f"cluster={address!r} has workers of several threads: start them with --nthreads 1.")
+        yield client

@@ -1,0 +1,169 @@
+"""Ours beside the paper's: mean and standard deviation over the cells of a row, and which is better."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from precede.experiments.cells import Experiment
+from precede.experiments.ledger import Record
+from precede.experiments.published import PUBLISHED, Published
+
+HIGHER_IS_BETTER = ("tpr", "order_tpr", "f1")
+DECIMALS = {"tpr": 2, "order_tpr": 2, "f1": 2, "fdr": 2, "shd": 1, "converged_at": 0, "seconds": 1}
+LABELS = {"tpr": "TPR", "order_tpr": "order TPR", "shd": "SHD", "converged_at": "iterations", "seconds": "seconds"}
+
+Verdict = Literal["better", "equal", "worse", ""]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One number of a table.
+
+    Parameters
+    ----------
+    data, method, metric : str
+    mean, std : float or None
+        Over the cells that finished; std (with n - 1) needs two of them.
+    n_done, n_failed, n_planned : int
+        Cells.
+    published : Published or None
+    verdict : "better", "equal", "worse" or ""
+        Ours against the paper's; empty where either is missing.
+    """
+
+    data: str
+    method: str
+    metric: str
+    mean: float | None
+    std: float | None
+    n_done: int
+    n_failed: int
+    n_planned: int
+    published: Published | None
+    verdict: Verdict
+
+    def ours(self) -> str:
+        """As the table shows it; "not run" and "failed" are never filled in."""
+        if self.mean is None:
+            return "failed" if self.n_failed else "not run" if not self.n_done else "–"
+        return shown(self.metric, self.mean, self.std)
+
+    def papers(self) -> str:
+        return "" if self.published is None else shown(self.metric, self.published.mean, self.published.std)
+
+
+def shown(metric: str, mean: float, std: float | None) -> str:
+    """Write a mean and its standard deviation as the paper does.
+
+    Examples
+    --------
+    >>> shown("shd", 4.4, 3.5), shown("tpr", 0.987, None)
+    ('4.4 (3.5)', '0.99')
+    """
+    digits = DECIMALS.get(metric, 2)
+    return f"{mean:.{digits}f}" + ("" if std is None else f" ({std:.{digits}f})")
+
+
+def verdict_on(metric: str, mean: float, published: Published) -> Verdict:
+    """Compare with the paper: "equal" is within one of its standard deviations, and the rounding of its print.
+
+    Examples
+    --------
+    >>> verdict_on("shd", 0.2, Published(4.4, 3.5, 0.05)), verdict_on("tpr", 0.5, Published(0.99, 0.01, 0.005))
+    ('better', 'worse')
+    """
+    gain = (mean - published.mean) * (1 if metric in HIGHER_IS_BETTER else -1)
+    if abs(gain) <= (published.std or 0.0) + published.rounding + 1e-9:
+        return "equal"
+    return "better" if gain > 0 else "worse"
+
+
+def summarize(experiment: Experiment, cells: Iterable[Record], times: Mapping[str, Record]) -> list[Entry]:
+    """Average the recorded cells of every row; rows that were not run are there too.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    cells : iterable of records
+        Lines of ``cells.jsonl``.
+    times : mapping from key to record
+        Lines of ``times.jsonl``; the metric "seconds" is theirs.
+    """
+    rows: dict[tuple[str, str], list[Record]] = {}
+    for record in cells:
+        data, method, _ = record["key"].split("/")
+        rows.setdefault((data, method), []).append(record)
+    numbers = PUBLISHED.get(experiment.name, {})
+    planned = _planned(experiment)
+    metrics = list(dict.fromkeys([*experiment.metrics, "seconds"]))
+    return [
+        _entry((data.name, method.name, metric), rows.get((data.name, method.name), []), times, planned, numbers)
+        for data in experiment.data
+        for method in experiment.methods
+        for metric in metrics
+    ]
+
+
+def _planned(experiment: Experiment) -> dict[tuple[str, str], int]:
+    counts: dict[tuple[str, str], int] = {}
+    for cell in experiment.cells():
+        row = (cell.data.name, cell.method.name)
+        counts[row] = counts.get(row, 0) + 1
+    return counts
+
+
+def _entry(
+    name: tuple[str, str, str],
+    records: list[Record],
+    times: Mapping[str, Record],
+    planned: Mapping[tuple[str, str], int],
+    numbers: Mapping[tuple[str, str, str], Published],
+) -> Entry:
+    data, method, metric = name
+    done = [record for record in records if record["error"] is None]
+    values = [value for value in (_value(record, metric, times) for record in done) if value is not None]
+    mean = float(np.mean(values)) if values else None
+    published = numbers.get(name)
+    return Entry(
+        data,
+        method,
+        metric,
+        mean,
+        float(np.std(values, ddof=1)) if len(values) > 1 else None,
+        len(done),
+        len(records) - len(done),
+        planned[data, method],
+        published,
+        "" if mean is None or published is None else verdict_on(metric, mean, published),
+    )
+
+
+def _value(record: Record, metric: str, times: Mapping[str, Record]) -> float | None:
+    value: Any = times.get(record["key"], {}).get("seconds") if metric == "seconds" else record["metrics"].get(metric)
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def remarks(experiment: Experiment, cells: Iterable[Record]) -> list[str]:
+    """Sentences below the table: the experiment's own, the control's share, and every failure."""
+    lines = list(experiment.notes)
+    records = list(cells)
+    if experiment.bound is not None:
+        method, metric, bound = experiment.bound
+        found = [
+            record["metrics"][metric]
+            for record in records
+            if record["key"].split("/")[1] == method and record["error"] is None
+        ]
+        if found:
+            share = np.mean(np.array(found) <= bound)
+            lines.append(
+                f"Random orders with the same pruning ({method}) have {LABELS[metric]} ≤ {bound:g} in {share:.0%} of "
+                f"{len(found)} draws."
+            )
+    lines += [f"{record['key']} failed: {record['error']}" for record in records if record["error"] is not None]
+    return lines
