@@ -141,7 +141,7 @@ def test_regression_weights_by_hand(dataset):
 
 
 def test_recovers_an_easy_graph(dataset):
-    model = RLBIC2(n_iterations=250, n_blocks=2, learning_rate=1e-3, verbose=False, random_state=0).fit(dataset.data)
+    model = RLBIC2(n_iterations=250, n_blocks=2, verbose=False, random_state=0).fit(dataset.data)
     assert (model.graph_.edges != dataset.graph.edges).sum() <= 1
     assert len(model.history_) == model.diagnostics_["n_iterations"]
     assert model.history_.best_score.is_monotonic_decreasing
@@ -213,10 +213,11 @@ def test_threshold_and_repair(dataset):
     [
         {"noise": "equall"},
         {"inputs": "fresh"},
-        {"credit": "edge"},
+        {"credit": "edges"},
         {"n_heads": 5},
         {"patience": 0},
         {"batch_size": 0.5},
+        {"cycle_step": 0},
     ],
 )
 def test_refusals_name_the_option(dataset, option):

@@ -46,12 +46,14 @@ class _TraceOfPower(torch.autograd.Function):
         base = torch.eye(d, dtype=weights.dtype, device=weights.device) + weights / d
         power = torch.linalg.matrix_power(base, d - 1)
         ctx.save_for_backward(power)
-        return (base * power.mT).sum()
+        trace: Tensor = (base * power.mT).sum()
+        return trace
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> Tensor:
         (power,) = ctx.saved_tensors
-        return grads[0] * power.mT
+        gradient: Tensor = grads[0] * power.mT
+        return gradient
 
 
 class _TraceOfExponential(torch.autograd.Function):
@@ -61,12 +63,14 @@ class _TraceOfExponential(torch.autograd.Function):
     def forward(ctx: Any, weights: Tensor) -> Tensor:
         exponential = torch.linalg.matrix_exp(weights)
         ctx.save_for_backward(exponential)
-        return exponential.diagonal(dim1=-2, dim2=-1).sum(-1)
+        trace: Tensor = exponential.diagonal(dim1=-2, dim2=-1).sum(-1)
+        return trace
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> Tensor:
         (exponential,) = ctx.saved_tensors
-        return grads[0][..., None, None] * exponential.mT
+        gradient: Tensor = grads[0][..., None, None] * exponential.mT
+        return gradient
 
 
 def exponential_acyclicity(weights: Tensor) -> Tensor:

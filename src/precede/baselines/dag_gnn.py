@@ -138,11 +138,11 @@ class DAGGNN(CausalEstimator):
 
     Notes
     -----
-    Deviations from the paper: the code is taken at its mean and not drawn, and both variances are one, as in the authors'
-    program; then the decoder's inverse undoes the encoder's product, and is not computed. Deviations from their program:
-    columns are centred; a subproblem ends early by ``patience`` (they run all epochs); the result is the last A, not the
-    one of the best ELBO, because the latter may be an early and cyclic one; their rule that stops raising c when the loss
-    explodes is left out.
+    Deviations from the paper: the code is taken at its mean and not drawn, and both variances are one, as in the
+    authors' program; then the decoder's inverse undoes the encoder's product, and is not computed. Deviations from
+    their program: columns are centred; a subproblem ends early by ``patience`` (they run all epochs); the result is
+    the last A, not the one of the best ELBO, because the latter may be an early and cyclic one; their rule that stops
+    raising c when the loss explodes is left out.
 
     The loss takes all noise variances as equal to one, so the scale of the columns matters: do not standardise
     data that satisfy this.
@@ -282,13 +282,14 @@ class DAGGNN(CausalEstimator):
     ) -> tuple[float, float]:
         """One pass over the shuffled samples; returns the mean augmented Lagrangian and the mean ELBO."""
         rate = optimizer.param_groups[0]["lr"]
-        batches = torch.randperm(len(values), generator=generator).to(values.device).split(int(self.batch_size))
+        shuffled = torch.randperm(len(values), generator=generator).to(values.device)
         total = torch.zeros(2, device=values.device)
         n_seen = 0
-        for rows in batches:
+        for rows in torch.split(shuffled, int(self.batch_size)):
             batch = values[rows]
             adjacency = model.adjacency()
-            elbo = -negative_elbo(*model(batch, adjacency), batch)
+            code, reconstruction = model(batch, adjacency)
+            elbo = -negative_elbo(code, reconstruction, batch)
             h = polynomial_acyclicity(adjacency.square()).float()
             constraint = multiplier * h + 0.5 * penalty * h.square()
             diagonal = DIAGONAL_PENALTY * adjacency.diagonal().square().sum()

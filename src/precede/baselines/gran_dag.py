@@ -59,13 +59,15 @@ class ConditionalNetworks(nn.Module):
                 nn.init.xavier_uniform_(part, gain=nn.init.calculate_gain("leaky_relu"))
 
     def first_layer(self) -> Tensor:
-        return self.weights[0] * self.mask.T[:, None, :]  # transposed: the networks are stacked by effect
+        """Weights that the mask leaves, (d, hidden, d)."""
+        masked: Tensor = self.weights[0] * self.mask.T[:, None, :]  # transposed: the networks are stacked by effect
+        return masked
 
     def means(self, values: Tensor) -> Tensor:
         """Conditional means of every variable, (n, d) from (n, d)."""
         d = len(self.log_scale)
         first = self.first_layer()
-        hidden = (values @ first.reshape(-1, d).T).view(len(values), d, -1).transpose(0, 1) + self.biases[0]
+        hidden: Tensor = (values @ first.reshape(-1, d).T).view(len(values), d, -1).transpose(0, 1) + self.biases[0]
         for weight, bias in zip(self.weights[1:], self.biases[1:], strict=True):
             hidden = torch.baddbmm(bias, F.leaky_relu(hidden), weight.mT)
         return hidden[..., 0].T
@@ -80,11 +82,12 @@ class ConditionalNetworks(nn.Module):
 
         Zero at ``[i, j]`` if and only if no path leads from input i to the mean of j.
         """
-        product = self.weights[-1].abs()
+        product: Tensor = self.weights[-1].abs()
         for weight in reversed(self.weights[1:-1]):
             product = product @ weight.abs()
         product = product @ self.first_layer().abs()
-        return product[:, 0].T / self.n_paths  # transposed: rows are causes from here on
+        connectivity: Tensor = product[:, 0].T / self.n_paths  # transposed: rows are causes from here on
+        return connectivity
 
     def sensitivity(self, values: Tensor) -> Tensor:
         r"""Mean absolute Jacobian :math:`\mathbb{E} |\partial \log p_j / \partial x_i|` (Section 3.4), (d, d)."""
@@ -319,7 +322,8 @@ class GranDAG(CausalEstimator):
             connectivity = model.connectivity()
             h = exponential_acyclicity(connectivity)
             optimizer.zero_grad()
-            (loss + (multiplier * h + 0.5 * penalty * h.square()).float()).backward()
+            objective = loss + (multiplier * h + 0.5 * penalty * h.square()).float()
+            objective.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
             model.mask.mul_(connectivity.detach() > self.clamp)
             late, last = deadline.passed(), iteration + 1 == self.n_iterations
@@ -341,7 +345,7 @@ class GranDAG(CausalEstimator):
             }
             if late or acyclicity <= self.tolerance:
                 return
-            if len(looks) >= 3 and len(looks) % 2 and _stands_still(*looks[-3:], self.window, self.convergence):
+            if len(looks) >= 3 and len(looks) % 2 and _stands_still(looks[-3:], self.window, self.convergence):
                 multiplier += penalty * acyclicity
                 if acyclicity > self.omega * solved_at:
                     penalty *= 10.0
@@ -350,8 +354,9 @@ class GranDAG(CausalEstimator):
                 optimizer = torch.optim.RMSprop(model.parameters(), lr=self.learning_rate)
 
 
-def _stands_still(first: float, middle: float, last: float, window: int, convergence: float) -> bool:
+def _stands_still(looks: list[float], window: int, convergence: float) -> bool:
     """Whether three looks show a rise or a fall too slow to count; one that goes up and down shows nothing."""
+    first, middle, last = looks
     if not min(first, last) < middle < max(first, last):
         return False
     slope = (last - first) / window

@@ -194,7 +194,7 @@ class GraphReward:
         """Score, acyclicity and reward of each graph under the present weights."""
         scores = (self.bic.scores(graphs) - self._lowest) / self._range * SCORE_RANGE
         in_cycle = on_cycles(graphs)
-        cyclic: BoolArray = in_cycle.any(axis=(1, 2))
+        cyclic = np.asarray(in_cycle.any(axis=(1, 2)))
         h = np.zeros(len(graphs))  # what it is for a DAG
         h[cyclic] = exponential_acyclicity(torch.from_numpy(graphs[cyclic].astype(np.float64))).numpy()
         penalty = self.cycle_weight * cyclic + self.acyclicity_weight * h

@@ -29,6 +29,9 @@ BASELINE_DECAY = 0.99
 RATE_DECAY, RATE_DECAY_STEPS = 0.96, 5000
 """The learning rate is multiplied by the first every so many iterations, in the authors' program."""
 
+CYCLE_STEP = 0.3
+"""With ``cycle_step="auto"``, the growth of the cycle weight per update times the number of variables."""
+
 FIRST_EDGES = 0.2
 """Expected edges per variable of the first graphs with ``bias="auto"``; the authors' -10 at 30 variables draws none."""
 
@@ -87,9 +90,9 @@ class RLBIC2(CausalEstimator):
     r"""RL-BIC2 (Zhu et al. 2020): reinforcement learning over directed graphs, for linear Gaussian models.
 
     Each iteration draws graphs from the policy, rewards them by
-    :math:`-[\mathcal S(G) + \lambda_1 1(G \text{ cyclic}) + \lambda_2 h(A)]` (Equation 6; see :class:`~precede.baselines.graph_reward.GraphReward`) and takes one
-    actor-critic step with an entropy bonus (Equation 8). The best DAG ever drawn is kept, and edges whose regression
-    weight is at most ``threshold`` are pruned.
+    :math:`-[\mathcal S(G) + \lambda_1 1(G \text{ cyclic}) + \lambda_2 h(A)]` (Equation 6; see
+    :class:`~precede.baselines.graph_reward.GraphReward`) and takes one actor-critic step with an entropy bonus
+    (Equation 8). The best DAG ever drawn is kept, and edges whose regression weight is at most ``threshold`` are pruned.
 
     Parameters
     ----------
@@ -114,13 +117,15 @@ class RLBIC2(CausalEstimator):
         Weight of the entropy bonus, per edge (the authors: the learning rate).
     credit : "edge" or "graph"
         What the choice of an edge is rewarded by: the score's change through its effect's parents, and
-        :math:`\lambda_1` if the edge lies on a cycle; or the reward of the whole graph, less average and critic (the paper).
-    cycle_step : float
-        Growth of :math:`\lambda_1` per update (the authors: 1).
+        :math:`\lambda_1` if the edge lies on a cycle; or the reward of the whole graph, less average and critic (the
+        paper).
+    cycle_step : float or "auto"
+        Growth of :math:`\lambda_1` per update (the authors: 1); "auto" is 0.3 over the number of variables, because an
+        edge's share of the score shrinks with it.
     update_every : int
         Iterations between two updates of the penalty weights.
     patience : int or None
-        Stop when most graphs are DAGs and the best one has not changed for as many iterations; None runs all iterations.
+        Stop when most graphs are DAGs and the best one has not changed for as many iterations; None never does.
     threshold : float
         Edges need a larger absolute regression weight.
     max_time : float or None
@@ -184,7 +189,7 @@ class RLBIC2(CausalEstimator):
         learning_rate: float = 3e-4,
         entropy_weight: float = 0.05,
         credit: Literal["edge", "graph"] = "edge",
-        cycle_step: float = 0.01,
+        cycle_step: float | Literal["auto"] = "auto",
         update_every: int = 20,
         patience: int | None = 500,
         threshold: float = 0.3,
@@ -238,7 +243,8 @@ class RLBIC2(CausalEstimator):
         deadline = Deadline(self.max_time)
         device = choose_device(self.device)
         rng = numpy_rng(self.random_state)
-        reward = GraphReward(GraphBIC(table.values, self.noise, device), self.cycle_step)
+        step = CYCLE_STEP / table.n_variables if self.cycle_step == "auto" else self.cycle_step
+        reward = GraphReward(GraphBIC(table.values, self.noise, device), step)
         search = _Search(reward)
         history: list[dict[str, Any]] = []
         with ProgressBar("RL-BIC2", int(self.n_iterations), self.verbose) as bar:
@@ -295,8 +301,9 @@ class RLBIC2(CausalEstimator):
         share = FIRST_EDGES / max(d - 1, 1)
         bias = math.log(share / (1 - share)) if self.bias == "auto" else self.bias
         with seeded_torch(rng):
-            sizes = (self.width, self.n_heads, self.n_blocks, self.decoder_width)
-            policy = GraphPolicy(source.n_inputs, *map(int, sizes), bias).to(device)
+            policy = GraphPolicy(
+                source.n_inputs, int(self.width), int(self.n_heads), int(self.n_blocks), int(self.decoder_width), bias
+            ).to(device)
         generator = torch_generator(rng, device)
         optimizer = torch.optim.Adam(
             policy.parameters(), lr=self.learning_rate, betas=(0.9, 0.99), eps=1e-7, fused=True
