@@ -157,7 +157,7 @@ class DAGGNN(CausalEstimator):
     >>> rng = np.random.default_rng(0)
     >>> cause = rng.normal(size=500)
     >>> X = np.column_stack([cause, 2 * cause + rng.normal(size=500)])
-    >>> DAGGNN(n_epochs=20, verbose=False, random_state=0).fit(X).graph_
+    >>> DAGGNN(hidden_size=16, n_epochs=20, tolerance=1e-3, verbose=False, random_state=0).fit(X).graph_
     CausalGraph(2 variables, 1 edge: 0 -> 1)
     """
 

@@ -190,7 +190,7 @@ class GranDAG(CausalEstimator):
     >>> rng = np.random.default_rng(0)
     >>> cause = rng.normal(size=400)
     >>> X = np.column_stack([cause, np.sin(2 * cause) + 0.2 * rng.normal(size=400)])
-    >>> GranDAG(n_iterations=3000, verbose=False, random_state=0).fit(X).graph_
+    >>> GranDAG(n_iterations=500, verbose=False, random_state=0).fit(X).graph_
     CausalGraph(2 variables, 1 edge: 0 -> 1)
     """
 

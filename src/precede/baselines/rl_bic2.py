@@ -92,7 +92,8 @@ class RLBIC2(CausalEstimator):
     Each iteration draws graphs from the policy, rewards them by
     :math:`-[\mathcal S(G) + \lambda_1 1(G \text{ cyclic}) + \lambda_2 h(A)]` (Equation 6; see
     :class:`~precede.baselines.graph_reward.GraphReward`) and takes one actor-critic step with an entropy bonus
-    (Equation 8). The best DAG ever drawn is kept, and edges whose regression weight is at most ``threshold`` are pruned.
+    (Equation 8). The best DAG ever drawn is kept, and edges whose regression weight is at most ``threshold`` are
+    pruned.
 
     Parameters
     ----------
@@ -281,6 +282,8 @@ class RLBIC2(CausalEstimator):
         for option in names:
             check_positive(option, getattr(self, option), integer=True)
         check_positive("learning_rate", self.learning_rate)
+        if self.cycle_step != "auto":
+            check_positive("cycle_step", self.cycle_step)
         check_choice("credit", self.credit, ("edge", "graph"))
         check_choice("inputs", self.inputs, get_args(InputsName))
         if self.patience is not None:
