@@ -14,6 +14,7 @@ import numpy as np
 
 from precede.errors import KnowledgeError, listed
 from precede.graph import BoolArray, IntArray, ancestors, find_cycle
+from precede.knowledge_formats import PathReading, fields_from_causallearn, fields_from_lingam
 
 Edge = tuple[Hashable, Hashable]
 
@@ -111,6 +112,45 @@ class Knowledge:
             kind = "JSON" if path.suffix == ".json" else "TOML"
             raise KnowledgeError(f"the knowledge file {path.name!r} is not valid {kind}: {error}.") from None
         return cls.from_dict(content)
+
+    @classmethod
+    def from_causallearn(cls, source: Any, names: Sequence[Hashable] | None = None) -> Knowledge:
+        """From causal-learn's ``BackgroundKnowledge``.
+
+        Parameters
+        ----------
+        source : BackgroundKnowledge
+            Edges by node, edges by pattern, tiers, and tiers without edges inside them: all is carried over.
+        names : sequence, optional
+            The columns, over which its patterns (regular expressions) are written out; needed only for those.
+        """
+        return cls(**fields_from_causallearn(source, names))
+
+    @classmethod
+    def from_lingam(
+        cls, matrix: Any, names: Sequence[Hashable] | None = None, reading: PathReading = "exact"
+    ) -> Knowledge:
+        """From lingam's ``prior_knowledge`` matrix (0: no directed path, 1: a directed path, -1: unknown).
+
+        Parameters
+        ----------
+        matrix : (n_variables, n_variables) array
+            ``[i, j]`` is about paths from j to i: effects in rows, as ``lingam.utils.make_prior_knowledge`` fills it
+            and ``DirectLiNGAM`` obeys it. (The text of lingam's documentation has it the other way round.)
+        names : sequence, optional
+            The columns; the integers from 0 when left out.
+        reading : {"exact", "edges"}
+            lingam speaks of paths, we of edges. "exact" carries over what edges can say without loss: exogenous and
+            sink variables, complete tiers, a path that only its own edge can make. Anything else is refused. "edges"
+            reads 0 as a forbidden and 1 as a required edge: paths through other variables stay possible where
+            there is a 0, and a 1 asks for more than lingam does (which only takes care of the order).
+
+        Examples
+        --------
+        >>> Knowledge.from_lingam([[-1, 0], [1, -1]], ["cause", "effect"]).required
+        [('cause', 'effect')]
+        """
+        return cls(**fields_from_lingam(matrix, names, reading))
 
     @classmethod
     def from_dict(cls, content: Any) -> Knowledge:
