@@ -3,6 +3,7 @@
 import html.parser
 import json
 import re
+from types import SimpleNamespace
 
 import matplotlib as mpl
 import numpy as np
@@ -69,6 +70,31 @@ def test_truth_brings_metrics_and_controls(fitted, summary):
     shuffled = truth.adjacency.sample(frac=1, random_state=0)
     again = CausalGraph.from_matrix(shuffled[shuffled.index])
     assert summarize(model, table, again)["evaluation"] == summary["evaluation"]
+
+
+def test_confidence_is_matched_by_name(fitted, summary):
+    model, table, _ = fitted
+    names = list(table.names)
+    frame = pd.DataFrame(np.arange(36).reshape(6, 6) / 36, index=names, columns=names)
+    plain = [edge["confidence"] for edge in summarize(model, table, confidence=frame.to_numpy())["edges"]]
+    turned = frame.iloc[::-1, ::-1]
+    assert [edge["confidence"] for edge in summarize(model, table, confidence=turned)["edges"]] == plain
+    whole = SimpleNamespace(edge_probability=turned, n_resamples=40)
+    result = summarize(model, table, confidence=whole)
+    assert [edge["confidence"] for edge in result["edges"]] == plain
+    first = result["edges"][0]
+    pair = frame.to_numpy()[[first["cause"], first["effect"]], [first["effect"], first["cause"]]]
+    assert first["connected"] == pytest.approx(min(pair.sum(), 1), abs=1e-3)
+    assert any("40 resamples" in sentence for sentence in result["sure"])
+    with pytest.raises(OptionError, match="shape"):
+        summarize(model, table, confidence=np.zeros((2, 2)))
+
+
+def test_why_a_score_was_chosen_is_said(fitted):
+    _, table, _ = fitted
+    model = CORL(n_iterations=2, batch_size=4, random_state=0, verbose=False).fit(table)
+    reason = model.diagnostics_["score_choice"]["reason"]
+    assert any(reason in sentence for sentence in summarize(model, table)["assumed"])
 
 
 def test_nonlinear_scores_get_curves_without_lines(fitted):

@@ -7,7 +7,7 @@ import numpy as np
 from precede.diagnostics.diagnostic import Diagnostic, Learned, Level, counted, some
 from precede.diagnostics.residual_tests import SIGNIFICANT, curvature, equal_variances, normality
 from precede.graph import BoolArray, FloatArray
-from precede.metrics.sortability import r2_sortability, var_sortability
+from precede.metrics.sortability import sortability
 from precede.pruning.weights import prune_by_bic
 from precede.search.greedy import smallest_variance_order
 
@@ -22,7 +22,7 @@ def check_var_sortability(learned: Learned) -> Diagnostic:
     """Whether the columns' variances alone give the order away (METHODS 6)."""
     if not learned.n_edges:
         return Diagnostic("var-sortability", None, "No edges, so variances cannot be compared along them.", "fine")
-    value = var_sortability(learned.values, learned.edges)
+    value = sortability(np.diag(learned.covariance), learned.edges)
     if value < SORTABLE:
         return Diagnostic(
             "var-sortability",
@@ -50,7 +50,8 @@ def check_r2_sortability(learned: Learned) -> Diagnostic:
     """Whether the share of explained variance gives the order away, at any scale."""
     if not learned.n_edges:
         return Diagnostic("R²-sortability", None, "No edges, so explained variances cannot be compared.", "fine")
-    value = r2_sortability(learned.values, learned.edges)
+    explained = 1 - 1 / np.diag(np.linalg.inv(learned.correlation))  # of each variable by all the others
+    value = sortability(explained, learned.edges)
     easy = value >= SORTABLE
     tail = (
         "sorting by it gives nearly the same order, so a simpler method would find much of this graph."

@@ -12,8 +12,9 @@ from precede.diagnostics import Diagnostic, controls, diagnose
 from precede.diagnostics.assumptions import Assumptions, assumptions_of
 from precede.diagnostics.mechanisms import Mechanisms, evenly_spaced, fit_mechanisms
 from precede.equivalence import cpdag
+from precede.errors import OptionError
 from precede.estimator import CausalEstimator
-from precede.graph import CausalGraph, FloatArray
+from precede.graph import CausalGraph, FloatArray, IntArray
 from precede.knowledge import constraints_over
 from precede.metrics.alignment import aligned
 from precede.metrics.structure import evaluate
@@ -47,8 +48,9 @@ def summarize(
     table : Table
     truth : CausalGraph, optional
         A reference graph over the same variables, to compare with.
-    confidence : DataFrame or (n_variables, n_variables) array, optional
-        Probability of each edge, ``[i, j]`` for i -> j, in the column order of the data.
+    confidence : Confidence, DataFrame or (n_variables, n_variables) array, optional
+        What ``model.bootstrap`` found, or the probability of each edge, ``[i, j]`` for i -> j; an array is in the
+        column order of the data.
     title : str, optional
         Name of the data, for the heading.
 
@@ -61,7 +63,7 @@ def summarize(
     settings = model.get_params(deep=False)
     score = model.diagnostics_.get("score")
     assumed = assumptions_of(score, str(settings.get("noise", "auto")))
-    certainty = None if confidence is None else np.asarray(confidence, dtype=float)
+    certainty = None if confidence is None else _edge_probability(confidence, table)
     checks = _checks(model, table, settings, certainty)
     curves = fit_mechanisms(table.values, graph.edges, "additive")
     lines = fit_mechanisms(table.values, graph.edges, "linear") if assumed.mechanism == "linear" else None
@@ -81,9 +83,9 @@ def summarize(
         "data": description["data"],
         "assumed": _assumed(assumed, model),
         "found": found_words(graph, edges),
-        "sure": sure_words(edges, checks),
+        "sure": sure_words(edges, checks, getattr(confidence, "n_resamples", None)),
         "unknown": unknown_words(checks, identifies),
-        "nodes": _nodes(graph, table.values, points),
+        "nodes": _nodes(graph, table.values, curves.rows, points),
         "edges": edges,
         "order": [int(k) for k in graph.positions],
         "has_confidence": certainty is not None,
@@ -94,6 +96,17 @@ def summarize(
         "versions": description["versions"],
         "reproduce": f"precede.{model!r}.fit(data)" if not settings.get("knowledge") else None,
     }
+
+
+def _edge_probability(confidence: Any, table: Table) -> FloatArray:
+    """Probabilities by column position."""
+    matrix = getattr(confidence, "edge_probability", confidence)
+    if isinstance(matrix, pd.DataFrame):
+        matrix = matrix.loc[list(table.names), list(table.names)]
+    result = np.asarray(matrix, dtype=float)
+    if result.shape != (table.n_variables, table.n_variables):
+        raise OptionError(f"confidence has shape {result.shape}, but the data has {table.n_variables} variables.")
+    return result
 
 
 def _checks(
@@ -126,6 +139,9 @@ def _assumed(assumptions: Assumptions, model: CausalEstimator) -> list[str]:
         "No variable that matters to two others is missing from the table, and nothing causes itself in a circle.",
         "The rows are independent draws of one and the same system.",
     ]
+    choice = model.diagnostics_.get("score_choice")
+    if choice:
+        sentences.insert(1, f"The score was chosen by looking at the data: {choice['reason']}")
     knowledge = model.get_params(deep=False).get("knowledge")
     if knowledge is not None:
         sentences.append(f"Background knowledge was given and obeyed: {knowledge!r}.")
@@ -148,9 +164,11 @@ def _edges(
         for j in np.flatnonzero(graph.edges[i]):
             edge = (int(i), int(j))
             partial = fit.residuals[:, j] + fit.effects[edge]
-            grid = _grid(values[:, i])
             x = values[curves.rows, i]
+            grid = _grid(x)
             order = np.argsort(x, kind="stable")
+            certain = None if confidence is None else confidence[edge]
+            either = None if confidence is None else min(confidence[edge] + confidence[j, i], 1.0)
             slope = None if lines is None else float((x - x.mean()) @ lines.effects[edge] / (x.var() * len(x)))
             result.append(
                 {
@@ -159,8 +177,11 @@ def _edges(
                     "weight": _finite(graph.strengths[edge]),
                     "strength": _rounded(fit.strength(*edge), 4),
                     "confidence": None if confidence is None else _rounded(confidence[edge], 3),
+                    "connected": None
+                    if confidence is None
+                    else _rounded(min(confidence[edge] + confidence.T[edge], 1.0), 3),
                     "directed": True,
-                    "slope": None if slope is None else _rounded(slope, 4),
+                    "slope": _rounded(slope, 4),
                     "points": _short(partial[shown]),
                     "curve": _short(np.interp(grid, x[order], curves.effects[edge][order])),
                 }
@@ -174,7 +195,7 @@ def _mark_undirected(edges: list[dict[str, Any]], graph: CausalGraph) -> None:
         edge["directed"] = not pattern[edge["effect"], edge["cause"]]
 
 
-def _nodes(graph: CausalGraph, values: FloatArray, rows: list[int]) -> list[dict[str, Any]]:
+def _nodes(graph: CausalGraph, values: FloatArray, rows: IntArray, shown: list[int]) -> list[dict[str, Any]]:
     place = np.argsort(graph.positions)
     return [
         {
@@ -184,8 +205,8 @@ def _nodes(graph: CausalGraph, values: FloatArray, rows: list[int]) -> list[dict
             "effects": int(graph.edges[k].sum()),
             "mean": _rounded(values[:, k].mean(), 5),
             "sd": _rounded(values[:, k].std(), 5),
-            "values": _short(values[rows, k]),
-            "grid": _short(_grid(values[:, k])),
+            "values": _short(values[shown, k]),
+            "grid": _short(_grid(values[rows, k])),
         }
         for k, name in enumerate(graph.names)
     ]

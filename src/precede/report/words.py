@@ -38,8 +38,9 @@ def found_words(graph: CausalGraph, edges: list[dict[str, Any]]) -> list[str]:
     return sentences
 
 
-def sure_words(edges: list[dict[str, Any]], checks: list[Diagnostic]) -> list[str]:
+def sure_words(edges: list[dict[str, Any]], checks: list[Diagnostic], n_resamples: int | None = None) -> list[str]:
     """How far the result can be relied on."""
+    resamples = "resamples" if n_resamples is None else f"{n_resamples} resamples"
     warnings = sum(check.level == "warning" for check in checks)
     notes = sum(check.level == "note" for check in checks)
     fine = len(checks) - warnings - notes
@@ -47,7 +48,7 @@ def sure_words(edges: list[dict[str, Any]], checks: list[Diagnostic]) -> list[st
     certain = [edge["confidence"] for edge in edges if edge["confidence"] is not None]
     if certain:
         high = int((np.array(certain) >= 0.9).sum())
-        sentences.append(f"{high} of {counted(len(certain), 'edge')} came back in at least 90% of the resamples.")
+        sentences.append(f"{high} of {counted(len(certain), 'edge')} came back in at least 90% of the {resamples}.")
     else:
         sentences.append(
             "How stable each edge is was not tested: resampling the rows (a bootstrap) would give each a confidence."

@@ -72,7 +72,7 @@
       polyline(linear ? "smooth" : "fitted", cause.grid, edge.curve, px, py) + (linear ? polyline("fitted", cause.grid, line, px, py) : ""));
     card.innerHTML = `<h3>${escape(cause.name)} → ${escape(effect.name)}</h3><dl>` +
       `<div><dt>Weight</dt><dd>${text(edge.weight)}</dd></div><div><dt>Strength</dt><dd>${text(edge.strength)}</dd></div>` +
-      (edge.confidence === null ? "" : `<div><dt>Confidence</dt><dd>${text(edge.confidence)}</dd></div>`) +
+      (edge.confidence === null ? "" : `<div><dt>Confidence</dt><dd>${text(edge.confidence)}</dd></div><div><dt>In either direction</dt><dd>${text(edge.connected)}</dd></div>`) +
       (edge.directed ? "" : "<div><dt>Direction</dt><dd>either way</dd></div>") + `</dl>${plot}` +
       `<p class="hint">${escape(effect.name)} as it depends on ${escape(cause.name)}, its other causes taken out. ` +
       (linear ? "The line is the linear fit, the dashes a smooth one." : "The curve is a smooth fit.") + "</p>";
