@@ -176,10 +176,8 @@ def _edges(
                     "effect": edge[1],
                     "weight": _finite(graph.strengths[edge]),
                     "strength": _rounded(fit.strength(*edge), 4),
-                    "confidence": None if confidence is None else _rounded(confidence[edge], 3),
-                    "connected": None
-                    if confidence is None
-                    else _rounded(min(confidence[edge] + confidence.T[edge], 1.0), 3),
+                    "confidence": _rounded(certain, 3),
+                    "connected": _rounded(either, 3),
                     "directed": True,
                     "slope": _rounded(slope, 4),
                     "points": _short(partial[shown]),
