@@ -188,7 +188,7 @@ def round_steps(low: float, high: float) -> list[float]:
     [-31400.0, -31200.0, -31000.0, -30800.0]
     """
     size = 10 ** np.floor(np.log10((high - low) / 3))
-    step = max(size * factor for factor in (1, 2, 5) if (high - low) / (size * factor) >= 3)
+    step = max(size * factor for factor in (1, 2, 5) if (high - low) / (size * factor) >= 2.999)
     first = np.ceil(low / step) * step
     return [float(value) for value in np.arange(first, high, step)]
 
