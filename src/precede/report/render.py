@@ -7,7 +7,6 @@ import json
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from precede.drawing import BOX_HEIGHT, draw
 from precede.errors import OptionError
@@ -46,6 +45,8 @@ def render_report(summary: dict[str, Any]) -> str:
     html : str
         The same summary always gives the same text.
     """
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # the command line runs without it
+
     if summary.get("format") != "precede-summary" or summary.get("version") != 1:
         raise OptionError("this is not a summary of version 1 that this release of precede can show.")
     environment = Environment(
