@@ -45,8 +45,11 @@ def _dots(new_figure: Any, experiment: Experiment, entries: Sequence[Entry]) -> 
         for entry in entries:
             if entry.metric == metric and entry.data == data:
                 _dot(axis, entry, methods.index(entry.method))
-        if metric not in ("tpr", "order_tpr"):
+        if metric in ("tpr", "order_tpr"):
+            axis.set_xlim(0, 1.05)
+        else:
             axis.set_xscale("symlog", linthresh=1)
+            axis.set_xlim(left=-0.25)
         axis.set_title(f"{LABELS.get(metric, metric)}, {data}", fontsize=8)
         axis.set_yticks(range(len(methods)), methods)
         axis.set_ylim(len(methods) - 0.5, -0.5)

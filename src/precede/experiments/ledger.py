@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -75,18 +76,12 @@ class Ledger:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise OptionError(f"out={str(self.folder)!r} cannot be written to ({error.strerror}).") from error
-        self._lock = (self.folder / ".lock").open("w")
-        if sys.platform != "win32":
-            try:
-                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the system frees it when the process dies
-            except OSError as error:
-                self._lock.close()
-                raise OptionError(
-                    f"out={str(self.folder)!r} is in use by another run: wait, or take another."
-                ) from error
-        for name in (CELLS, TIMES, RUNS):
-            cut_torn_line(self.folder / name)
-        self.cells = by_key(read_lines(self.folder / CELLS))
+        with ExitStack() as stack:
+            stack.enter_context(only_user(self.folder))
+            for name in (CELLS, TIMES, RUNS):
+                cut_torn_line(self.folder / name)
+            self.cells = by_key(read_lines(self.folder / CELLS))
+            self._lock = stack.pop_all()
         return self
 
     def start(self, run: Mapping[str, Any]) -> None:
@@ -115,9 +110,25 @@ class Ledger:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for name in (CELLS, TIMES):
-            rewrite_sorted(self.folder / name)
-        self._lock.close()
+        with self._lock:
+            for name in (CELLS, TIMES):
+                rewrite_sorted(self.folder / name)
+
+
+@contextmanager
+def only_user(folder: Path) -> Iterator[None]:
+    """Keep other runs out of a folder within the block; the system lets them in when this process dies."""
+    if sys.platform == "win32":
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError as error:
+        raise OptionError(f"out={str(folder)!r} is in use by another run: wait for it, or take another.") from error
+    finally:
+        os.close(handle)
 
 
 def append(path: Path, record: Mapping[str, Any]) -> None:

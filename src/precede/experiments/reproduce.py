@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.box import SIMPLE
-from rich.console import RenderableType
-from rich.table import Table as TerminalTable
+from rich.console import Group, RenderableType
 from rich.text import Text
 
 from precede.errors import OptionError, check_positive
@@ -193,15 +191,14 @@ def parse_seeds(text: str) -> list[int]:
         raise OptionError(f"seeds={text!r} will not do: write '5' for the first five, '0-4', or '0,2,4'.") from error
 
 
-def list_experiments() -> TerminalTable:
-    """Every experiment, for ``precede reproduce --list``."""
-    table = TerminalTable("name", "what it shows, and its rows", "in the paper", "data", "cells", box=SIMPLE)
+def list_experiments() -> RenderableType:
+    """Every experiment with its rows, for ``precede reproduce --list``."""
+    lines: list[Text] = []
     for name, experiment in EXPERIMENTS.items():
-        table.add_row(
-            name,
-            Text(experiment.title).append("\n" + " ".join(method.name for method in experiment.methods), style="dim"),
-            experiment.source,
-            " ".join(data.name for data in experiment.data),
-            str(len(experiment.cells())),
-        )
-    return table
+        title = f"  {experiment.title} ({experiment.source}; {len(experiment.cells())} cells)"
+        lines += [
+            Text.assemble((name, "bold"), title),
+            Text(f"  data: {', '.join(data.name for data in experiment.data)}", style="dim"),
+            Text(f"  methods: {', '.join(method.name for method in experiment.methods)}", style="dim"),
+        ]
+    return Group(*lines)

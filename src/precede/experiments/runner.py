@@ -25,6 +25,8 @@ from precede.progress import ProgressBar
 METRICS = ("shd", "tpr", "fdr", "f1", "order_tpr", "cpdag_shd", "n_edges", "n_true_edges")
 LONGEST_CURVE = 250
 """Points of a learning curve that are kept."""
+CONNECT_SECONDS = 20
+"""How long a Dask scheduler may take to answer."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +200,7 @@ def _dask(address: str) -> Iterator[Any]:
     from distributed import Client
 
     try:
-        client = Client(address, timeout=20)
+        client = Client(address, timeout=CONNECT_SECONDS)
     except (OSError, ValueError) as error:
         raise OptionError(f"cluster={address!r} does not answer as a Dask scheduler: {error}.") from error
     with client:

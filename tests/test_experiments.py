@@ -1,0 +1,363 @@
+"""Experiments: cells, the ledger, the runner, the tables."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from precede.cli import app
+from precede.errors import OptionError, PrecedeError
+from precede.experiments import runner
+from precede.experiments.cells import Cell, Data, Experiment, Method
+from precede.experiments.designs import CORL_2, EXPERIMENTS, default_corl, plain
+from precede.experiments.figures import common_curve
+from precede.experiments.ledger import CELLS, RUNS, TIMES, Ledger, read_lines
+from precede.experiments.published import Published
+from precede.experiments.reproduce import parse_seeds, reproduce
+from precede.experiments.runner import run_cell
+from precede.experiments.summary import verdict_on
+
+SMALL = Data("er1", "er", 5, 1, n_samples=200)
+TINY = Experiment(
+    "tiny", "Tiny", "nowhere", (SMALL, replace(SMALL, name="sf1", graph="sf")), plain(["eqvar", "random"]), seeds=(0, 1)
+)
+LINEAR_LIMITS = {"n_iterations": 3, "batch_size": 4}
+
+
+def text_of(folder: Path) -> bytes:
+    return (folder / CELLS).read_bytes()
+
+
+# cells and designs
+
+
+@pytest.mark.parametrize("design", EXPERIMENTS.values(), ids=lambda design: design.name)
+def test_designs_are_sound(design: Experiment) -> None:
+    cells = design.cells()
+    assert len({cell.key for cell in cells}) == len(cells)
+    assert all(name.count("/") == 0 for cell in cells for name in (cell.data.name, cell.method.name))
+    json.dumps([cell.settings() for cell in cells])
+    for method in design.methods:
+        if "pretrained" not in method.options:
+            method.build(random_state=0, verbose=False)
+
+
+@pytest.mark.parametrize("name", ["table1-30", "table1-100", "linear-50", "others-linear", "lingam", "linear-150"])
+def test_linear_tables_have_the_controls(name: str) -> None:
+    assert {"eqvar", "sort-regress", "random"} <= {method.name for method in EXPERIMENTS[name].methods}
+
+
+def test_options_reach_the_estimator() -> None:
+    model = Cell(SMALL, replace(CORL_2, options={"encoder": "mlp"}), 3, max_time=7.0).build("cpu")
+    got = model.get_params()
+    assert (got["encoder"], got["inputs"], got["polish"], got["max_time"]) == ("mlp", "resample", False, 7.0)
+    assert (got["device"], got["random_state"], got["verbose"]) == ("cpu", 10_003, False)
+
+
+def test_an_unknown_option_is_named() -> None:
+    with pytest.raises(OptionError, match="encodr"):
+        replace(CORL_2, options={"encodr": "mlp"}).build()
+
+
+def test_random_orders_are_not_those_of_the_data() -> None:
+    """With one seed for data and method, the first draws coincide and a random order would be the true one."""
+    data = Data("er2", "er", 12, 2, n_samples=50)
+    shares = [
+        run_cell(Cell(data, Method("random", "random"), seed)).record["metrics"]["order_tpr"] for seed in range(4)
+    ]
+    assert np.mean(shares) < 0.8
+
+
+def test_choice_of_cells() -> None:
+    keys = [cell.key for cell in TINY.cells(seeds=[4], methods=["eqvar"], data=["sf1"])]
+    assert keys == ["sf1/eqvar/4"]
+    assert [cell.seed for cell in TINY.cells()] == [0] * 4 + [1] * 4
+    with pytest.raises(OptionError, match="did you mean 'eqvar'"):
+        TINY.cells(methods=["eqvr"])
+    with pytest.raises(OptionError, match="data of tiny"):
+        TINY.cells(data=["er9"])
+    with pytest.raises(OptionError, match="seeds"):
+        TINY.cells(seeds=[])
+
+
+def test_quick_means_one_seed_and_small_limits() -> None:
+    cells = EXPERIMENTS["sachs"].cells(quick=True)
+    assert {cell.max_time for cell in cells} == {4.0}
+    corl = next(cell for cell in cells if cell.method.name == "corl-2")
+    assert corl.method.options["n_iterations"] == 20
+    assert corl.method.options["score"] == "gp"
+    assert "corl-additive" not in {cell.method.name for cell in cells}
+    assert EXPERIMENTS["sachs"].cells(quick=True, max_time=1.0)[0].max_time == 1.0
+
+
+def test_fixed_data_runs_methods_without_randomness_once() -> None:
+    cells = EXPERIMENTS["sachs"].cells()
+    count = [cell.method.name for cell in cells].count
+    assert (count("notears"), count("gran-dag"), count("random-cam")) == (1, 5, 100)
+
+
+@pytest.mark.parametrize("text", ["x", "1-", "0.5"])
+def test_seeds_that_cannot_be_read(text: str) -> None:
+    with pytest.raises(OptionError, match="first five"):
+        parse_seeds(text)
+
+
+# one cell
+
+
+def test_an_error_becomes_a_sentence() -> None:
+    finished = run_cell(Cell(SMALL, Method("bad", "corl", options={"reward": "dens"}), 0))
+    assert "did you mean 'dense'" in finished.record["error"]
+    assert finished.record["metrics"] == {}
+    finished = run_cell(Cell(SMALL, Method("bad", "corl", options={"n_samples": 8, "knowledge": 3}), 0))
+    assert finished.record["error"]
+
+
+def test_a_cell_cut_short_by_the_user_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("precede.search.train.Trainer.step", stop)
+    with pytest.raises(KeyboardInterrupt):
+        run_cell(Cell(SMALL, replace(CORL_2, options=LINEAR_LIMITS), 0))
+
+
+def test_iterations_and_curve_of_corl() -> None:
+    finished = run_cell(Cell(SMALL, replace(CORL_2, options={"n_iterations": 12, "batch_size": 4}), 0, keep_curve=True))
+    metrics, curve = finished.record["metrics"], finished.record["curve"]
+    assert curve["iteration"] == list(range(1, 13))
+    assert curve["best_score"].index(curve["best_score"][-1]) + 1 == metrics["converged_at"]
+    assert metrics["iterations"] == 12
+    assert finished.times["seconds"] > 0
+
+
+def test_long_curves_are_thinned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "LONGEST_CURVE", 5)
+    cell = Cell(SMALL, replace(CORL_2, options={"n_iterations": 12, "batch_size": 4}), 0, keep_curve=True)
+    assert run_cell(cell).record["curve"]["iteration"] == [1, 4, 7, 10, 12]
+
+
+def test_curves_of_different_length() -> None:
+    records = [
+        {"curve": {"iteration": [1, 3], "mean_score": [0.0, 2.0]}, "metrics": {"greedy_score": 1.0}},
+        {"curve": {"iteration": [1, 2], "mean_score": [5.0, 6.0]}, "metrics": {"greedy_score": 5.0}},
+    ]
+    iterations, values = common_curve(records)
+    assert iterations.tolist() == [1, 2, 3]
+    assert values.tolist() == [[-1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]
+
+
+# the ledger
+
+
+def test_a_torn_line_is_cut_and_written_again(tmp_path: Path) -> None:
+    reproduce(TINY, out=tmp_path, verbose=False)
+    folder = tmp_path / "tiny"
+    whole = text_of(folder)
+    (folder / CELLS).write_bytes(whole[:-40])
+    again = reproduce(TINY, out=tmp_path, verbose=False)
+    assert again.n_run == 1
+    assert text_of(folder) == whole
+
+
+def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
+    (tmp_path / "tiny").mkdir()
+    (tmp_path / "tiny" / CELLS).write_text('{"key": "a/b/0"}\nnonsense\n{"key": "a/b/1"}\n')
+    with pytest.raises(PrecedeError, match="line 2 of"):
+        reproduce(TINY, out=tmp_path, verbose=False)
+
+
+def test_one_run_at_a_time(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "tiny"), pytest.raises(OptionError, match="in use by another run"):
+        reproduce(TINY, out=tmp_path, verbose=False)
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OptionError, match="cannot be written"):
+        reproduce(TINY, out=tmp_path / "file", verbose=False)
+
+
+def test_merge_takes_over_results(tmp_path: Path) -> None:
+    reproduce(TINY, out=tmp_path / "all", verbose=False)
+    reproduce(TINY, seeds=[0], out=tmp_path / "here", verbose=False)
+    reproduce(TINY, seeds=[1], out=tmp_path / "there", verbose=False)
+    for _ in range(2):  # the second time changes nothing
+        done = reproduce(TINY, out=tmp_path / "here", merge=[tmp_path / "there" / "tiny"], render=True, verbose=False)
+        assert done.n_run == 0
+        assert text_of(tmp_path / "here" / "tiny") == text_of(tmp_path / "all" / "tiny")
+        assert len(read_lines(tmp_path / "here" / "tiny" / RUNS)) == 2
+    with pytest.raises(OptionError, match="holds no results"):
+        reproduce(TINY, out=tmp_path / "here", merge=[tmp_path], render=True, verbose=False)
+
+
+# whole runs
+
+
+def test_nothing_is_repeated(tmp_path: Path) -> None:
+    assert reproduce(TINY, seeds=[0], out=tmp_path, verbose=False).n_run == 4
+    assert reproduce(TINY, out=tmp_path, verbose=False).n_run == 4
+    assert reproduce(TINY, out=tmp_path, verbose=False).n_run == 0
+    assert len(read_lines(tmp_path / "tiny" / CELLS)) == 8
+    assert reproduce(TINY, seeds=[0], data=["er1"], max_time=5.0, out=tmp_path, verbose=False).n_run == 2
+    assert len(read_lines(tmp_path / "tiny" / CELLS)) == 8
+
+
+def test_failed_cells_are_kept_and_retried_on_demand(tmp_path: Path) -> None:
+    broken = replace(TINY, methods=(Method("corl", "corl", options={"reward": "dens"}),), data=(SMALL,))
+    done = reproduce(broken, out=tmp_path, verbose=False)
+    assert {entry.ours() for entry in done.entries} == {"failed"}
+    assert "er1/corl/1 failed: reward='dens'" in (tmp_path / "tiny" / "table.md").read_text()
+    assert reproduce(broken, out=tmp_path, verbose=False).n_run == 0
+    assert reproduce(broken, out=tmp_path, retry_failed=True, verbose=False).n_run == 2
+
+
+def test_two_processes_give_the_same_file(tmp_path: Path) -> None:
+    learning = replace(TINY, methods=(*TINY.methods, replace(CORL_2, options=LINEAR_LIMITS)))
+    reproduce(learning, out=tmp_path / "one", verbose=False)
+    reproduce(learning, out=tmp_path / "two", jobs=2, verbose=False)
+    assert text_of(tmp_path / "one" / "tiny") == text_of(tmp_path / "two" / "tiny")
+    with pytest.raises(OptionError, match="jobs=0"):
+        reproduce(TINY, out=tmp_path, jobs=0, verbose=False)
+
+
+SCRIPT = """
+import sys, time
+from precede.experiments import runner
+from precede.experiments.cells import Data, Experiment
+from precede.experiments.designs import plain
+from precede.experiments.reproduce import reproduce
+
+def slowly(cell, device=None, run=runner.run_cell):
+    finished = run(cell, device)
+    time.sleep(0.3)
+    return finished
+
+runner.run_cell = slowly
+data = (Data("er1", "er", 5, 1, n_samples=200),)
+reproduce(Experiment("tiny", "Tiny", "nowhere", data, plain(["eqvar", "random"]), seeds=(0, 1, 2)), out=sys.argv[1])
+"""
+
+
+def test_a_killed_run_continues(tmp_path: Path) -> None:
+    """SIGKILL in the middle, start again: the bytes of an uninterrupted run, and no finished cell is run twice."""
+    command = [sys.executable, "-c", SCRIPT]
+    killed, cells = tmp_path / "killed", tmp_path / "killed" / "tiny" / CELLS
+    process = subprocess.Popen([*command, str(killed)])
+    while process.poll() is None and (not cells.exists() or cells.read_bytes().count(b"\n") < 2):
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    before = read_lines(cells)
+    assert 2 <= len(before) < 6
+    subprocess.run([*command, str(killed)], check=True)
+    whole = replace(TINY, data=(SMALL,), seeds=(0, 1, 2))
+    reproduce(whole, out=tmp_path / "whole", verbose=False)
+    assert cells.read_bytes() == text_of(tmp_path / "whole" / "tiny")
+    first_run = read_lines(killed / "tiny" / RUNS)[0]["run"]
+    kept = {record["key"] for record in read_lines(killed / "tiny" / TIMES) if record["run"] == first_run}
+    assert {record["key"] for record in before} <= kept
+
+
+# tables
+
+
+@pytest.mark.parametrize(
+    ("metric", "mean", "expected"),
+    [
+        ("shd", 7.9, "equal"),
+        ("shd", 0.5, "better"),
+        ("shd", 8.1, "worse"),
+        ("tpr", 8.1, "better"),
+        ("tpr", 0.5, "worse"),
+    ],
+)
+def test_verdicts(metric: str, mean: float, expected: str) -> None:
+    assert verdict_on(metric, mean, Published(4.4, 3.5, 0.05)) == expected
+
+
+def test_a_zero_must_be_met() -> None:
+    assert verdict_on("shd", 0.2, Published(0.0, 0.0, 0.05)) == "worse"
+    assert verdict_on("tpr", 0.996, Published(1.0, 0.0, 0.005)) == "equal"
+    assert verdict_on("shd", 12, Published(11, None, 0.5)) == "worse"
+
+
+def test_tables_say_what_was_not_run_and_where_it_comes_from(tmp_path: Path) -> None:
+    small = replace(
+        EXPERIMENTS["table1-30"],
+        data=tuple(replace(data, n_variables=6, degree=1, n_samples=200) for data in EXPERIMENTS["table1-30"].data),
+    )
+    done = reproduce(small, methods=["random", "eqvar"], data=["er2"], seeds=[0, 1], out=tmp_path, verbose=False)
+    page = (tmp_path / "table1-30" / "table.md").read_text()
+    er2 = page.split("## er5")[0]
+    assert "| notears | not run | 0.95 (0.03) | not run | 14.2 (9.4) | 0/5 |  |" in er2
+    assert "▲ | 140.4 (36.7) | 2/5" in er2
+    assert "`precede reproduce table1-30 --seeds 0,1 --methods random,eqvar --data er2`, commit" in page
+    assert "cores" in page
+    assert "UTC" in page
+    console = Console(width=80, record=True)
+    console.print(done.tables)
+    assert "Not run: er5, sf2, sf5." in console.export_text()
+    lines = (tmp_path / "table1-30" / "table.csv").read_text().splitlines()
+    assert len(lines) == 1 + 4 * 12 * 3
+    row = next(line for line in lines if line.startswith("er2,random,shd")).split(",")
+    assert (row[5], row[7], row[8], row[9], row[10]) == ("2", "5", "140.4", "36.7", "better")
+    assert (tmp_path / "table1-30" / "figure.png").stat().st_size > 10_000
+
+
+def test_learning_curves_become_a_figure(tmp_path: Path) -> None:
+    curves = replace(
+        TINY, data=(SMALL,), methods=(replace(CORL_2, options=LINEAR_LIMITS),), metrics=("shd",), keep_curves=True
+    )
+    reproduce(curves, out=tmp_path, verbose=False)
+    assert (tmp_path / "tiny" / "figure.png").stat().st_size > 5_000
+
+
+def test_without_matplotlib_there_is_no_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    done = reproduce(TINY, out=tmp_path, verbose=False)
+    assert "figure.png" not in [path.name for path in done.files]
+    assert "figure.png" not in (tmp_path / "tiny" / "table.md").read_text()
+
+
+def test_sachs_quick(tmp_path: Path) -> None:
+    """The quick run of ``precede reproduce sachs --quick`` with smaller limits still, by the command line."""
+    options = ["--quick", "--max-time", "0.3", "--methods", "corl-2,ica-lingam,eqvar,empty,random-cam", "--quiet"]
+    result = CliRunner().invoke(app, ["reproduce", "sachs", *options, "--out", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    page = (tmp_path / "sachs-quick" / "table.md").read_text()
+    assert "| empty | 17.0 ≈ | 17.0 |" in page
+    assert "in " in page.split("Random orders with the same pruning (random-cam) have SHD ≤ 11 ")[1]
+    assert "of 20 draws" in page
+
+
+# the command line
+
+
+def test_list_and_errors() -> None:
+    listing = CliRunner().invoke(app, ["reproduce", "--list"])
+    assert listing.exit_code == 0
+    assert all(name in listing.output for name in EXPERIMENTS)
+    wrong = CliRunner().invoke(app, ["reproduce", "table1-3"])
+    assert wrong.exit_code == 2
+    assert "table1-30" in wrong.output
+    assert CliRunner().invoke(app, ["reproduce", "sachs", "--max-time", "0"]).exit_code == 2
+
+
+def test_render_needs_results(tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="render finds no results"):
+        reproduce(TINY, out=tmp_path, render=True, verbose=False)
+
+
+def test_default_corl_takes_the_score_it_is_given() -> None:
+    assert default_corl("nongaussian").build().get_params()["score"] == "nongaussian"

@@ -1,0 +1,78 @@
+"""Cells on a real Dask cluster: the same results, and a worker that is killed loses nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from precede.errors import OptionError
+from precede.experiments.cells import Data, Experiment
+from precede.experiments.designs import CORL_2, plain
+from precede.experiments.ledger import CELLS
+from precede.experiments.reproduce import reproduce
+
+LEARNING = replace(CORL_2, options={"n_iterations": 40, "batch_size": 8})
+TINY = Experiment(
+    "tiny",
+    "Tiny",
+    "nowhere",
+    (Data("er1", "er", 6, 1, n_samples=200),),
+    (*plain(["eqvar"]), LEARNING),
+    seeds=tuple(range(6)),
+)
+
+
+@pytest.mark.cluster
+@pytest.mark.filterwarnings("default")
+def test_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    cells = tmp_path / "cluster" / "tiny" / CELLS
+    killed: list[int] = []
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+
+        def kill_one() -> None:
+            while not cells.exists() or cells.read_bytes().count(b"\n") < 3:
+                time.sleep(0.02)
+            killed.append(next(iter(cluster.workers.values())).pid)
+            os.kill(killed[0], signal.SIGKILL)
+
+        killer = threading.Thread(target=kill_one, daemon=True)
+        killer.start()
+        done = reproduce(TINY, out=tmp_path / "cluster", cluster=cluster.scheduler_address, verbose=False)
+        killer.join(timeout=10)
+    assert killed
+    assert done.n_run == 12
+    reproduce(TINY, out=tmp_path / "here", verbose=False)
+    assert cells.read_bytes() == (tmp_path / "here" / "tiny" / CELLS).read_bytes()
+
+
+@pytest.mark.cluster
+@pytest.mark.filterwarnings("default")
+def test_workers_of_several_threads_are_refused(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as cluster,
+        pytest.raises(OptionError, match="--nthreads 1"),
+    ):
+        reproduce(TINY, out=tmp_path, cluster=cluster.scheduler_address, verbose=False)
+
+
+@pytest.mark.cluster
+@pytest.mark.filterwarnings("default")
+def test_no_scheduler_at_the_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("precede.experiments.runner.CONNECT_SECONDS", 1)
+    with pytest.raises(OptionError, match="does not answer"):
+        reproduce(TINY, out=tmp_path, cluster="tcp://127.0.0.1:1", verbose=False)
+
+
+def test_without_dask_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("precede.experiments.runner.find_spec", lambda _: None)
+    with pytest.raises(OptionError, match=r"precede\[cluster\]"):
+        reproduce(TINY, out=tmp_path, cluster="tcp://127.0.0.1:8786", verbose=False)
