@@ -8,7 +8,7 @@ from torch import Tensor
 
 from precede.graph import FloatArray
 
-CHUNK_BYTES = 64 * 2**20
+CHUNK_BYTES = 8 * 2**20
 """Rows are centred in pieces of about this size, so that a large data set is never copied whole."""
 
 SMALLEST_PIVOT = 1e-12

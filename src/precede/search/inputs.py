@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from precede.data.checks import row_blocks
 from precede.graph import FloatArray
 
 InputsName = Literal["fixed", "resample"]
@@ -22,7 +23,7 @@ class FixedInputs:
 
     def __init__(self, values: FloatArray, n_samples: int, rng: np.random.Generator, device: torch.device) -> None:
         rows = _draw_rows(len(values), n_samples, rng)
-        mean, scale = values.mean(axis=0), values.std(axis=0)
+        mean, scale = column_moments(values)
         columns = np.vstack([(values[rows] - mean) / scale, np.log(scale) - np.log(scale).mean()])
         self.n_inputs = len(columns)
         self._inputs = torch.tensor(columns.T[None], dtype=torch.float32, device=device)
@@ -42,9 +43,15 @@ class ResampledInputs:
         generator: torch.Generator,
         device: torch.device,
     ) -> None:
-        scaled = (values - values.mean(axis=0)) / values.std()
+        mean, scale = column_moments(values)
+        grand = values.mean()
+        overall = np.sqrt(np.mean(scale**2 + (mean - grand) ** 2))  # standard deviation of all values together
         self.n_inputs = n_samples
-        self._values = torch.tensor(scaled, dtype=torch.float32, device=device)
+        self._values = torch.empty(values.shape, dtype=torch.float32, device=device)
+        start = 0
+        for block in row_blocks(values):
+            self._values[start : start + len(block)] = torch.from_numpy((block - mean) / overall)
+            start += len(block)
         self.generator = generator
 
     def draw(self, batch: int, generator: torch.Generator | None = None) -> Tensor:
@@ -53,6 +60,13 @@ class ResampledInputs:
         shape = (batch, self.n_inputs)
         rows = torch.randint(len(self._values), shape, generator=generator, device=generator.device)
         return self._values[rows.to(self._values.device)].transpose(1, 2)
+
+
+def column_moments(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean and standard deviation of each column, by blocks of rows: ``std`` alone would copy the data."""
+    mean: FloatArray = values.mean(axis=0)
+    squares = sum(np.square(block - mean).sum(axis=0) for block in row_blocks(values))
+    return mean, np.sqrt(squares / len(values))
 
 
 def _draw_rows(n_rows: int, n_samples: int, rng: np.random.Generator) -> np.ndarray:
