@@ -13,6 +13,7 @@ from precede.data.simulate import simulate
 from precede.equivalence import cpdag
 from precede.errors import KnowledgeError, OptionError
 from precede.knowledge import Knowledge
+from precede.scores import regions
 from precede.scores.parents import SparseLinearScore
 from precede.scores.protocol import OrderScore, terms_given_all_others
 from precede.search.polish import polish
@@ -126,3 +127,21 @@ def test_bounds_and_singular_data():
     doubled = SparseLinearScore(np.column_stack([values, values[:, 0]]))
     assert torch.isfinite(doubled.terms(torch.arange(7)[None])).all()
     assert torch.isfinite(SparseLinearScore(values[:4]).terms(torch.arange(6)[None])).all()
+
+
+@pytest.mark.parametrize("capacity", [500, 3])
+def test_remembered_answers_are_those_worked_out(capacity, monkeypatch):
+    monkeypatch.setattr(regions, "CAPACITY", capacity)
+    constraints = Knowledge(required=[(0, 3)], forbidden=[(1, 2)]).over(range(9))
+    score = SparseLinearScore(linear_data(9, degree=3, m=200).data.to_numpy(), constraints=constraints)
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        asked = torch.from_numpy(rng.random((9, 40, 9)) < 0.5) & ~torch.eye(9, dtype=torch.bool)[:, None]
+        variables = torch.arange(9).repeat_interleave(40)
+        expected = score.parents(variables, asked.reshape(-1, 9))
+        assert torch.allclose(score.memo.terms(asked), expected.terms.view(9, 40), atol=1e-8, rtol=0)
+        last = score.memo.parents(asked[:, -1])
+        assert torch.equal(last.chosen, expected.chosen.view(9, 40, 9)[:, -1])
+    wanted = torch.zeros(9, 40, dtype=torch.bool)
+    assert not score.memo.terms(asked, wanted).any()
+    assert score.memo.n_solved < score.memo.n_questions

@@ -13,33 +13,13 @@ from precede.errors import KnowledgeError, OptionError
 from precede.graph import BoolArray, FloatArray, IntArray
 from precede.knowledge import Constraints
 from precede.scores.covariance import covariance, regularised
+from precede.scores.regions import Parents, RegionMemo
 
 CHUNK_ELEMENTS = 2**22
 """Problems are solved in pieces of about this many (problem, variable) pairs, which bounds the memory."""
 
 SMALLEST_VARIANCE = 1e-9
 """A variable that the parents leave less than this share of its variance has nothing to add."""
-
-
-@dataclass
-class Parents:
-    """Parent sets of a batch of problems, each a variable and the predecessors it may choose from.
-
-    Parameters
-    ----------
-    chosen : (n_problems, n_variables) bool tensor
-    terms : (n_problems,) float64 tensor
-        Penalised log-likelihood of the chosen sets.
-    touched : (n_problems, n_variables) bool tensor
-        Variables that were chosen at some step: without another predecessor the result is the same.
-    rivals : (n_problems, n_variables) bool tensor
-        Variables that would be chosen at some step if they were predecessors: with any other the result is the same.
-    """
-
-    chosen: Tensor
-    terms: Tensor
-    touched: Tensor
-    rivals: Tensor
 
 
 @dataclass
@@ -150,6 +130,7 @@ class SparseLinearScore:
         constraints = constraints or Constraints.none(d)
         self._allowed = torch.from_numpy(constraints.allowed.T.copy()).to(self.device)  # [child, parent]
         self._required = torch.from_numpy(constraints.required.T.copy()).to(self.device)
+        self.memo = RegionMemo(d, self.parents, self.device)
         self.notes = [
             "The score is the same for Markov-equivalent graphs: only the CPDAG is identified, and the direction of an "
             "edge that the CPDAG leaves undirected is arbitrary."
@@ -227,7 +208,7 @@ class SparseLinearScore:
             chosen[state.problem[state.growing], winner[state.growing]] = True
             state.add(self.correlation[winner], winner[:, None], size)
         all_rivals[state.problem] = state.rivals
-        return chosen, chosen.clone(), all_rivals
+        return chosen, chosen & ~self._required[variables], all_rivals  # what is required is there in any case
 
     def _shrink(self, variables: Tensor, chosen: Tensor) -> Tensor:
         """Drop the parent whose loss is least, while it is not worth its price: changes ``chosen``, returns terms."""
@@ -267,16 +248,18 @@ class SparseLinearScore:
     # -- the OrderScore interface ------------------------------------------------------------------------------
 
     def terms(self, orders: Tensor) -> Tensor:
-        d = self.n_variables
-        rows = max(1, CHUNK_ELEMENTS // d**2)
-        return torch.cat([self._of_orders(part).terms.view(-1, d) for part in torch.split(orders, rows)])
+        rows = max(1, CHUNK_ELEMENTS // self.n_variables**2)
+        return torch.cat([self._terms_of(part) for part in torch.split(orders, rows)])
 
-    def _of_orders(self, orders: Tensor) -> Parents:
-        """Parents of each variable given all before it; one problem per order and position, in sequence."""
-        d = self.n_variables
+    def _terms_of(self, orders: Tensor) -> Tensor:
         position = orders.argsort(dim=1)
-        before = position[:, None, :] < torch.arange(d, device=self.device)[:, None]  # [order, t, variable]
-        return self.parents(orders.reshape(-1), before.reshape(-1, d))
+        before = position[:, None, :] < position[:, :, None]  # [order, variable, predecessor]
+        return self.memo.terms(before.transpose(0, 1)).T.gather(1, orders)  # transposed: one row per variable there
+
+    def _parents_in(self, order: Tensor) -> Parents:
+        """Parents of each variable given all before it, row v for variable v."""
+        position = order.argsort()
+        return self.memo.parents(position[None, :] < position[:, None])
 
     def total(self, sums: Tensor) -> Tensor:
         return sums
@@ -288,10 +271,8 @@ class SparseLinearScore:
 
     def graph(self, order: IntArray) -> BoolArray:
         """The graph of an order: each variable's parents, ``[i, j]`` means i -> j."""
-        sequence = torch.as_tensor(np.asarray(order), device=self.device)
-        chosen = self._of_orders(sequence[None]).chosen.cpu().numpy()
-        edges = np.zeros((self.n_variables, self.n_variables), dtype=bool)
-        edges[:, np.asarray(order)] = chosen.T  # one problem per child: its row is the child's column
+        chosen = self._parents_in(torch.as_tensor(np.asarray(order), device=self.device)).chosen
+        edges: BoolArray = chosen.cpu().numpy().T.copy()  # transposed: a row of chosen is a child
         position = np.argsort(order)
         against = np.argwhere(edges & (position[:, None] > position[None, :]))
         if len(against):
@@ -313,47 +294,24 @@ class SparseLinearScore:
         Notes
         -----
         A variable that moves to the right leaves the predecessors of those it passes, which matters only to those
-        that touched it; to the left, it joins them, which matters only where it is a rival. Its own term over all
-        prefixes changes only where a prefix loses a variable that was touched. So a few
-        d problems are solved instead of d³.
+        that touched it; to the left, it joins them, which matters only where it is a rival. And an answer holds for
+        all predecessor sets of its region (:mod:`precede.scores.regions`), so few of the d³ problems are solved.
         """
         d = self.n_variables
-        now = self._of_orders(order[None])
-        own = self._prefix_terms(order)
-        changes = torch.zeros(d, d, dtype=torch.float64, device=self.device)  # [moved i, passed j], by position
         place = torch.arange(d, device=self.device)
-        earlier = place[:, None] < place[None, :]  # [i, j]
-        affected = torch.where(earlier, now.touched[:, order].T, now.rivals[:, order].T)
-        affected.fill_diagonal_(False)
-        moved, passed = affected.nonzero(as_tuple=True)
-        if len(moved):
-            predecessors = order.argsort() < passed[:, None]
-            rows = torch.arange(len(moved), device=self.device)
-            predecessors[rows, order[moved]] = moved > passed
-            changes[moved, passed] = self.parents(order[passed], predecessors).terms - now.terms[passed]
+        position = order.argsort()
+        now = self._parents_in(order)
+        terms = now.terms[order]  # in sequence, as all that follows
+        # rank[v, u]: position of u among the others of v
+        rank = position[None, :] - (position[None, :] > position[:, None]).long()
+        rank[place, place] = d  # never a predecessor of itself
+        own = self.memo.terms(rank[:, None, :] < place[None, :, None])[order]  # [i, k]: i given the first k others
+        # joint[v, u, :]: predecessors of v when u has changed sides; it matters only if u was touched, or is a rival
+        before = position[None, :] < position[:, None]
+        matters = torch.where(before, now.touched, now.rivals)
+        joint = before[:, None, :] ^ torch.eye(d, dtype=torch.bool, device=self.device)
+        passed = self.memo.terms(joint, matters) - now.terms[:, None]
+        changes = torch.where(matters, passed, 0.0).T[order][:, order]  # [moved, passed]; transposed: passed is v
         right = changes.triu(1).cumsum(dim=1)
         left = changes.tril(-1).flip(1).cumsum(dim=1).flip(1)
-        return now.terms.sum() - now.terms[:, None] + own + right.triu(1) + left.tril(-1)
-
-    def _prefix_terms(self, order: Tensor) -> Tensor:
-        """``[i, k]``: term of the variable at position i given the first k of the others, from the last k downwards."""
-        d = self.n_variables
-        result = torch.empty(d, d, dtype=torch.float64, device=self.device)
-        place = torch.arange(d, device=self.device)
-        # rank[i, variable]: position of the variable among the others of i
-        position = order.argsort()
-        rank = position[None, :] - (position[None, :] > place[:, None]).long()
-        rank[place, order] = d  # never a predecessor of itself
-        length = torch.full((d,), d - 1, device=self.device)
-        active = place
-        while len(active):
-            found = self.parents(order[active], rank[active] < length[:, None])
-            # the same result holds for every prefix that still has all that was touched
-            touched = found.touched & ~self._required[order[active]]  # what is required is there in any case
-            lowest = torch.where(touched, rank[active] + 1, 0).amax(dim=1)
-            spans = (place >= lowest[:, None]) & (place <= length[:, None])
-            result[active] = torch.where(spans, found.terms[:, None], result[active])
-            length = torch.minimum(lowest - 1, length - 1)
-            going = length >= 0
-            active, length = active[going], length[going]
-        return result
+        return terms.sum() - terms[:, None] + own + right.triu(1) + left.tril(-1)
