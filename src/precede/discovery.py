@@ -35,6 +35,7 @@ from precede.search.greedy import greedy_order
 from precede.search.inputs import InputsName
 from precede.search.listeners import TensorBoard
 from precede.search.polish import polish
+from precede.search.pretrained import load_pretrained
 from precede.search.rewards import RewardName, ShapingName
 from precede.search.train import Record, Trainer, TrainingSettings
 
@@ -77,6 +78,9 @@ class CORL(CausalEstimator):
         Improve the policy's best order by insertion moves; False is the paper.
     knowledge : Knowledge, optional
         Obeyed by the sampling, the polish, the exact search and the pruning.
+    pretrained : {"default", "paper"} or path, optional
+        Start from a pretrained policy, whose architecture takes the place of ``encoder``, ``decoder``, ``pointer``
+        and ``n_samples``. With ``n_iterations=0`` and ``polish=False`` its most likely order is the result.
     n_iterations, batch_size, n_samples : int
         Iterations of Algorithm 1, orders in each, rows that the encoder sees.
     patience : int or None
@@ -147,6 +151,7 @@ class CORL(CausalEstimator):
         pruning: PruningName = "auto",
         polish: bool = True,
         knowledge: Knowledge | None = None,
+        pretrained: str | Path | None = None,
         n_iterations: int = 500,
         batch_size: int = 64,
         n_samples: int = 64,
@@ -178,6 +183,7 @@ class CORL(CausalEstimator):
         self.pruning = pruning
         self.polish = polish
         self.knowledge = knowledge
+        self.pretrained = pretrained
         self.n_iterations = n_iterations
         self.batch_size = batch_size
         self.n_samples = n_samples
@@ -240,8 +246,12 @@ class CORL(CausalEstimator):
         check_choice("pruning", self.pruning, get_args(PruningName))
         check_choice("search", self.search, get_args(SearchName))
         check_choice("shaping", self.shaping, get_args(ShapingName))
-        for name in ("n_iterations", "batch_size", "n_samples"):
+        for name in ("batch_size", "n_samples"):
             check_positive(name, getattr(self, name), integer=True)
+        if self.n_iterations != 0 or self.pretrained is None:  # a pretrained policy needs no training
+            check_positive("n_iterations", self.n_iterations, integer=True)
+        if self.pretrained is not None and self.inputs == "resample":
+            raise OptionError("inputs='resample' will not do with a pretrained policy: it was trained on fixed rows.")
         for name in ("threshold", "cutoff", "gamma", "actor_learning_rate", "critic_learning_rate"):
             check_positive(name, getattr(self, name))
         for name in ("patience", "max_time"):
@@ -263,7 +273,9 @@ class CORL(CausalEstimator):
     def _make_score(self, table: Table, constraints: Constraints, diagnostics: dict[str, Any]) -> OrderScore:
         if isinstance(self.score, OrderScore):
             if self.score.n_variables != table.n_variables:
-                raise OptionError(f"the score is over {self.score.n_variables} variables, the data has {table.n_variables}.")
+                raise OptionError(
+                    f"the score is over {self.score.n_variables} variables, the data has {table.n_variables}."
+                )
             return self.score
         name = self.score
         device = choose_device(self.device)
@@ -288,7 +300,8 @@ class CORL(CausalEstimator):
             return SearchResult(optimum.order, optimum.score, [], {"exact": True, "best_score": optimum.score})
         deadline = Deadline(self.max_time)
         checkpoint = None if self.checkpoint is None else self._open_checkpoint(score, table, constraints, rng)
-        trainer = Trainer(score, table.values, self._settings(), constraints, rng)
+        pretrained = None if self.pretrained is None else load_pretrained(self.pretrained)
+        trainer = Trainer(score, table.values, self._settings(), constraints, rng, pretrained)
         records, interrupted = self._train(trainer, checkpoint)
         self._policy_ = TrainedPolicy.of(trainer)
         order, best = trainer.best_order, trainer.best_score
@@ -322,6 +335,7 @@ class CORL(CausalEstimator):
         ends = ("n_iterations", "patience", "max_time")
         settings = {name: value for name, value in asdict(self._settings()).items() if name not in ends}
         seed = self.random_state if isinstance(self.random_state, int) else None
+        settings |= {"pretrained": None if self.pretrained is None else str(self.pretrained)}
         settings |= {"score": score.name, "noise": self.noise, "precedences": np.argwhere(constraints.before).tolist()}
         data = data_fingerprint(table.values, table.names)
         if path.exists():

@@ -108,7 +108,21 @@ class TransformerEncoder(nn.Module):
         return result
 
 
-Encoder = NullEncoder | MLPEncoder | LSTMEncoder | TransformerEncoder | AlternatingEncoder | MomentsEncoder
+class LearnedStates(nn.Module):
+    """States that were computed once and are trained themselves, whatever the inputs."""
+
+    def __init__(self, states: Tensor) -> None:
+        super().__init__()
+        self.width = states.shape[-1]
+        self.states = nn.Parameter(states.clone())
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        return self.states
+
+
+Encoder = (
+    NullEncoder | MLPEncoder | LSTMEncoder | TransformerEncoder | LearnedStates | AlternatingEncoder | MomentsEncoder
+)
 
 
 def make_encoder(name: EncoderName, n_inputs: int) -> Encoder:

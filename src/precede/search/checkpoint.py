@@ -88,7 +88,7 @@ class CheckpointFile:
     def save(self, trainer: Trainer, records: Sequence[Record]) -> None:
         """Write beside the target, then take its place: the file is whole or the one before."""
         history = torch.tensor([astuple(record) for record in records], dtype=torch.float64)
-        beside = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        beside = self.path.with_name(f".{self.path.name}.partial")  # one name, so that kills leave no litter behind
         try:
             save_file({**trainer.state(), "history": history}, beside, metadata=self._metadata())
             os.replace(beside, self.path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -12,12 +13,13 @@ import numpy as np
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
+from torch import Tensor
 
 from precede.errors import OptionError, check_choice
 from precede.graph import FloatArray
 from precede.policy.actor import Actor
 from precede.policy.decoders import DecoderName, PointerName
-from precede.policy.encoders import EncoderName
+from precede.policy.encoders import EncoderName, LearnedStates
 from precede.search.inputs import FixedInputs
 
 FORMAT_VERSION = 1
@@ -68,6 +70,19 @@ class Pretrained:
     actor: Actor
     architecture: Architecture
     notes: dict[str, str]
+
+    @torch.no_grad()
+    def started_on(self, inputs: Tensor) -> Actor:
+        """A copy to train further on one data set, given as (1, n_variables, n_inputs).
+
+        An encoder that takes any number of rows has done its work after one look: its states become the parameters
+        that training moves, so that an iteration costs the decoder alone.
+        """
+        actor = copy.deepcopy(self.actor).to(inputs.device)
+        if self.architecture.encoder in ANY_ROWS:
+            actor.eval()
+            actor.encoder = LearnedStates(actor.encoder(inputs))
+        return actor
 
 
 def save_policy(path: Path | str, actor: Actor, architecture: Architecture, notes: Mapping[str, str]) -> None:

@@ -23,6 +23,7 @@ from precede.progress import Deadline
 from precede.randomness import seeded_torch, torch_generator
 from precede.scores.protocol import OrderScore
 from precede.search.inputs import FixedInputs, InputsName, ResampledInputs
+from precede.search.pretrained import Pretrained
 from precede.search.rewards import (
     RewardName,
     ShapingName,
@@ -87,6 +88,8 @@ class Trainer:
         Orders that break them are never sampled.
     rng : numpy Generator
         Seeds everything.
+    pretrained : Pretrained, optional
+        A policy to start from; its architecture takes the place of the settings'.
     """
 
     def __init__(
@@ -96,6 +99,7 @@ class Trainer:
         settings: TrainingSettings,
         constraints: Constraints,
         rng: np.random.Generator,
+        pretrained: Pretrained | None = None,
     ) -> None:
         self.score, self.settings = score, settings
         self.device = score.device
@@ -103,13 +107,18 @@ class Trainer:
         self.seconds = 0.0
         self._known_best, self._last_move = -np.inf, 0
         self.generator = torch_generator(rng, self.device)
-        if settings.inputs == "fixed":
-            self.inputs: FixedInputs | ResampledInputs = FixedInputs(values, settings.n_samples, rng, self.device)
+        if pretrained is not None:
+            self.inputs: FixedInputs | ResampledInputs = pretrained.architecture.inputs(values, rng, self.device)
+        elif settings.inputs == "fixed":
+            self.inputs = FixedInputs(values, settings.n_samples, rng, self.device)
         else:
             rows = torch_generator(rng, self.device)
             self.inputs = ResampledInputs(values, settings.n_samples, rows, self.device)
         with seeded_torch(rng):
-            self.actor = Actor(self.inputs.n_inputs, settings.encoder, settings.decoder, settings.pointer)
+            if pretrained is None:
+                self.actor = Actor(self.inputs.n_inputs, settings.encoder, settings.decoder, settings.pointer)
+            else:
+                self.actor = pretrained.started_on(self.inputs.draw(1))
             self.critic = Critic(self.actor.encoder.width)
         self.actor.to(self.device)
         self.critic.to(self.device)
@@ -123,7 +132,18 @@ class Trainer:
         start = constraints.nearest_order(rng.permutation(d))  # Algorithm 1 starts from a random ordering
         self._best_order = torch.tensor(start, device=self.device)
         self._best_score = torch.full((), -torch.inf, dtype=torch.float64, device=self.device)
+        if pretrained is not None:  # the order that it finds most likely is the one to beat
+            self._best_order = self.most_likely_order()
+            self._best_score = score.total(score.terms(self._best_order[None]).sum(1))[0]
         self._sampler: GraphedSampler | None = None
+
+    @torch.no_grad()
+    def most_likely_order(self) -> Tensor:
+        """Greedy decode: the most likely variable at every step, (n_variables,)."""
+        d = self.score.n_variables
+        return self.actor.sample(
+            self.actor.encoder(self.inputs.draw(1)), torch.zeros((1, d, d), device=self.device), self.before
+        )[0]
 
     def run(self) -> Iterator[Record]:
         """Train until the iterations, the patience or the time is spent; yield a record per iteration.
