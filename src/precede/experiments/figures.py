@@ -13,6 +13,7 @@ from precede.experiments.ledger import Record
 from precede.experiments.summary import LABELS, Entry
 
 PANELS_PER_ROW = 4
+WIDE = 20
 OURS, PAPERS = "#0b6e99", "#c0562a"
 
 
@@ -36,7 +37,7 @@ def draw(experiment: Experiment, entries: Sequence[Entry], cells: Sequence[Recor
 def _dots(new_figure: Any, experiment: Experiment, entries: Sequence[Entry]) -> Any:
     """A panel per metric and data setting; a line per method, ours filled and the paper's hollow."""
     panels = [(metric, data.name) for metric in experiment.metrics for data in experiment.data]
-    across = min(PANELS_PER_ROW, len(experiment.data))
+    across = min(PANELS_PER_ROW, len(experiment.data) if len(experiment.data) > 1 else len(panels))
     down = -(-len(panels) // across)
     methods = [method.name for method in experiment.methods]
     figure = new_figure(figsize=(1.6 + 2.1 * across, (0.6 + 0.19 * len(methods)) * down + 0.4), layout="constrained")
@@ -45,11 +46,7 @@ def _dots(new_figure: Any, experiment: Experiment, entries: Sequence[Entry]) -> 
         for entry in entries:
             if entry.metric == metric and entry.data == data:
                 _dot(axis, entry, methods.index(entry.method))
-        if metric in ("tpr", "order_tpr"):
-            axis.set_xlim(0, 1.05)
-        else:
-            axis.set_xscale("symlog", linthresh=1)
-            axis.set_xlim(left=-0.25)
+        _scale(axis, metric, [entry for entry in entries if (entry.metric, entry.data) == (metric, data)])
         axis.set_title(f"{LABELS.get(metric, metric)}, {data}", fontsize=8)
         axis.set_yticks(range(len(methods)), methods)
         axis.set_ylim(len(methods) - 0.5, -0.5)
@@ -60,6 +57,20 @@ def _dots(new_figure: Any, experiment: Experiment, entries: Sequence[Entry]) -> 
     axes[0].plot([], [], "D", color=PAPERS, mfc="none", label="paper")
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
     return figure
+
+
+def _scale(axis: Any, metric: str, entries: Sequence[Entry]) -> None:
+    """Shares from 0 to 1; other figures from 0 up, by powers of ten where they differ by more than :data:`WIDE`."""
+    if metric in ("tpr", "order_tpr"):
+        axis.set_xlim(-0.04, 1.05)
+        return
+    means = [entry.mean for entry in entries if entry.mean is not None]
+    means += [entry.published.mean for entry in entries if entry.published is not None]
+    if means and max(means) > WIDE * max(min(means), 1.0):
+        axis.set_xscale("symlog", linthresh=1)
+        axis.set_xlim(left=-0.25)
+    elif means:
+        axis.set_xlim(-0.04 * max(means), 1.15 * max(means) + 0.1)
 
 
 def _dot(axis: Any, entry: Entry, line: int) -> None:

@@ -149,9 +149,10 @@ def _value(record: Record, metric: str, times: Mapping[str, Record]) -> float | 
 
 
 def remarks(experiment: Experiment, cells: Iterable[Record]) -> list[str]:
-    """Sentences below the table: the experiment's own, the control's share, and every failure."""
+    """Sentences below the table: the experiment's own, the control's share, other limits, and every failure."""
     lines = list(experiment.notes)
     records = list(cells)
+    lines += _limits(experiment, records)
     if experiment.bound is not None:
         method, metric, bound = experiment.bound
         found = [
@@ -167,3 +168,17 @@ def remarks(experiment: Experiment, cells: Iterable[Record]) -> list[str]:
             )
     lines += [f"{record['key']} failed: {record['error']}" for record in records if record["error"] is not None]
     return lines
+
+
+def _limits(experiment: Experiment, records: list[Record]) -> list[str]:
+    """Which rows were run with options other than the experiment's: those of a quick run, or a time limit."""
+    own = {method.name: method.options for method in experiment.methods}
+    found: dict[str, list[str]] = {}
+    for record in records:
+        method, settings = record["key"].split("/")[1], record["settings"]
+        other = {name: value for name, value in settings["options"].items() if own.get(method, {}).get(name) != value}
+        other |= {} if settings["max_time"] is None else {"max_time": settings["max_time"]}
+        text = ", ".join(f"{name}={value!r}" for name, value in other.items())
+        if text and method not in found.setdefault(text, []):
+            found[text].append(method)
+    return [f"Run with {text}: {', '.join(names)}." for text, names in found.items()]
