@@ -5,6 +5,8 @@ import math
 import pytest
 import torch
 
+from precede.policy import alternating
+from precede.policy.alternating import attend
 from precede.policy.encoders import make_encoder
 from precede.policy.moments import classical_features
 
@@ -70,3 +72,23 @@ def test_classical_features_are_the_textbook_ones():
     assert variables[0, 0, 1] == pytest.approx(0.5 * math.log(0.5), abs=0.05)  # Var(a | b, c) = Var(a) / 2
     collinear = classical_features(torch.cat([x[:1], x[:1], x[1:]])[None])
     assert all(part.isfinite().all() for part in collinear)
+
+
+def test_attention_is_cut_to_the_longest_grid_and_never_cudnns(monkeypatch):
+    query, key, value = torch.randn((3, 10, 2, 4, 8), generator=torch.Generator().manual_seed(0)).requires_grad_()
+    whole = attend(query, key, value)
+    calls = []
+    plain = alternating.F.scaled_dot_product_attention
+
+    def watched(*parts):
+        calls.append((len(parts[0]), torch.backends.cuda.cudnn_sdp_enabled()))
+        return plain(*parts)
+
+    monkeypatch.setattr(alternating.F, "scaled_dot_product_attention", watched)
+    monkeypatch.setattr(alternating, "LARGEST_GRID", 7)
+    before = torch.backends.cuda.cudnn_sdp_enabled()
+    cut = attend(query, key, value)
+    assert calls == [(3, False)] * 3 + [(1, False)]
+    assert torch.backends.cuda.cudnn_sdp_enabled() == before
+    assert torch.allclose(cut, whole, atol=1e-6)
+    cut.sum().backward()

@@ -5,11 +5,26 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 BLOCKS = 4  # METHODS 5
 HEADS = 8
 FEED_FORWARD = 4
 """Hidden units of the feed-forward layers, as a multiple of the width."""
+
+LARGEST_GRID = 65_535
+"""Sequences times heads in one attention call: CUDA kernels put them on a grid axis of at most this length."""
+
+BACKENDS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+"""All but cuDNN's, whose backward pass fails on this many short sequences (torch 2.11)."""
+
+
+def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Scaled dot-product attention of (batch, heads, length, width) tensors, for any number of sequences."""
+    most = max(1, LARGEST_GRID // query.shape[1])
+    parts = zip(*(torch.split(part, most) for part in (query, key, value)), strict=True)
+    with sdpa_kernel(BACKENDS):
+        return torch.cat([F.scaled_dot_product_attention(*part) for part in parts])
 
 
 class AxisAttention(nn.Module):
@@ -29,7 +44,7 @@ class AxisAttention(nn.Module):
         batch, length, width = tokens.shape
         split = self.project(self.norm_attention(tokens)).view(batch, length, 3, HEADS, width // HEADS)
         query, key, value = split.permute(2, 0, 3, 1, 4)
-        attended = F.scaled_dot_product_attention(query, key, value).transpose(1, 2).reshape(batch, length, width)
+        attended = attend(query, key, value).transpose(1, 2).reshape(batch, length, width)
         tokens = tokens + self.merge(attended)
         result: Tensor = tokens + self.forward_layers(self.norm_forward(tokens))
         return result
