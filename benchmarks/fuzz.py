@@ -1,0 +1,213 @@
+"""A thousand malformed files: each must give one sentence, soon, and exit code 2 from the command line.
+
+    OMP_NUM_THREADS=1 python benchmarks/fuzz.py [--cases 1000] [--seed 0] [--through-cli 0.2]
+
+Valid CSV files, knowledge files (JSON, TOML), checkpoints, journals, confidences and graphs are cut, torn, stirred and
+replaced; what is still valid afterwards does not count. Exit code 1 at the first traceback or hang.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+import numpy as np
+from typer.testing import CliRunner
+
+from precede import CORL, CausalGraph, Knowledge, load_table, simulate
+from precede.baselines import EqVar
+from precede.cli import app
+from precede.confidence import Confidence
+from precede.errors import PrecedeError
+
+SECONDS_FOR_ONE = 60
+DATASET = simulate(n_variables=4, degree=1, n_samples=40, random_state=0)
+TINY = {"score": "linear", "encoder": "null", "decoder": "mlp", "n_iterations": 2, "batch_size": 2, "n_samples": 4}
+KNOWLEDGE = {
+    "required": [["x1", "x2"]],
+    "forbidden": [["x3", "x*"]],
+    "tiers": [["x1", "x3"], ["x2", "x4"]],
+    "roots": ["x1"],
+    "sinks": ["x4"],
+}
+
+
+class TooSlow(BaseException):
+    """A case that hangs."""
+
+
+def valid_files(folder: Path) -> dict[str, bytes]:
+    """One valid file of each kind."""
+    DATASET.data.to_csv(folder / "data.csv", index=False)
+    CORL(checkpoint=str(folder / "run"), random_state=0, verbose=False, **TINY).fit(DATASET.data)
+    found = EqVar(verbose=False).bootstrap(DATASET.data, n_resamples=3, random_state=0, checkpoint=folder / "journal")
+    toml = "\n".join(f"{name} = {json.dumps(value)}" for name, value in KNOWLEDGE.items())
+    return {
+        "csv": (folder / "data.csv").read_bytes(),
+        "json": json.dumps(KNOWLEDGE, indent=1).encode(),
+        "toml": toml.encode(),
+        "checkpoint": (folder / "run").read_bytes(),
+        "journal": (folder / "journal").read_bytes(),
+        "confidence": found.to_json().encode(),
+        "graph": DATASET.graph.to_json().encode(),
+        "matrix": DATASET.graph.to_csv().encode(),
+    }
+
+
+def read_knowledge(path: Path) -> None:
+    Knowledge.from_file(path).over(list(DATASET.data.columns))
+
+
+def read_checkpoint(path: Path) -> None:
+    CORL(checkpoint=str(path), resume=True, random_state=0, verbose=False, **TINY).fit(DATASET.data)
+
+
+def read_journal(path: Path) -> None:
+    EqVar(verbose=False).bootstrap(DATASET.data, n_resamples=3, random_state=0, checkpoint=path)
+
+
+READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "csv": ("data.csv", load_table),
+    "json": ("known.json", read_knowledge),
+    "toml": ("known.toml", read_knowledge),
+    "checkpoint": ("run.safetensors", read_checkpoint),
+    "journal": ("journal.jsonl", read_journal),
+    "confidence": ("confidence.json", Confidence.from_json),
+    "graph": ("graph.json", CausalGraph.from_json),
+    "matrix": ("graph.csv", CausalGraph.from_csv),
+}
+"""Kind to file name and the function that reads it."""
+
+
+def command_line(kind: str, path: Path, data: Path) -> list[str] | None:
+    """How the command line reads a file of this kind; None where it does not."""
+    quick = ["discover", str(data), "--method", "eqvar", "--quiet"]
+    tiny = [f"--set={name}={value}" for name, value in TINY.items()]
+    match kind:
+        case "csv":
+            return ["discover", str(path), "--method", "eqvar", "--quiet"]
+        case "json" | "toml":
+            return [*quick, "--knowledge", str(path)]
+        case "checkpoint":
+            return ["discover", str(data), "--seed=0", "--quiet", "--resume", "--checkpoint", str(path), *tiny]
+        case "graph" | "matrix":
+            return ["evaluate", str(path), str(path)]
+        case _:
+            return None
+
+
+def malformed(content: bytes, rng: np.random.Generator) -> bytes:
+    """Do something bad to a file."""
+    size = len(content)
+    lines = content.split(b"\n")
+    where = int(rng.integers(size))
+    odd = [b"\x00", b"\xff\xfe", b"nan", b"inf", b"-", b'"', b"'", b",", b";", b"[", b"]", b"{", b"}", b"[/b]", b"\r",
+           b"1e999", b"null", b"true", b"x1", "é".encode("latin-1"), b"=", b"#", b"9" * 400, b"\t", b"-1"]  # fmt: skip
+    piece = odd[int(rng.integers(len(odd)))]
+    match int(rng.integers(10)):
+        case 0:
+            return content[:where]
+        case 1:
+            return rng.bytes(int(rng.integers(200)))
+        case 2:
+            return content[:where] + piece + content[where:]
+        case 3:
+            return content[:where] + piece + content[where + len(piece) :]
+        case 4:  # a line twice or missing
+            k = int(rng.integers(len(lines)))
+            return b"\n".join(lines[:k] + lines[k + int(rng.integers(2)) * 2 - 1 :])
+        case 5:
+            stirred = bytearray(content)
+            for k in rng.integers(size, size=int(rng.integers(1, 30))):
+                stirred[k] = int(rng.integers(256))
+            return bytes(stirred)
+        case 6:
+            return content.replace(*(odd[int(k)] for k in rng.integers(len(odd), size=2)))
+        case 7:
+            return content[where:]
+        case 8:
+            return piece * int(rng.integers(1, 2000))
+        case _:
+            words = content.split(b'"')
+            rng.shuffle(words)
+            return b'"'.join(words)
+
+
+def one_sentence(text: str) -> bool:
+    return bool(text.strip()) and "\n" not in text.strip() and text.strip().endswith(".") and "Traceback" not in text
+
+
+def _ring(number: int, frame: FrameType | None) -> None:
+    raise TooSlow
+
+
+def fuzz(cases: int, seed: int, through_cli: float, kinds: list[str] | None = None) -> Counter[str]:
+    """Count the refusals of each kind; an error of any other class comes through as it is."""
+    rng = np.random.default_rng(seed)
+    counts: Counter[str] = Counter()
+    before = signal.signal(signal.SIGALRM, _ring)
+    try:
+        with tempfile.TemporaryDirectory() as top:
+            folder = Path(top)
+            originals = valid_files(folder)
+            data = folder / "data.csv"
+            case = folder / "case"
+            case.mkdir()
+            chosen = kinds or list(READERS)
+            while counts.total() - counts["still valid"] - counts["by the command line"] < cases:
+                kind = chosen[int(rng.integers(len(chosen)))]
+                name, read = READERS[kind]
+                content = malformed(originals[kind], rng)
+                (case / name).write_bytes(content)
+                signal.alarm(SECONDS_FOR_ONE)
+                try:
+                    read(case / name)
+                    counts["still valid"] += 1
+                    continue
+                except PrecedeError as error:
+                    said = str(error)
+                except BaseException:
+                    print(f"{kind}: {content[:300]!r}", file=sys.stderr)
+                    raise
+                assert one_sentence(said), f"{kind}: not a sentence: {said:.500}"
+                counts[kind] += 1
+                (case / name).write_bytes(content)  # a journal loses its torn line
+                arguments = command_line(kind, case / name, data)
+                if arguments is not None and rng.random() < through_cli:
+                    result = CliRunner().invoke(app, arguments)
+                    raised = result.exception
+                    assert result.exit_code == 2, f"{kind}: exit code {result.exit_code}: {result.output:.500}"
+                    assert isinstance(raised, SystemExit), f"{kind}: {raised!r}"
+                    counts["by the command line"] += 1
+                signal.alarm(0)
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+    return counts
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--through-cli", type=float, default=0.2, help="share that also goes through the command line")
+    given = parser.parse_args()
+    start = time.perf_counter()
+    counts = fuzz(given.cases, given.seed, given.through_cli)
+    for kind, count in sorted(counts.items()):
+        print(f"{kind:20} {count}")
+    refused = given.cases
+    print(f"{refused} malformed files, each refused with one sentence; {time.perf_counter() - start:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,171 @@
+"""Kill a fit, a bootstrap and the writing of results at random moments; nothing may be corrupt, resuming must agree.
+
+    OMP_NUM_THREADS=1 python benchmarks/kills.py [--kills 50] [--seed 0]
+
+Each round forks a child, kills it (SIGKILL) at a random moment of its course, looks at every file that it left, then
+runs again to the end and compares with what an uninterrupted run gave, byte for byte. Exit code 1 at the first fault.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+
+import precede.search.checkpoint as checkpoint_module
+from precede import CORL, CausalGraph, simulate
+from precede.baselines import EqVar
+from precede.confidence.journal import FORMAT as JOURNAL_FORMAT
+from precede.data.load import load_table
+from precede.formats import write_text
+from precede.report.folder import write_results
+from precede.report.write import write_report
+
+torch.optim.Adam([torch.zeros(1)])  # loads what every child would otherwise load again
+DATA = simulate(n_variables=6, degree=2, n_samples=300, random_state=0).data
+QUICK = {"score": "linear", "encoder": "null", "decoder": "mlp", "batch_size": 8, "n_samples": 16, "verbose": False}
+
+
+def fit(folder: Path) -> None:
+    """Train with a checkpoint every ten iterations; ends with fit.json."""
+    checkpoint_module.SECONDS_BETWEEN_SAVES = 0.0
+    path = str(folder / "run.safetensors")
+    model = CORL(n_iterations=60, patience=None, random_state=0, checkpoint=path, resume=True, **QUICK).fit(DATA)
+    history = model.history_.drop(columns="seconds").to_dict("list")
+    write_text(folder / "fit.json", json.dumps([model.score_, list(map(str, model.causal_order_)), history]))
+
+
+def check_fit(folder: Path) -> None:
+    path = folder / "run.safetensors"
+    if path.exists():
+        checkpoint_module.read_subject(path)
+
+
+def bootstrap(folder: Path) -> None:
+    """Forty resamples with a journal; ends with bootstrap.json."""
+    journal = folder / "journal.jsonl"
+    found = EqVar(verbose=False).bootstrap(DATA, n_resamples=40, random_state=0, checkpoint=journal)
+    found.to_json(folder / "bootstrap.json")
+
+
+def check_bootstrap(folder: Path) -> None:
+    path = folder / "journal.jsonl"
+    if path.exists():
+        whole, _, _ = path.read_text().rpartition("\n")  # a torn last line is allowed
+        header, *lines = (json.loads(line) for line in whole.split("\n"))
+        assert header["format"] == JOURNAL_FORMAT
+        assert all("order" in line for line in lines)
+
+
+def results(folder: Path) -> None:
+    """Write the folder of results, report and all, three times over."""
+    table = load_table(DATA)
+    model = EqVar(verbose=False).fit(table)
+    for _ in range(3):
+        write_results(folder, model, table)
+        write_report(folder, model, table)
+
+
+def check_results(folder: Path) -> None:
+    for path in folder.iterdir():
+        if path.name.startswith("."):  # a file in the making
+            continue
+        text = path.read_text()
+        if path.name == "graph.json":
+            assert CausalGraph.from_json(path).n_variables == 6
+        elif path.suffix == ".json":
+            json.loads(text)
+        elif path.suffix == ".html":
+            assert text.rstrip().endswith("</html>")
+        elif path.suffix == ".dot":
+            assert text.rstrip().endswith("}")
+
+
+JOBS: dict[str, tuple[Callable[[Path], None], Callable[[Path], None]]] = {
+    "fit": (fit, check_fit),
+    "bootstrap": (bootstrap, check_bootstrap),
+    "results": (results, check_results),
+}
+
+
+def in_child(job: Callable[[Path], None], folder: Path, seconds: float | None) -> bool:
+    """Run a job in a fork, killed after some seconds; True when it came to its end first."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            job(folder)
+            code = 0
+        finally:
+            os._exit(code)
+    if seconds is not None:
+        time.sleep(seconds)
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        return False
+    assert os.WEXITSTATUS(status) == 0, "the job failed by itself"
+    return True
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """What a job left behind, but for files that say when and how long."""
+    timed = ("run.safetensors", "journal.jsonl", "result.json", "report.html", "summary.json")
+    files = (path for path in folder.iterdir() if path.name not in timed and not path.name.startswith("."))
+    return {path.name: path.read_bytes() for path in files}
+
+
+def rounds(name: str, kills: int, rng: random.Random) -> tuple[int, int]:
+    """Kill one job so often; returns (killed in its course, ended before the kill)."""
+    job, check = JOBS[name]
+    killed = finished = 0
+    with tempfile.TemporaryDirectory() as top:
+        whole = Path(top) / "whole"
+        whole.mkdir()
+        start = time.perf_counter()
+        in_child(job, whole, None)
+        course = time.perf_counter() - start
+        expected = content(whole)
+        for k in range(kills):
+            folder = Path(top) / str(k)
+            folder.mkdir()
+            if in_child(job, folder, rng.uniform(0, course)):
+                finished += 1
+            else:
+                killed += 1
+            check(folder)
+            in_child(job, folder, None)
+            assert content(folder) == expected, f"{name}, kill {k}: not the result of an uninterrupted run"
+            shutil.rmtree(folder)
+    return killed, finished
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kills", type=int, default=50, help="of each kind")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", nargs="+", choices=list(JOBS), default=list(JOBS))
+    given = parser.parse_args()
+    for name in given.jobs:
+        start = time.perf_counter()
+        killed, finished = rounds(name, given.kills, random.Random(given.seed))
+        seconds = time.perf_counter() - start
+        print(
+            f"{name}: {killed} kills, {finished} ended first; no corrupt file, "
+            f"every resumed result the same ({seconds:.0f} s)"
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
