@@ -137,18 +137,21 @@ def _load(path: Path, shown: str) -> Pretrained:
             f"pretrained={shown!r} has format version {metadata.get('format_version')}, this Precede reads version "
             f"{FORMAT_VERSION}: use the release that saved it or train it again with precede pretrain."
         )
-    architecture = Architecture(**json.loads(metadata["architecture"]))
+    try:
+        architecture, notes = Architecture(**json.loads(metadata["architecture"])), json.loads(metadata["notes"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise OptionError(f"pretrained={shown!r} does not say how its network is built ({error}).") from error
     with torch.random.fork_rng(devices=[]):  # building draws weights that are overwritten at once
         actor = architecture.build()
     _check_shapes(actor, tensors, shown)
     actor.load_state_dict(tensors)
-    return Pretrained(actor, architecture, json.loads(metadata["notes"]))
+    return Pretrained(actor, architecture, notes)
 
 
 def _check_shapes(actor: Actor, tensors: Mapping[str, torch.Tensor], shown: str) -> None:
     expected = {name: tuple(tensor.shape) for name, tensor in actor.state_dict().items()}
     found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
-    for name in expected.keys() | found.keys():
+    for name in sorted(expected.keys() | found.keys()):
         if expected.get(name) != found.get(name):
             raise OptionError(
                 f"pretrained={shown!r} does not fit its own architecture: weight {name} has shape {found.get(name)} "
