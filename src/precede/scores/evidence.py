@@ -30,6 +30,9 @@ NOISE_SHARES = (0.05, 0.12, 0.3, 0.6, 0.9)
 MATRICES_AT_ONCE = 4
 """Matrices of one kernel's size that are alive together: squared distances, kernel, noisy kernel, factor."""
 
+KEPT_BYTES = 2**29
+"""One-dimensional kernels of an additive kernel are kept up to this size, else computed for each set."""
+
 CUDA_CHUNK_BYTES = 2 * 2**30
 """Kernels are factorised on a GPU in batches of about this size."""
 
@@ -108,6 +111,8 @@ class GaussianProcessEvidence:
         self.n_variables: int = values.shape[1]
         self._check_memory(memory_limit)
         standardised = (values - values.mean(axis=0)) / values.std(axis=0)
+        size = 8 * len(LENGTHSCALES) * self.n_variables * self.n_samples**2
+        self._kept: dict[float, Tensor] | None = {} if size <= KEPT_BYTES else None
         self.columns = torch.from_numpy(np.ascontiguousarray(standardised)).to(self.device)
 
     def _check_memory(self, memory_limit: float | None) -> None:
@@ -155,12 +160,15 @@ class GaussianProcessEvidence:
             variance = self.columns.square().mean(dim=0)
             alone: Tensor = -m / 2 * (torch.log(2 * math.pi * variance) + 1)
             return alone.expand(len(sets), -1)
-        parents = self.columns[:, torch.tensor(sets, device=self.device)].transpose(0, 1)  # (n_sets, m, |S|)
+        members = torch.tensor(sets, device=self.device)
+        parents = self.columns[:, members].transpose(0, 1)  # (n_sets, m, |S|)
         best = torch.full((len(sets), self.n_variables), -torch.inf, dtype=torch.float64, device=self.device)
         distances = squared_distances(parents) if self.kernel == "joint" else None
         for lengthscale in LENGTHSCALES:
             if distances is None:
-                kernel = additive_kernel(parents, lengthscale)
+                kernel = self._one_column(members[:, 0], lengthscale) / members.shape[1]
+                for column in members.T[1:]:
+                    kernel.add_(self._one_column(column, lengthscale), alpha=1 / members.shape[1])
             else:
                 kernel = torch.exp(distances * (-0.5 / (lengthscale**2 * parents.shape[2])))
             for share in NOISE_SHARES:
@@ -174,20 +182,26 @@ class GaussianProcessEvidence:
                 best = torch.maximum(best, evidence)
         return best
 
+    def _one_column(self, columns: Tensor, lengthscale: float) -> Tensor:
+        """One-dimensional kernels of a column per set, (n_sets, m, m); kept where the memory allows."""
+        if self._kept is None:
+            points = self.columns[:, columns].T
+            return torch.exp((points[:, :, None] - points[:, None, :]).square_().mul_(-0.5 / lengthscale**2))
+        if lengthscale not in self._kept:
+            points = self.columns.T
+            self._kept[lengthscale] = torch.exp(
+                (points[:, :, None] - points[:, None, :]).square_().mul_(-0.5 / lengthscale**2)
+            )
+        if len(columns) == 1:
+            return self._kept[lengthscale][int(columns) :][:1]  # a view: nothing is copied
+        return self._kept[lengthscale][columns]
+
 
 def squared_distances(points: Tensor) -> Tensor:
     """Squared Euclidean distances between rows, (n_sets, m, m) from (n_sets, m, n_columns)."""
     lengths = points.square().sum(dim=2)
     distances = lengths[:, :, None] + lengths[:, None, :] - 2 * points @ points.transpose(1, 2)
     return distances.clamp_(min=0)
-
-
-def additive_kernel(points: Tensor, lengthscale: float) -> Tensor:
-    """Mean over the columns of one-dimensional RBF kernels, (n_sets, m, m) from (n_sets, m, n_columns)."""
-    kernel = torch.zeros(points.shape[0], points.shape[1], points.shape[1], dtype=points.dtype, device=points.device)
-    for column in points.unbind(dim=2):
-        kernel += torch.exp((column[:, :, None] - column[:, None, :]).square_().mul_(-0.5 / lengthscale**2))
-    return kernel / points.shape[2]
 
 
 def map_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
