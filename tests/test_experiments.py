@@ -10,7 +10,6 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from rich.console import Console
 from typer.testing import CliRunner
@@ -66,15 +65,6 @@ def test_options_reach_the_estimator() -> None:
 def test_an_unknown_option_is_named() -> None:
     with pytest.raises(OptionError, match="encodr"):
         replace(CORL_2, options={"encodr": "mlp"}).build()
-
-
-def test_random_orders_are_not_those_of_the_data() -> None:
-    """With one seed for data and method, the first draws coincide and a random order would be the true one."""
-    data = Data("er2", "er", 12, 2, n_samples=50)
-    shares = [
-        run_cell(Cell(data, Method("random", "random"), seed)).record["metrics"]["order_tpr"] for seed in range(4)
-    ]
-    assert np.mean(shares) < 0.8
 
 
 def test_choice_of_cells() -> None:

@@ -14,8 +14,7 @@ from precede.estimator import CausalEstimator
 from precede.experiments.controls import CONTROLS
 
 METHOD_SEED = 10_000
-"""Added to a cell's seed for the method: with one seed for both, a method's first draws would be those of the data, and
-a random order would be the true one."""
+"""Added to a cell's seed for the method, so that a method never draws the very numbers its data was made of."""
 
 QUICK_SECONDS = 4.0
 """``max_time`` of a quick run's cells."""
