@@ -23,8 +23,13 @@ test: .venv/developed  ## the whole test suite
 test-slow: .venv/developed  ## longer checks
 	$(BIN)/pytest -m slow
 
-test-peers: .venv/developed  ## against the peer packages that are installed beside
-	$(BIN)/pytest -m peers
+.venv-peers/installed: pyproject.toml constraints-peers.txt
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/pip --disable-pip-version-check install --quiet --constraint constraints-peers.txt --editable ".[peers]"
+	touch $@
+
+test-peers: .venv-peers/installed  ## against gcastle, lingam, causal-learn, DoWhy, gadjid and Dask, in .venv-peers
+	OMP_NUM_THREADS=1 .venv-peers/bin/pytest -m "peers or cluster" tests
 
 test-browser: .venv/developed  ## reports in headless Chromium; does nothing without one on the PATH
 	$(BIN)/pytest -m browser tests/test_report_browser.py
@@ -41,4 +46,4 @@ bench: .venv/developed  ## the tables that the README quotes
 	$(BIN)/python benchmarks/linear.py
 
 clean:
-	rm -rf .venv results build dist
+	rm -rf .venv .venv-peers results build dist

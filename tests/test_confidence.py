@@ -210,7 +210,8 @@ def test_a_cluster_without_dask_gets_a_sentence(data: pd.DataFrame, monkeypatch:
         EqVar(verbose=False).bootstrap(data, cluster="tcp://localhost:1")
 
 
-@pytest.mark.peers
+@pytest.mark.cluster
+@pytest.mark.filterwarnings("default")
 def test_a_dask_cluster_gives_the_same(data: pd.DataFrame) -> None:
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
