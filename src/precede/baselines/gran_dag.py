@@ -177,9 +177,10 @@ class GranDAG(CausalEstimator):
     Notes
     -----
     Deviations from the authors' program: columns are centred; the first subproblem has a learning rate of its own
-    (there an option, by default the same 1e-3); the acyclicity is computed in float64 and all else in float32. The likelihood
-    has a free variance per variable, so linear Gaussian data are only identified up to their Markov equivalence class;
-    the variances start at one, though, and training is local, so the scale of the columns sways the directions.
+    (there an option, by default the same 1e-3); the acyclicity is computed in float64 and all else in float32. The
+    likelihood has a free variance per variable, so linear Gaussian data are only identified up to their Markov
+    equivalence class; the variances start at one, though, and training is local, so the scale of the columns sways
+    the directions.
 
     References
     ----------
