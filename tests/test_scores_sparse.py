@@ -233,7 +233,9 @@ def test_the_gp_score_reads_its_options():
     plain = sparse_gp_score(values)
     base = plain.terms(orders).sum()
     assert (plain.graph(order) != data.graph.edges).sum() <= 1
-    assert sparse_gp_score(values, kernel="additive").terms(orders).sum() != base
+    additive = sparse_gp_score(values, kernel="additive", table_size=1)
+    assert additive.name == "sparse-gp-additive"
+    assert additive.terms(orders).sum() != base
     assert sparse_gp_score(values, penalty=3.0).terms(orders).sum() < base
     assert sparse_gp_score(values, max_samples=60).terms(orders).sum() > base  # fewer rows, less to explain
     assert sparse_gp_score(values, max_parents=1, table_size=1).graph(order).sum(axis=0).max() == 1

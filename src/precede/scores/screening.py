@@ -72,6 +72,7 @@ def sparse_gp_score(
         table_size=table_size,
         penalty=penalty,
         constraints=constraints,
+        name="sparse-gp" if kernel == "joint" else "sparse-gp-additive",
         device=device,
     )
 
