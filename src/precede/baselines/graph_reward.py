@@ -75,8 +75,8 @@ class GraphBIC:
     def differences(self, graphs: BoolArray) -> FloatArray:
         """How much each variable's parents raise its graph's BIC over the batch's average parents for it, (batch, d).
 
-        The comparison keeps the parents of all other variables, so it does not depend on the choice that is judged:
-        subtracting it as a baseline leaves the policy gradient of that choice unbiased.
+        The comparison keeps the parents of all other variables. As a baseline it depends on the judged choice only
+        through that choice's share of the batch average, so the policy gradient is biased by one part in the batch.
         """
         residual, n_parents = self.residual_variances(graphs), graphs.sum(axis=1)
         own = np.eye(self.n_variables, dtype=bool)
