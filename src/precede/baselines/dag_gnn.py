@@ -140,9 +140,9 @@ class DAGGNN(CausalEstimator):
     -----
     Deviations from the paper: the code is taken at its mean and not drawn, and both variances are one, as in the
     authors' program; then the decoder's inverse undoes the encoder's product, and is not computed. Deviations from
-    their program: 300 epochs and not 200; columns are centred; a subproblem ends early by ``patience`` (they run all epochs); the result is
-    the last A, not the one of the best ELBO, because the latter may be an early and cyclic one; their rule that stops
-    raising c when the loss explodes is left out.
+    their program: at most 300 epochs and not always 200, ended early by ``patience``; columns are centred; the result
+    is the last A, not the one of the best ELBO, because the latter may be an early and cyclic one; their rule that
+    stops raising c when the loss explodes is left out.
 
     The loss takes all noise variances as equal to one, so the scale of the columns matters: do not standardise
     data that satisfy this.
