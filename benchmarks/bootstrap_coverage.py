@@ -3,7 +3,7 @@
     OMP_NUM_THREADS=1 python benchmarks/bootstrap_coverage.py [--datasets 20] [--resamples 50] [--jobs 1]
 
 Half of the data sets are linear Gaussian with equal variances (score "linear"), half LiNGAM (score "nongaussian"),
-er graphs of 8 variables and degree 2. Every resample is searched exactly, so that what varies is the data and not the search.
+ER graphs of 8 variables and degree 2. Every resample is searched exactly: what varies is the data and not the search.
 Exit code 1 when fewer than 85 % of the sure edges are true.
 """
 
@@ -13,6 +13,7 @@ import argparse
 import platform
 import sys
 import time
+from itertools import pairwise
 
 import numpy as np
 
@@ -63,10 +64,12 @@ def describe(sem: str, pairs: np.ndarray) -> float:
     share = float(true[sure].mean())
     print(f"{sem}: {int(sure.sum())} edges with probability >= {SURE}: {100 * share:.1f} % true; ", end="")
     print(f"they are {100 * true[sure].sum() / true.sum():.0f} % of the {int(true.sum())} true edges")
-    for low, high in zip(BINS[:-1], BINS[1:], strict=True):
+    for low, high in pairwise(BINS):
         inside = (probability >= low) & (probability < high)
         if inside.any():
-            print(f"  [{low:.1f}, {min(high, 1):.1f}): {inside.sum():5d} pairs, {100 * true[inside].mean():5.1f} % true")
+            print(
+                f"  [{low:.1f}, {min(high, 1):.1f}): {inside.sum():5d} pairs, {100 * true[inside].mean():5.1f} % true"
+            )
     return share
 
 

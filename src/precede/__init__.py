@@ -1,6 +1,7 @@
 """Precede learns which variable precedes which."""
 
 from precede import baselines, scores
+from precede.confidence import Confidence
 from precede.data.datasets import load_sachs
 from precede.data.load import load_table
 from precede.data.simulate import Dataset, simulate
@@ -15,6 +16,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CORL",
     "CausalGraph",
+    "Confidence",
     "Dataset",
     "Knowledge",
     "Metrics",

@@ -78,9 +78,7 @@ def fields_from_lingam(matrix: Any, names: Sequence[Hashable] | None, reading: P
         raise KnowledgeError("lingam's prior knowledge holds numbers only: 0, 1 and -1.") from None
     labels = list(range(len(known))) if names is None else list(names)
     if len(labels) != len(known):
-        raise KnowledgeError(
-            f"the prior knowledge is over {len(known)} variables; {len(labels)} names were given."
-        )
+        raise KnowledgeError(f"the prior knowledge is over {len(known)} variables; {len(labels)} names were given.")
     known = np.where(np.isnan(known) | (known < 0), -1, known)
     np.fill_diagonal(known, -1)
     if not np.isin(known, (-1, 0, 1)).all():
