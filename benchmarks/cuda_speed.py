@@ -1,6 +1,6 @@
 """The same code on a GPU: agreement with the CPU, orders scored per second, time per iteration.
 
-    PYTHONPATH=src python benchmarks/cuda_speed.py
+PYTHONPATH=src python benchmarks/cuda_speed.py
 """
 
 from __future__ import annotations

@@ -94,7 +94,9 @@ def main() -> None:
             f"{name:8s} {result['seconds']:8.1f} s  {each:7.3f} s/iteration  {result['gigabytes']:5.2f} GB peak  "
             f"score {total:12.2f}  SHD {metrics.shd}"
         )
-    print(f"time per iteration: {theirs_each / ours_each:.0f} x; memory: {theirs['gigabytes'] / ours['gigabytes']:.1f} x")
+    print(
+        f"time per iteration: {theirs_each / ours_each:.0f} x; memory: {theirs['gigabytes'] / ours['gigabytes']:.1f} x"
+    )
     if len(passed):
         print(f"gcastle's score passed after {passed[0, 0]:.2f} s: {theirs['seconds'] / passed[0, 0]:.0f} x less time")
     else:

@@ -47,7 +47,8 @@ def main() -> None:
         metrics = evaluate(model.graph_, made.graph)
         print(
             f"{seed:4d}  {optimum:.2f}  {model.score_:.2f}  {optimum - model.score_:8.3f}  {reached:>9s}  "
-            f"{len(history):10d}  {history.seconds.iloc[-1] / len(history):11.3f}  {metrics.shd:3d}  {metrics.order_tpr:.3f}",
+            f"{len(history):10d}  {history.seconds.iloc[-1] / len(history):11.3f}  {metrics.shd:3d}  "
+            f"{metrics.order_tpr:.3f}",
             flush=True,
         )
 

@@ -93,7 +93,9 @@ def test_nearest_order_is_permitted_and_keeps_permitted_ones(knowledge: Knowledg
 
 def test_apply_adds_and_drops() -> None:
     constraints = Constraints(
-        required=np.array([[0, 1], [0, 0]], bool), allowed=np.array([[0, 1], [0, 0]], bool), before=np.zeros((2, 2), bool)
+        required=np.array([[0, 1], [0, 0]], bool),
+        allowed=np.array([[0, 1], [0, 0]], bool),
+        before=np.zeros((2, 2), bool),
     )
     assert constraints.apply(np.array([[0, 0], [1, 0]], bool)).astype(int).tolist() == [[0, 1], [0, 0]]
 
@@ -103,7 +105,11 @@ def test_patterns_stand_for_columns() -> None:
     constraints = Knowledge(forbidden=[("gene*", "age"), ("gene?", "gene?")]).over(names)
     assert constraints.allowed.astype(int).tolist() == [[0, 0, 0], [0, 0, 0], [1, 1, 0]]
     assert Knowledge(required=[("age", "gene*")]).over(names).required.sum() == 2
-    assert Knowledge(tiers=[["age"], ["gene*"]]).over(names).allowed.astype(int).tolist() == [[0, 1, 0], [1, 0, 0], [1, 1, 0]]
+    assert Knowledge(tiers=[["age"], ["gene*"]]).over(names).allowed.astype(int).tolist() == [
+        [0, 1, 0],
+        [1, 0, 0],
+        [1, 1, 0],
+    ]
     assert Knowledge(roots=["a*"]).over(["a*", "ab"]).allowed[:, 1].any()  # a column's own name is no pattern
     with pytest.raises(KnowledgeError, match=r"pattern 'x\*' matches no column"):
         Knowledge(roots=["x*"]).over(names)

@@ -108,7 +108,7 @@ def test_regular_data_gets_no_ridge() -> None:
 
 
 def test_unequal_noise_is_refused_with_the_reason() -> None:
-    with pytest.raises(OptionError, match="log det S for every order.*nongaussian"):
+    with pytest.raises(OptionError, match=r"log det S for every order.*nongaussian"):
         LinearScore(draw(3), noise="unequal")
 
 

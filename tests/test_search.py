@@ -123,5 +123,5 @@ def test_best_insertion_beats_most_random_orders() -> None:
 
 
 def test_exact_search_refuses_many_variables() -> None:
-    with pytest.raises(OptionError, match="at most 20 variables.*has 21"):
+    with pytest.raises(OptionError, match=r"at most 20 variables.*has 21"):
         exact_order(make_score(21))

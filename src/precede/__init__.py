@@ -2,9 +2,9 @@
 
 from precede import baselines, scores
 from precede.confidence import Confidence
-from precede.data.datasets import load_sachs
+from precede.data.datasets import Dataset, load_sachs
 from precede.data.load import load_table
-from precede.data.simulate import Dataset, simulate
+from precede.data.simulate import simulate
 from precede.discovery import CORL, discover, methods
 from precede.errors import PrecedeError
 from precede.graph import CausalGraph

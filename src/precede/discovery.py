@@ -14,6 +14,7 @@ from precede.baselines import METHODS
 from precede.confidence import OrderSample
 from precede.data.load import Table
 from precede.device import choose_device
+from precede.diagnostics import diagnose
 from precede.errors import KnowledgeError, OptionError, check_choice, check_positive, listed
 from precede.estimator import CausalEstimator, Findings
 from precede.graph import BoolArray, CausalGraph, FloatArray, IntArray, full_dag
@@ -114,6 +115,8 @@ class CORL(CausalEstimator):
         Paid for each nat of a choice's entropy, in units of the scaled advantage: it keeps the policy from settling
         on a good order before it has found the best; 0 is the paper.
     actor_learning_rate, critic_learning_rate : float
+    diagnose : bool
+        Check the result against the data and against what the score assumes (``diagnostics_["checks"]``).
     device : str
         "auto", "cpu" or "cuda".
     random_state : int, Generator or None
@@ -171,6 +174,7 @@ class CORL(CausalEstimator):
         entropy_bonus: float = 0.03,
         actor_learning_rate: float = 1e-4,
         critic_learning_rate: float = 1e-3,
+        diagnose: bool = True,
         device: str = "auto",
         random_state: RandomState = None,
         verbose: bool = True,
@@ -203,6 +207,7 @@ class CORL(CausalEstimator):
         self.entropy_bonus = entropy_bonus
         self.actor_learning_rate = actor_learning_rate
         self.critic_learning_rate = critic_learning_rate
+        self.diagnose = diagnose
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
@@ -237,7 +242,16 @@ class CORL(CausalEstimator):
         score = self._make_score(table, constraints, diagnostics)
         found = self._search(score, table, constraints, rng)
         edges, weights = self._prune(score, table, found.order, constraints)
-        diagnostics |= {"score": score.name, "identifies": getattr(score, "identifies", "dag"), "search": found.figures}
+        identifies = getattr(score, "identifies", "dag")
+        diagnostics |= {"score": score.name, "identifies": identifies, "search": found.figures}
+        diagnostics["remarks"] += getattr(score, "notes", [])
+        if self.diagnose:
+            checks = diagnose(
+                table.values, edges, found.order, table.names, score=score.name, noise=self.noise,
+                identifies=identifies, search=found.figures, pruning=self.pruning, threshold=self.threshold, cutoff=self.cutoff,
+                constraints=constraints,
+            )  # fmt: skip
+            diagnostics["checks"] = [check.to_dict() for check in checks]
         return Findings(edges, found.order, weights, found.score, found.history, diagnostics)
 
     def _check_options(self) -> None:

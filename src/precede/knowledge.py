@@ -157,18 +157,24 @@ class Knowledge:
         """Check the shape of what a file held; every fault is named."""
         known = [f.name for f in fields(cls)]
         if not isinstance(content, dict):
-            raise KnowledgeError(f"knowledge is a table with some of {listed(known)}; this is a {type(content).__name__}.")
+            raise KnowledgeError(
+                f"knowledge is a table with some of {listed(known)}; this is a {type(content).__name__}."
+            )
         for name, value in content.items():
             if name not in known:
                 raise KnowledgeError(f"knowledge has no field {name!r}; it has {listed(known)}.")
             nested = name in ("required", "forbidden", "tiers")
             rows = value if isinstance(value, list) and nested else [value]
-            if not isinstance(value, list) or not all(isinstance(row, list) and all(map(_is_name, row)) for row in rows):
+            if not isinstance(value, list) or not all(
+                isinstance(row, list) and all(map(_is_name, row)) for row in rows
+            ):
                 shape = "a list of lists of names" if nested else "a list of names"
                 raise KnowledgeError(f"{name!r} must be {shape}.")
             if name in ("required", "forbidden") and any(len(row) != 2 for row in rows):
                 raise KnowledgeError(f"each entry of {name!r} must be a pair [cause, effect].")
-        return cls(**{name: [tuple(row) if isinstance(row, list) else row for row in value] for name, value in content.items()})
+        return cls(
+            **{name: [tuple(row) if isinstance(row, list) else row for row in value] for name, value in content.items()}
+        )
 
 
 def _is_name(value: object) -> bool:

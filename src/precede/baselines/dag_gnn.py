@@ -295,7 +295,7 @@ class DAGGNN(CausalEstimator):
             diagonal = DIAGONAL_PENALTY * adjacency.diagonal().square().sum()
             loss = -elbo + constraint + diagonal + self.sparsity * adjacency.abs().sum()
             optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             optimizer.step()
             if self.sparsity:
                 with torch.no_grad():  # proximal step of the authors' program

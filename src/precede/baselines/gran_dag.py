@@ -324,7 +324,7 @@ class GranDAG(CausalEstimator):
             h = exponential_acyclicity(connectivity)
             optimizer.zero_grad()
             objective = loss + (multiplier * h + 0.5 * penalty * h.square()).float()
-            objective.backward()  # type: ignore[no-untyped-call]
+            objective.backward()
             optimizer.step()
             model.mask.mul_(connectivity.detach() > self.clamp)
             late, last = deadline.passed(), iteration + 1 == self.n_iterations

@@ -29,8 +29,14 @@ from precede.search.checkpoint import data_fingerprint
 MOST_DRAWS = 20
 """Rows are drawn again at most so often when a column comes out constant or collinear."""
 
-OWN_OUTPUT: dict[str, Any] = {"verbose": False, "checkpoint": None, "resume": False, "tensorboard": None}
-"""Options of a method that say where it reports to; a resample has none of that."""
+OWN_OUTPUT: dict[str, Any] = {
+    "verbose": False,
+    "checkpoint": None,
+    "resume": False,
+    "tensorboard": None,
+    "diagnose": False,
+}
+"""Options of a method that say where and what it reports; a resample has none of that."""
 
 
 def bootstrap(

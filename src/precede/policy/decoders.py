@@ -32,7 +32,7 @@ class DotPointer(nn.Module):
         self.query = nn.Linear(WIDTH, WIDTH)
 
     def forward(self, outputs: Tensor, keys: Tensor) -> Tensor:
-        """Logits (batch, steps, n_variables) from outputs (batch, steps, 256) and keys (1 or batch, n_variables, 256)."""
+        """Logits (batch, steps, n_variables) of outputs (batch, steps, 256), keys (1 or batch, n_variables, 256)."""
         products = self.query(outputs) @ keys.transpose(-1, -2)
         return LOGIT_CLIP * torch.tanh(products / math.sqrt(WIDTH))
 
@@ -75,17 +75,20 @@ class LSTMDecoder(nn.Module):
         hidden, cell = torch.tanh(self.initial(states.mean(1))).chunk(2, dim=-1)
         return hidden.expand(batch, -1), cell.expand(batch, -1)
 
+    @property
+    def recurrent(self) -> Tensor:
+        """Weights of the LSTM on its own hidden state."""
+        return list(self.lstm.parameters())[1]
+
     def begin(self, states: Tensor, batch: int) -> DecoderMemory:
-        weights = self.lstm
+        into, _, *biases = self.lstm.parameters()
         # every input a step can have is one of the d states or their mean: project them all once
-        inputs = nn.functional.linear(
-            with_initial_state(states), weights.weight_ih_l0, weights.bias_ih_l0 + weights.bias_hh_l0
-        )
+        inputs = nn.functional.linear(with_initial_state(states), into, biases[0] + biases[1])
         return DecoderMemory(self.pointer.key(states), inputs, *self._start(states, batch))
 
     def step(self, memory: DecoderMemory, last: Tensor) -> Tensor:
-        """Logits (batch, n_variables) after the variables ``last`` (batch,); n_variables stands for the initial state."""
-        gates = select_states(memory.inputs, last[:, None])[:, 0] + memory.hidden @ self.lstm.weight_hh_l0.T
+        """Logits (batch, n_variables) after the variables ``last`` (batch,); n_variables means the initial state."""
+        gates = select_states(memory.inputs, last[:, None])[:, 0] + memory.hidden @ self.recurrent.T
         enter, forget, content, leave = gates.chunk(4, dim=1)
         memory.cell = torch.sigmoid(forget) * memory.cell + torch.sigmoid(enter) * torch.tanh(content)
         memory.hidden = torch.sigmoid(leave) * torch.tanh(memory.cell)

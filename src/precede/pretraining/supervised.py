@@ -251,7 +251,7 @@ class Pretrainer:
             group["lr"] = rate * (LOWEST_RATE + (1 - LOWEST_RATE) * cosine)
         loss, edge_loss = self._losses(tasks)
         self.optimizer.zero_grad(set_to_none=True)
-        (loss + self.settings.edge_weight * edge_loss).backward()  # type: ignore[no-untyped-call]
+        (loss + self.settings.edge_weight * edge_loss).backward()
         norm = nn.utils.clip_grad_norm_(self.parameters, LARGEST_GRADIENT)
         # a step with an infinite gradient is left out, decided on the device (as torch's GradScaler does)
         self.optimizer.found_inf = (~norm.isfinite()).float()  # type: ignore[attr-defined]

@@ -94,9 +94,9 @@ def prune_by_bic(
 ) -> BoolArray:
     r"""Keep the predecessors that the extended BIC keeps, by backward elimination; does not depend on the scale.
 
-    Dropping parent i from the regression of j costs :math:`\frac m2 \log(1 + w_{ij}^2 / (\sigma_j^2 [S_{UU}^{-1}]_{ii}))`
-    of likelihood; it is dropped while the cheapest costs less than
-    :math:`\frac12 \log m + \gamma \log d`.
+    Dropping parent i from the regression of j costs
+    :math:`\frac m2 \log(1 + w_{ij}^2 / (\sigma_j^2 [S_{UU}^{-1}]_{ii}))` of likelihood; it is dropped while
+    the cheapest costs less than :math:`\frac12 \log m + \gamma \log d`.
 
     Parameters
     ----------

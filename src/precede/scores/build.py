@@ -9,14 +9,13 @@ import torch
 from precede.data.load import Table
 from precede.errors import check_choice
 from precede.knowledge import Constraints
-from precede.scores.evidence import GaussianProcessEvidence
 from precede.scores.gp import GPScore
 from precede.scores.linear import LinearScore
 from precede.scores.nongaussian import NonGaussianScore
 from precede.scores.parents import SparseLinearScore
 from precede.scores.protocol import OrderScore
 from precede.scores.quadratic import QuadraticScore
-from precede.scores.sparse import SparseScore
+from precede.scores.screening import sparse_gp_score
 
 ScoreName = Literal["linear", "nongaussian", "quadratic", "gp", "sparse-linear", "sparse-gp", "sparse-gp-additive"]
 NoiseName = Literal["auto", "equal", "unequal"]
@@ -40,6 +39,7 @@ def build_score(
             return GPScore(values, noise="unequal" if noise == "auto" else noise, device=device)
         case "sparse-linear":
             return SparseLinearScore(values, constraints=constraints, device=device)
-        case "sparse-gp" | "sparse-gp-additive":
-            evidence = GaussianProcessEvidence(values, kernel="joint" if name == "sparse-gp" else "additive", device=device)
-            return SparseScore(evidence, constraints=constraints, name=name, device=device)
+        case "sparse-gp":
+            return sparse_gp_score(values, kernel="joint", constraints=constraints, device=device)
+        case "sparse-gp-additive":
+            return sparse_gp_score(values, kernel="additive", constraints=constraints, device=device)

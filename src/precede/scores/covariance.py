@@ -34,7 +34,8 @@ def covariance(values: FloatArray) -> FloatArray:
     for start in range(0, m, rows):
         piece = values[start : start + rows] - mean
         total += piece.T @ piece
-    return total / m
+    result: FloatArray = total / m
+    return result
 
 
 def regularised(matrix: FloatArray) -> FloatArray:
@@ -62,4 +63,5 @@ def ordered_cholesky(matrix: Tensor, orders: Tensor) -> Tensor:
     factors : (n_orders, n_variables, n_variables) tensor
     """
     # cholesky_ex does not look at the result, so nothing waits for a GPU
-    return torch.linalg.cholesky_ex(matrix[orders[:, :, None], orders[:, None, :]])[0]
+    factors: Tensor = torch.linalg.cholesky_ex(matrix[orders[:, :, None], orders[:, None, :]])[0]
+    return factors

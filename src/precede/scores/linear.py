@@ -82,14 +82,16 @@ class LinearScore:
         m, d = self.n_samples, self.n_variables
         mean_variance = sums * (-2 * self.noise_variance / (m * d))
         n_parameters = d * (d - 1) / 2 + 1
-        return -m * d / 2 * torch.log(mean_variance) - n_parameters / 2 * math.log(m)
+        scores: Tensor = -m * d / 2 * torch.log(mean_variance) - n_parameters / 2 * math.log(m)
+        return scores
 
     def bounds(self) -> Tensor:
         r"""Terms given all the others: the residual variance is :math:`1 / (S^{-1})_{jj}`."""
         return self._likelihood(1 / torch.linalg.inv(self.covariance).diagonal())
 
     def _likelihood(self, variances: Tensor) -> Tensor:
-        return variances * (-self.n_samples / (2 * self.noise_variance))
+        terms: Tensor = variances * (-self.n_samples / (2 * self.noise_variance))
+        return terms
 
     def insertion_sums(self, order: Tensor) -> Tensor:
         r"""Row sums of the terms after each insertion move, all of them in O(d³) (METHODS 3).

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from precede.graph import IntArray
+from precede.graph import BoolArray, IntArray
 from precede.knowledge import Constraints
 from precede.progress import Deadline
 from precede.scores.protocol import OrderScore
@@ -104,12 +104,13 @@ def insertion_sums(score: OrderScore, order: Tensor) -> Tensor:
     return torch.cat(sums).view(d, d)
 
 
-def permitted_moves(order: IntArray, constraints: Constraints) -> np.ndarray:
+def permitted_moves(order: IntArray, constraints: Constraints) -> BoolArray:
     """``[i, k]``: moving position i to position k passes no variable that must stay on the other side."""
     before = constraints.before[np.ix_(order, order)]
     right = np.triu(before, 1).cumsum(axis=1) == 0  # i passes i+1..k: none of them may have to follow i
     left = np.tril(before.T, -1)[:, ::-1].cumsum(axis=1)[:, ::-1] == 0  # transposed: none of k..i-1 must precede i
-    return np.where(np.tri(len(order), dtype=bool), left, right)
+    moves: BoolArray = np.where(np.tri(len(order), dtype=bool), left, right)
+    return moves
 
 
 def _climb(score: OrderScore, order: IntArray, constraints: Constraints, deadline: Deadline) -> Polished:

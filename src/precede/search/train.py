@@ -236,7 +236,8 @@ class Trainer:
         self.critic_optimizer.zero_grad(set_to_none=True)
         loss.backward()
         self.critic_optimizer.step()
-        return targets - values.detach()
+        advantages: Tensor = targets - values.detach()
+        return advantages
 
     @property
     def best_order(self) -> IntArray:
