@@ -141,7 +141,7 @@ def render(rows: pd.DataFrame, run: str) -> str:
         'score ("linear" for raw LG, "nongaussian" for LiNGAM, "gp" for Sachs; no score identifies the order of',
         "standardised Gaussian data, and GP scores of 64 orders of 30 variables cost far more than a decode). LG and",
         "LiNGAM: 3,000 samples, of which the default policy reads 1,000 and the paper variant 64; GP: 500 samples.",
-        "ER2 is Erdős–Rényi with two edges per variable; SF2 is scale-free with edges from the newer node to the older.",
+        "ER2 is Erdős–Rényi with two edges per variable; SF2 is scale-free with edges from newer nodes to older.",
         "*variance* and *R²* sort the variables; *random* is the mean of 100 orders. Bold: best of the row.",
         "",
         f"Command: {run}. Seconds: the default policy's greedy decode, median, one thread of a shared machine.",

@@ -1,13 +1,17 @@
 """The shipped policies: zero-shot orders, and reinforcement learning that starts from them."""
 
+import json
 import pickle
+from importlib.resources import files
 
 import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from typer.testing import CliRunner
 
 from precede import CORL, Knowledge, simulate
+from precede.cli import app
 from precede.errors import OptionError
 from precede.metrics.order import order_tpr
 from precede.policy.encoders import LearnedStates, TransformerEncoder
@@ -188,3 +192,77 @@ def test_other_shapes_and_versions_are_refused_by_the_estimator(made, shipped, t
     save_file(tensors, path, metadata=metadata | {"format_version": "1", "architecture": architecture})
     with pytest.raises(OptionError, match=r"encoder\.embed\.weight has shape \(256, 65\) where \(256, 33\) is needed"):
         fit(made.data, pretrained=path)
+
+
+def run_command(*words):
+    return CliRunner().invoke(app, list(words))
+
+
+def test_the_command_shows_a_first_look(made, loaded_once, tmp_path):
+    path = tmp_path / "data.csv"
+    made.data.to_csv(path, index=False)
+    expected = fit(made.data, n_iterations=0, pruning="bic")
+    shown = json.loads(run_command("order", str(path), "--json").stdout)
+    assert shown["order"] == expected.causal_order_
+    assert {(edge["cause"], edge["effect"]) for edge in shown["edges"]} == {
+        (cause, effect) for cause, effect, _ in expected.graph_.edge_list()
+    }
+    assert "first look" in shown["remark"]
+    plain, quiet = (run_command("order", str(path), *words).stdout for words in ((), ("--quiet",)))
+    assert " < ".join(expected.causal_order_) in plain
+    assert "first look" in plain
+    assert "first look" not in quiet
+    by_paper = json.loads(run_command("order", str(path), "--json", "--pretrained", "paper").stdout)
+    assert by_paper["order"] == fit(made.data, n_iterations=0, pretrained="paper").causal_order_
+
+
+def test_the_command_fills_holes_or_refuses_them(made, loaded_once, tmp_path):
+    path = tmp_path / "data.csv"
+    made.data.mask(made.data == made.data.iloc[3, 0]).to_csv(path, index=False)
+    assert run_command("order", str(path)).exit_code == 2
+    assert run_command("order", str(path), "--missing", "drop").exit_code == 0
+
+
+def test_a_policy_that_the_command_trains_can_be_used(tmp_path):
+    words = ("pretrain", "--out", str(tmp_path), "--tiny", "--steps", "2", "--tasks-per-step", "1", "--device", "cpu")
+    done = run_command(*words, "--seed", "5", "--name", "mine")
+    assert done.exit_code == 0
+    assert "mine.safetensors" in done.stdout
+    assert load_pretrained(tmp_path / "mine.safetensors").notes["steps"] == "2"
+    settings = json.loads((tmp_path / "mine.jsonl").read_text().splitlines()[0])["settings"]
+    assert settings["random_state"] == 5
+    assert run_command(*words, "--quiet", "--name", "mine", "--resume", "--steps", "3").stdout == ""
+    assert load_pretrained(tmp_path / "mine.safetensors").notes["steps"] == "3"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--variant", "other"), "variant='other'"),
+        (("--encoder", "lstm"), "encoder='lstm'"),
+        (("--max-time", "-1"), "max_time=-1"),
+        (("--steps", "0"), "n_steps=0"),
+    ],
+)
+def test_pretraining_that_will_not_do_is_refused(words, message, tmp_path):
+    done = run_command("pretrain", "--out", str(tmp_path / "new"), "--device", "cpu", *words)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert not (tmp_path / "new").exists()
+
+
+def test_model_card_agrees_with_the_files(shipped):
+    folder = files("precede") / "pretraining" / "weights"
+    card = (folder / "MODEL_CARD.md").read_text()
+    sizes = 0
+    for name, policy in shipped.items():
+        n_parameters = sum(parameter.numel() for parameter in policy.actor.parameters())
+        facts = [int(policy.notes["steps"]), int(policy.notes["tasks"]), n_parameters]
+        assert all(f"{fact:,}" in card for fact in facts), name
+        step = json.loads(policy.notes["validation"])["step"]
+        assert f"{step:,.0f}" in card
+        log = [json.loads(line) for line in (folder / f"{name}.jsonl").read_text().splitlines()]
+        [validation] = [entry["validation"] for entry in log if entry.get("step") == step]
+        assert all(f"{value:.3f}".lstrip("0") in card for value in validation.values()), name
+        sizes += len((folder / f"{name}.safetensors").read_bytes())
+    assert sizes < 40e6

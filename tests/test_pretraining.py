@@ -1,8 +1,7 @@
 """Supervised pretraining in miniature: the objective, the loop, saving, loading, the command."""
 
 import json
-import subprocess
-import sys
+import runpy
 from dataclasses import replace
 
 import numpy as np
@@ -239,9 +238,9 @@ def test_names_and_paths_that_are_not_there_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize("variant", ["default", "paper"])
-def test_the_command_in_miniature(variant, tmp_path):
-    command = [sys.executable, "-m", "precede.pretraining", "--out", str(tmp_path), "--variant", variant, "--tiny"]
-    command += ["--steps", "2", "--tasks-per-step", "1"]
-    result = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "steps/s" in result.stdout
+def test_the_command_in_miniature(variant, tmp_path, monkeypatch, capsys):
+    words = ["--out", str(tmp_path), "--variant", variant, "--tiny", "--steps", "2", "--tasks-per-step", "1"]
+    monkeypatch.setattr("sys.argv", ["precede.pretraining", *words])
+    runpy.run_module("precede.pretraining", run_name="__main__")
+    assert "steps/s" in capsys.readouterr().out
     assert load_pretrained(tmp_path / f"{variant}.safetensors").architecture == variant_settings(variant).architecture

@@ -18,7 +18,8 @@ from rich.table import Table as TerminalTable
 from precede.data.datasets import load_sachs
 from precede.data.load import load_table
 from precede.data.simulate import simulate as simulate_dataset
-from precede.discovery import methods
+from precede.device import choose_device
+from precede.discovery import CORL, methods
 from precede.errors import OptionError, PrecedeError, check_choice
 from precede.estimator import CausalEstimator
 from precede.experiments.reproduce import list_experiments, parse_seeds
@@ -26,7 +27,9 @@ from precede.experiments.reproduce import reproduce as reproduce_experiment
 from precede.graph import CausalGraph
 from precede.knowledge import Knowledge
 from precede.metrics.structure import evaluate as evaluate_graph
-from precede.progress import logger
+from precede.pretraining.command import command_settings
+from precede.pretraining.listeners import pretrain_into
+from precede.progress import ProgressBar, logger
 from precede.report import rebuild_report, write_report
 from precede.report.folder import write_results
 
@@ -160,11 +163,7 @@ def _summary(model: CausalEstimator, files: list[Path]) -> dict[str, Any]:
 def _show(model: CausalEstimator, truth: CausalGraph | None, files: list[Path]) -> None:
     console = Console()
     graph = model.graph_
-    console.print(f"[bold]Causal order[/bold]  {' < '.join(map(str, graph.order))}", highlight=False)
-    table = TerminalTable("cause", "effect", "weight", title=f"{graph.n_edges} edges", title_justify="left")
-    for cause, effect, weight in graph.edge_list():
-        table.add_row(str(cause), str(effect), f"{weight:+.3f}")
-    console.print(table)
+    _show_graph(console, graph)
     for line in sentences(model.diagnostics_):
         console.print(f"• {line}", highlight=False)
     if truth is not None:
@@ -176,6 +175,15 @@ def _show(model: CausalEstimator, truth: CausalGraph | None, files: list[Path]) 
         console.print(
             f"[bold]Written[/bold]  {files[0].parent}: {', '.join(path.name for path in files)}", highlight=False
         )
+
+
+def _show_graph(console: Console, graph: CausalGraph) -> None:
+    names = " < ".join(map(str, graph.order))
+    console.print(f"[bold]Causal order[/bold]  {escape(names)}", highlight=False)
+    table = TerminalTable("cause", "effect", "weight", title=f"{graph.n_edges} edges", title_justify="left")
+    for cause, effect, weight in graph.edge_list():
+        table.add_row(escape(str(cause)), escape(str(effect)), f"{weight:+.3f}")
+    console.print(table)
 
 
 def sentences(diagnostics: dict[str, Any]) -> list[str]:
@@ -192,6 +200,80 @@ def sentences(diagnostics: dict[str, Any]) -> list[str]:
         )
     lines += [check["sentence"] for check in diagnostics.get("checks", [])]
     return lines
+
+
+FIRST_LOOK = (
+    "This is a first look: a pretrained policy's guess at the order and a linear graph along it, neither searched nor "
+    "checked; 'precede discover' does both."
+)
+
+
+@app.command()
+def order(
+    data: Annotated[str, typer.Argument(help="A CSV or Parquet file, or 'sachs' for the bundled protein data.")],
+    pretrained: Annotated[str, typer.Option(help="default, paper, or the path of a saved policy.")] = "default",
+    missing: Annotated[str, typer.Option(help="What to do with missing values: refuse, drop, impute.")] = "refuse",
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+    debug: Debug = False,
+) -> None:
+    """Show at once the order and graph that a pretrained policy sees: a first look."""
+    with kindly(debug):
+        _log_to_terminal(quiet)
+        table = load_table(load_sachs().data if data == "sachs" else data, missing=missing)
+        model = CORL(
+            score="linear", pruning="bic", polish=False, pretrained=pretrained, n_iterations=0, diagnose=False,
+            device="cpu", random_state=0, verbose=False,
+        ).fit(table)  # fmt: skip
+        if as_json:
+            summary = _summary(model, [])
+            typer.echo(json.dumps({"order": summary["order"], "edges": summary["edges"], "remark": FIRST_LOOK}))
+            return
+        _show_graph(Console(), model.graph_)
+        if not quiet:
+            for line in (*model.diagnostics_["remarks"], FIRST_LOOK):
+                Console().print(f"• {line}", highlight=False)
+
+
+@app.command()
+def pretrain(
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the log, checkpoints and weights.")],
+    variant: Annotated[str, typer.Option(help="default, or paper for the paper's transformer.")] = "default",
+    encoder: Annotated[str | None, typer.Option(help="moments or alternating, for the default variant.")] = None,
+    name: Annotated[str | None, typer.Option(help="Of the files; the variant's name unless given.")] = None,
+    max_time: Annotated[float, typer.Option(help="Seconds of training, over all resumed runs.")] = 420.0,
+    steps: Annotated[int | None, typer.Option(help="End after so many steps, if that is sooner.")] = None,
+    tasks_per_step: Annotated[int | None, typer.Option(help="Tasks of 30 variables and 400 samples in a step.")] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda.")] = "auto",
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the folder's checkpoint.")] = False,
+    tiny: Annotated[bool, typer.Option("--tiny", help="Small tasks and validation, to try it on a CPU.")] = False,
+    seed: Seed = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Train a policy on simulated data with known graphs, and save it for 'pretrained='."""
+    with kindly(debug):
+        _log_to_terminal(quiet)
+        settings = command_settings(
+            variant, encoder, tiny=tiny, max_time=max_time, n_steps=steps, tasks_per_step=tasks_per_step,
+            random_state=seed, device=str(choose_device(device)),
+        )  # fmt: skip
+        name = name or variant
+        total = int(max_time) if steps is None else steps
+        try:
+            with ProgressBar("pretraining", total, not quiet) as progress:
+                for record in pretrain_into(out, name, settings, resume=resume):
+                    progress.update(int(record.seconds) if steps is None else record.step, loss=record.loss)
+                    if record.validation:
+                        at = f"step {record.step}, {record.seconds:.0f} s"
+                        logger.info("%s: order TPR %.3f on the validation suite", at, record.validation["mean"])
+        except KeyboardInterrupt:
+            logger.warning("interrupted; --resume goes on from the last checkpoint in %s", out)
+            raise typer.Exit(130) from None
+        if not quiet:
+            Console().print(
+                f"[bold]Written[/bold]  {out}: {name}.safetensors, {name}.jsonl, {name}.pt", highlight=False
+            )
 
 
 @app.command()

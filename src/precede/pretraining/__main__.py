@@ -1,13 +1,10 @@
 """Pretrain a policy from the command line: ``python -m precede.pretraining --out DIR --variant default``."""
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 
-from precede.pretraining.curriculum import CurriculumSettings
+from precede.pretraining.command import command_settings
 from precede.pretraining.listeners import pretrain_into
-from precede.pretraining.supervised import variant_settings
-from precede.pretraining.validation import ValidationSettings
 
 
 def main() -> None:
@@ -29,27 +26,20 @@ def main() -> None:
     parser.add_argument("--resume", action="store_true")
     parser.add_argument("--tiny", action="store_true", help="small tasks and validation, to try the command on a CPU")
     options = parser.parse_args()
-    changes = {
-        "max_time": options.max_time,
-        "n_steps": options.steps,
-        "tasks_per_step": options.tasks_per_step,
-        "learning_rate": options.learning_rate,
-        "validate_every": options.validate_every,
-        "patience": options.patience,
-        "random_state": options.random_state,
-        "device": options.device,
-        "compile": options.compile,
-    }
-    settings = variant_settings(options.variant, **{key: value for key, value in changes.items() if value is not None})
-    if options.encoder is not None:
-        settings = replace(settings, architecture=replace(settings.architecture, encoder=options.encoder))
-    if options.tiny:
-        rows = settings.curriculum.rows
-        settings = replace(
-            settings,
-            curriculum=CurriculumSettings((6, 8), (64,), (1.0, 2.0), rows=rows),
-            validation=ValidationSettings(n_variables=8, n_samples=64, n_sets=2),
-        )
+    settings = command_settings(
+        options.variant,
+        options.encoder,
+        tiny=options.tiny,
+        max_time=options.max_time,
+        n_steps=options.steps,
+        tasks_per_step=options.tasks_per_step,
+        learning_rate=options.learning_rate,
+        validate_every=options.validate_every,
+        patience=options.patience,
+        random_state=options.random_state,
+        device=options.device,
+        compile=options.compile,
+    )
     name = options.name or options.variant
     last = 0.0
     for record in pretrain_into(options.out, name, settings, resume=options.resume, max_call_time=options.stop_after):
