@@ -248,8 +248,8 @@ class CORL(CausalEstimator):
         if self.diagnose:
             checks = diagnose(
                 table.values, edges, found.order, table.names, score=score.name, noise=self.noise,
-                identifies=identifies, search=found.figures, pruning=self.pruning, threshold=self.threshold, cutoff=self.cutoff,
-                constraints=constraints,
+                identifies=identifies, search=found.figures, pruning=self.pruning, threshold=self.threshold,
+                cutoff=self.cutoff, constraints=constraints,
             )  # fmt: skip
             diagnostics["checks"] = [check.to_dict() for check in checks]
         return Findings(edges, found.order, weights, found.score, found.history, diagnostics)
