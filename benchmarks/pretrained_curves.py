@@ -37,7 +37,7 @@ def learn(data: pd.DataFrame, reward: str, start: str, seed: int, iterations: in
     """Curve of one run; seconds count from before the policy is read and has looked at the data."""
     model = CORL(
         score="linear", reward=REWARDS[reward], pretrained=STARTS[start], polish=False, pruning="threshold",
-        n_iterations=iterations, patience=None, device=device, random_state=seed, verbose=False,
+        n_iterations=iterations, patience=None, diagnose=False, device=device, random_state=seed, verbose=False,
     ).fit(data)  # type: ignore[arg-type]  # fmt: skip
     curve = model.history_[["iteration", "seconds", "mean_score", "best_score"]].copy()
     curve["seconds"] += model.diagnostics_["search"]["seconds"] - curve["seconds"].iloc[-1]
