@@ -98,6 +98,7 @@ def render(rows: pd.DataFrame, origin: str) -> str:
         "paper's curve) and by the best order so far. Means over data sets; a run that does not get there",
         f"counts as {limit} iterations, and the number of such runs is in brackets. *First*: share of the way",
         "that the first batch's mean has behind it. *Gap*: final best score below the best of all starts.",
+        "Seconds count from the reading of the policy and are read every ten iterations.",
         "",
         f"Command: {origin}.",
         "",
