@@ -82,6 +82,7 @@ class Pretrained:
         if self.architecture.encoder in ANY_ROWS:
             actor.eval()
             actor.encoder = LearnedStates(actor.encoder(inputs))
+            actor.train()  # cuDNN differentiates an LSTM in training mode only
         return actor
 
 
