@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -122,8 +123,6 @@ class Trainer:
             self.critic = Critic(self.actor.encoder.width)
         self.actor.to(self.device)
         self.critic.to(self.device)
-        self.actor_optimizer = torch.optim.Adam(self.actor.parameters(), settings.actor_learning_rate, fused=True)
-        self.critic_optimizer = torch.optim.Adam(self.critic.parameters(), settings.critic_learning_rate, fused=True)
         self.before: Tensor | None = None
         if constraints.before.any():
             self.before = torch.tensor(constraints.before, dtype=torch.float32, device=self.device)
@@ -136,6 +135,19 @@ class Trainer:
             self._best_order = self.most_likely_order()
             self._best_score = score.total(score.terms(self._best_order[None]).sum(1))[0]
         self._sampler: GraphedSampler | None = None
+
+    # made when first needed: torch's first optimiser of a process costs over a second, which a zero-shot order does
+    # not have to spend
+
+    @cached_property
+    def actor_optimizer(self) -> torch.optim.Adam:
+        """Of the actor."""
+        return torch.optim.Adam(self.actor.parameters(), self.settings.actor_learning_rate, fused=True)
+
+    @cached_property
+    def critic_optimizer(self) -> torch.optim.Adam:
+        """Of the critic."""
+        return torch.optim.Adam(self.critic.parameters(), self.settings.critic_learning_rate, fused=True)
 
     @torch.no_grad()
     def most_likely_order(self) -> Tensor:
