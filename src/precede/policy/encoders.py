@@ -130,6 +130,7 @@ def make_encoder(name: EncoderName, n_inputs: int) -> Encoder:
 
     Examples
     --------
+    >>> import torch
     >>> make_encoder("mlp", 64)(torch.zeros(2, 5, 64)).shape
     torch.Size([2, 5, 256])
     """
