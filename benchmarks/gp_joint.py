@@ -35,34 +35,37 @@ def main() -> None:
     parser.add_argument("--samples", type=int, nargs="*", default=[200, 400, 500, 1000])
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--restarts", type=int, default=3)
-    parser.add_argument("--penalty", type=float, default=1.0)
-    parser.add_argument("--max-candidates", type=int, default=12)
+    parser.add_argument("--penalties", type=float, nargs="*", default=[0.0, 1.0])
+    parser.add_argument("--max-candidates", type=int)
     parser.add_argument("--table-size", type=int)
     parser.add_argument("--device", default="cpu")
     options = parser.parse_args()
     where = torch.cuda.get_device_name() if options.device == "cuda" else f"{torch.get_num_threads()} CPU threads"
-    print(f"joint GP, penalty {options.penalty}, at most {options.max_candidates} candidates, {where}")
-    print("nodes-degree    m   sets | sparse-gp order TPR   SHD  seconds | CAM TPR   SHD | CORL-2 TPR   SHD")
+    print(f"joint GP, {options.seeds} seeds, {where}")
+    print("nodes-degree    m penalty   sets | sparse-gp order TPR   SHD  seconds | CAM TPR   SHD | CORL-2 TPR   SHD")
     for setting in options.settings:
         for samples in options.samples:
-            rows = [run(setting, samples, seed, options) for seed in range(options.seeds)]
-            order_share, distance, n_sets, seconds = np.mean(rows, axis=0)
-            spread = np.std(rows, axis=0)[1]
             cam_tpr, cam_shd, corl_tpr, corl_shd = PAPER.get((setting, samples), ("-",) * 4)
-            print(
-                f"{setting:>12} {samples:4} {n_sets:6.0f} | {order_share:15.2f} {distance:7.1f} ({spread:.1f}) "
-                f"{seconds:6.1f} | {cam_tpr:>7} {cam_shd:>5} | {corl_tpr:>10} {corl_shd:>5}",
-                flush=True,
-            )
+            for penalty in options.penalties:
+                rows = [run(setting, samples, seed, penalty, options) for seed in range(options.seeds)]
+                order_share, distance, n_sets, seconds = np.mean(rows, axis=0)
+                spread = np.std(rows, axis=0)[1]
+                print(
+                    f"{setting:>12} {samples:4} {penalty:7g} {n_sets:6.0f} | {order_share:15.2f} {distance:7.1f} "
+                    f"({spread:.1f}) {seconds:6.1f} | {cam_tpr:>7} {cam_shd:>5} | {corl_tpr:>10} {corl_shd:>5}",
+                    flush=True,
+                )
 
 
-def run(setting: str, samples: int, seed: int, options: argparse.Namespace) -> tuple[float, float, float, float]:
+def run(
+    setting: str, samples: int, seed: int, penalty: float, options: argparse.Namespace
+) -> tuple[float, float, float, float]:
     size, degree = SETTINGS[setting]
     data = simulate("er", size, degree, sem="gp", n_samples=samples, random_state=seed)
     start = time.perf_counter()
     score = sparse_gp_score(
         data.data.to_numpy(),
-        penalty=options.penalty,
+        penalty=penalty,
         max_candidates=options.max_candidates,
         table_size=options.table_size,
         device=options.device,

@@ -14,6 +14,9 @@ from precede.scores.choose import spline_basis
 from precede.scores.evidence import GaussianProcessEvidence, Kernel, ParentSet
 from precede.scores.sparse import MOST_CANDIDATES, SparseScore
 
+WIDE = 30
+"""Beyond this many variables fewer candidates each keep the table small."""
+
 SETS_ON_CPU = 400
 """Sets that a table holds at most on a CPU before it is grown instead; about 15 s on two cores at m = 500."""
 
@@ -27,7 +30,7 @@ def sparse_gp_score(
     kernel: Kernel = "joint",
     max_parents: int = 8,
     table_size: int | None = None,
-    max_candidates: int = 10,
+    max_candidates: int | None = None,
     penalty: float = 1.0,
     max_samples: int | None = 1000,
     constraints: Constraints | None = None,
@@ -42,8 +45,9 @@ def sparse_gp_score(
     max_parents : int
     table_size : int or None
         Largest sets of the table; as large as keeps it quick when None.
-    max_candidates : int
-        Candidate parents of each variable, by :func:`candidate_parents`.
+    max_candidates : int or None
+        Candidate parents of each variable, by :func:`candidate_parents`; 16 at most, which is what None takes up to
+        30 variables, and 10 beyond.
     penalty : float
         Price of a parent in units of log(m)/2. The evidence already pays for complexity; 0 keeps more edges.
     max_samples : int or None
@@ -58,6 +62,8 @@ def sparse_gp_score(
     >>> score.name, score.identifies
     ('sparse-gp', 'dag')
     """
+    if max_candidates is None:
+        max_candidates = MOST_CANDIDATES if values.shape[1] <= WIDE else 10
     check_positive("max_candidates", max_candidates, integer=True)
     evidence = GaussianProcessEvidence(values, kernel=kernel, max_samples=max_samples, device=device)
     constraints = constraints or Constraints.none(evidence.n_variables)
