@@ -1,0 +1,135 @@
+"""The command line: results, exit codes, and one sentence for every mistake."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import precede as pc
+from precede.cli import app
+
+runner = CliRunner()
+FAST = ["--score", "linear", "--set", "n_iterations=5", "--set", "batch_size=8", "--seed", "0"]
+
+
+@pytest.fixture
+def csv(tmp_path: Path) -> str:
+    path = tmp_path / "data.csv"
+    pc.simulate(n_variables=5, degree=1, n_samples=300, random_state=0).data.to_csv(path, index=False)
+    return str(path)
+
+
+def test_discover_writes_everything(csv: str, tmp_path: Path) -> None:
+    out = tmp_path / "results"
+    done = runner.invoke(app, ["discover", csv, "--out", str(out), *FAST])
+    assert done.exit_code == 0, done.output
+    assert "Causal order" in done.output
+    assert "greedy order gets" in done.output
+    written = {path.name for path in out.iterdir()}
+    assert {
+        "adjacency.csv",
+        "weights.csv",
+        "order.txt",
+        "graph.json",
+        "graph.dot",
+        "history.csv",
+        "result.json",
+    } <= written
+    assert {"report.html", "summary.json"} <= written
+    adjacency = pd.read_csv(out / "adjacency.csv", index_col=0)
+    assert list(adjacency.columns) == list(adjacency.index)
+    result = json.loads((out / "result.json").read_text())
+    assert result["settings"]["n_iterations"] == 5
+    assert result["settings"]["random_state"] == 0
+    assert pc.CausalGraph.from_json(out / "graph.json").n_edges == adjacency.to_numpy().sum()
+
+
+def test_report_is_rebuilt(csv: str, tmp_path: Path) -> None:
+    out = tmp_path / "results"
+    runner.invoke(app, ["discover", csv, "--out", str(out), "--quiet", *FAST])
+    before = (out / "report.html").read_text()
+    (out / "report.html").unlink()
+    assert runner.invoke(app, ["report", str(out)]).exit_code == 0
+    assert (out / "report.html").read_text() == before
+
+
+def test_json_is_all_that_standard_output_holds(csv: str) -> None:
+    done = runner.invoke(app, ["discover", csv, "--json", "--quiet", *FAST])
+    result = json.loads(done.stdout)
+    assert sorted(result["order"]) == [f"x{k}" for k in range(1, 6)]
+
+
+def test_quiet_shows_only_the_result(csv: str) -> None:
+    done = runner.invoke(app, ["discover", csv, "--quiet", "--method", "eqvar"])
+    assert done.exit_code == 0
+    assert done.stderr == ""
+
+
+def test_bootstrap_puts_confidence_into_the_report(csv: str, tmp_path: Path) -> None:
+    out = tmp_path / "results"
+    done = runner.invoke(
+        app, ["discover", csv, "--method", "eqvar", "--bootstrap", "4", "--seed", "0", "--out", str(out)]
+    )
+    assert done.exit_code == 0, done.output
+    assert "confidence-slider" in (out / "report.html").read_text()
+
+
+def test_knowledge_file(csv: str, tmp_path: Path) -> None:
+    (tmp_path / "known.toml").write_text('roots = ["x5"]\nrequired = [["x5", "x1"]]\n')
+    done = runner.invoke(app, ["discover", csv, "--json", "-q", "--knowledge", str(tmp_path / "known.toml"), *FAST])
+    edges = [(e["cause"], e["effect"]) for e in json.loads(done.stdout)["edges"]]
+    assert ("x5", "x1") in edges
+    assert not [effect for _, effect in edges if effect == "x5"]
+
+
+def test_simulate_and_evaluate(tmp_path: Path) -> None:
+    out = tmp_path / "sim"
+    arguments = ["simulate", "--variables", "6", "--degree", "1", "--samples", "50", "--seed", "1", "--out", str(out)]
+    assert runner.invoke(app, arguments).exit_code == 0
+    assert pd.read_csv(out / "data.csv").shape == (50, 6)
+    done = runner.invoke(app, ["evaluate", str(out / "truth.csv"), str(out / "truth.json"), "--json"])
+    assert json.loads(done.stdout)["shd"] == 0
+
+
+def test_methods_are_listed() -> None:
+    done = runner.invoke(app, ["methods"])
+    assert all(name in done.output for name in pc.methods())
+
+
+@pytest.mark.parametrize("command", [[], ["discover"], ["simulate"], ["evaluate"], ["report"]])
+def test_help(command: list[str]) -> None:
+    assert runner.invoke(app, [*command, "--help"]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["discover", "nowhere.csv"], "nowhere.csv"),
+        (["discover", "{csv}", "--method", "notear"], "did you mean 'notears'"),
+        (["discover", "{csv}", "--score", "linaer"], "did you mean 'linear'"),
+        (["discover", "{csv}", "--method", "eqvar", "--score", "linear"], "option of 'eqvar'='score' is unknown"),
+        (["discover", "{csv}", "--set", "n_iterations"], "name=value"),
+        (["discover", "{csv}", "--set", "n_iteration=5"], "did you mean 'n_iterations'"),
+        (["discover", "{csv}", "--missing", "ignore"], "missing='ignore' is unknown"),
+        (["discover", "{csv}", "--knowledge", "nowhere.toml"], "cannot be read"),
+        (["simulate", "--graph", "ba", "--out", "{tmp}/s"], "graph='ba' is unknown"),
+        (["evaluate", "nowhere.csv", "nowhere.csv"], "nowhere.csv"),
+        (["report", "{tmp}"], "summary.json"),
+    ],
+)
+def test_mistakes_get_a_sentence_and_exit_code_2(csv: str, tmp_path: Path, arguments: list[str], message: str) -> None:
+    out = tmp_path / "out"
+    filled = [argument.format(csv=csv, tmp=tmp_path) for argument in arguments]
+    extra = ["--out", str(out)] if arguments[0] == "discover" else []
+    done = runner.invoke(app, filled + extra)
+    assert done.exit_code == 2
+    assert message in " ".join(done.stderr.split())
+    assert "Traceback" not in done.output
+    assert not out.exists()
+
+
+def test_debug_shows_the_traceback(csv: str) -> None:
+    done = runner.invoke(app, ["discover", csv, "--method", "notear", "--debug"])
+    assert isinstance(done.exception, pc.PrecedeError)

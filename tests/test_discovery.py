@@ -1,0 +1,223 @@
+"""CORL as people use it: the contract's attributes, the paper's settings, every option read, every refusal worded."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sklearn.base import clone
+
+import precede as pc
+from precede.errors import KnowledgeError, OptionError
+from precede.scores.linear import LinearScore
+
+FAST = {"score": "linear", "n_iterations": 10, "batch_size": 16, "random_state": 0, "verbose": False}
+
+
+@pytest.fixture(scope="module")
+def made() -> pc.Dataset:
+    return pc.simulate(n_variables=6, degree=1, n_samples=500, random_state=3)
+
+
+@pytest.fixture(scope="module")
+def model(made: pc.Dataset) -> pc.CORL:
+    return pc.CORL(**FAST).fit(made.data)
+
+
+def test_the_graph_is_found(model: pc.CORL, made: pc.Dataset) -> None:
+    assert pc.evaluate(model.graph_, made.graph).shd == 0
+
+
+def test_fitted_attributes(model: pc.CORL, made: pc.Dataset) -> None:
+    names = list(made.data.columns)
+    assert list(model.adjacency_matrix_.columns) == list(model.adjacency_matrix_.index) == names
+    assert list(model.weights_.columns) == names
+    assert sorted(model.causal_order_) == sorted(names)
+    assert isinstance(model.graph_, pc.CausalGraph)
+    assert len(model.history_) == 10
+    assert model.score_ == pytest.approx(model.diagnostics_["search"]["best_score"])
+    assert list(model.feature_names_in_) == names
+
+
+def test_it_says_what_rl_reached_and_what_polish_added(model: pc.CORL) -> None:
+    search = model.diagnostics_["search"]
+    assert search["policy_score"] + search["polish_gain"] == pytest.approx(search["best_score"])
+    assert search["greedy_score"] <= search["best_score"] + 1e-6
+    assert model.history_.best_score.iloc[-1] == pytest.approx(search["policy_score"])
+    assert {"sentence", "level"} <= set(model.diagnostics_["checks"][0])
+
+
+def test_same_seed_same_everything(made: pc.Dataset, model: pc.CORL) -> None:
+    again = pc.CORL(**FAST).fit(made.data)
+    assert again.causal_order_ == model.causal_order_
+    assert again.graph_ == model.graph_
+    pd.testing.assert_frame_equal(again.history_.drop(columns="seconds"), model.history_.drop(columns="seconds"))
+
+
+def test_the_input_is_not_modified(made: pc.Dataset) -> None:
+    before = made.data.copy()
+    pc.CORL(**FAST).fit(made.data)
+    pd.testing.assert_frame_equal(made.data, before)
+
+
+def test_arrays_give_integer_names(made: pc.Dataset) -> None:
+    model = pc.CORL(**FAST).fit(made.data.to_numpy())
+    assert sorted(model.causal_order_) == list(range(6))
+    assert not hasattr(model, "feature_names_in_")
+
+
+def test_scikit_learn_conventions() -> None:
+    model = pc.CORL(batch_size=7)
+    assert clone(model).get_params()["batch_size"] == 7
+    assert "batch_size=7" in repr(model)
+
+
+def test_the_papers_settings() -> None:
+    one, two = pc.CORL.paper("corl-1").get_params(), pc.CORL.paper("corl-2").get_params()
+    assert (one["reward"], two["reward"]) == ("episodic", "dense")
+    for settings in (one, two):
+        assert settings["inputs"] == "resample"
+        assert settings["shaping"] == "plain"
+        assert settings["gamma"] == 0.98
+        assert settings["polish"] is False
+        assert (settings["encoder"], settings["decoder"]) == ("transformer", "lstm")
+        assert (settings["actor_learning_rate"], settings["critic_learning_rate"]) == (1e-4, 1e-3)
+        assert (settings["pruning"], settings["threshold"]) == ("threshold", 0.3)
+        assert settings["entropy_bonus"] == 0.0
+    with pytest.raises(OptionError, match="did you mean"):
+        pc.CORL.paper("corl-3")
+
+
+def test_exact_search_is_never_beaten(made: pc.Dataset, model: pc.CORL) -> None:
+    exact = pc.CORL(**FAST, search="exact").fit(made.data)
+    assert exact.score_ >= model.score_ - 1e-9
+    assert exact.diagnostics_["search"]["exact"]
+
+
+def test_a_score_object(made: pc.Dataset, model: pc.CORL) -> None:
+    own = pc.CORL(**{**FAST, "score": LinearScore(made.data.to_numpy())}).fit(made.data)
+    assert own.score_ == pytest.approx(model.score_)
+    with pytest.raises(OptionError, match="over 6 variables, the data has 5"):
+        pc.CORL(score=LinearScore(made.data.to_numpy()), verbose=False).fit(made.data.iloc[:, :5])
+
+
+@pytest.mark.parametrize(
+    "score", ["nongaussian", "quadratic", "gp", "sparse-linear", "sparse-gp", "sparse-gp-additive"]
+)
+def test_every_score_by_name(made: pc.Dataset, score: str) -> None:
+    data = made.data.iloc[:80, :4]
+    fitted = pc.CORL(**{**FAST, "score": score, "n_iterations": 2}).fit(data)
+    assert fitted.diagnostics_["score"] == score
+    assert fitted.diagnostics_["identifies"] == ("cpdag" if score == "sparse-linear" else "dag")
+    if score in ("gp", "quadratic"):
+        pc.CORL(**{**FAST, "score": score, "n_iterations": 2, "noise": "equal"}).fit(data)
+
+
+def test_auto_says_why() -> None:
+    made = pc.simulate(n_variables=5, degree=1, sem="lingam", n_samples=1000, standardize=True, random_state=0)
+    fitted = pc.CORL(**{**FAST, "score": "auto"}).fit(made.data)
+    assert fitted.diagnostics_["score"] == fitted.diagnostics_["score_choice"]["name"] == "nongaussian"
+    assert len(fitted.diagnostics_["score_choice"]["reason"]) > 10
+
+
+@pytest.mark.parametrize("pruning", ["threshold", "bic", "cam", "cam-f", "none"])
+def test_every_pruning(made: pc.Dataset, pruning: str) -> None:
+    fitted = pc.CORL(**FAST, pruning=pruning).fit(made.data)
+    assert fitted.graph_.n_edges == (15 if pruning == "none" else 6)
+
+
+def test_threshold_and_cutoff_are_read(made: pc.Dataset) -> None:
+    assert pc.CORL(**FAST, pruning="threshold", threshold=10.0).fit(made.data).graph_.n_edges == 0
+    assert pc.CORL(**FAST, pruning="cam", cutoff=1.0).fit(made.data).graph_.n_edges == 15
+
+
+def test_polish_and_restarts_are_read(made: pc.Dataset) -> None:
+    plain = pc.CORL(**{**FAST, "n_iterations": 1}, polish=False).fit(made.data)
+    assert "polish_gain" not in plain.diagnostics_["search"]
+    moved = pc.CORL(**{**FAST, "n_iterations": 1}, n_restarts=5).fit(made.data).diagnostics_["search"]
+    once = pc.CORL(**{**FAST, "n_iterations": 1}).fit(made.data).diagnostics_["search"]
+    assert moved["polish_moves"] > once["polish_moves"]
+
+
+def test_diagnose_is_read(made: pc.Dataset) -> None:
+    assert "checks" not in pc.CORL(**FAST, diagnose=False).fit(made.data).diagnostics_
+
+
+def test_knowledge_is_obeyed(made: pc.Dataset) -> None:
+    cause, effect, _ = made.graph.edge_list()[0]
+    knowledge = pc.Knowledge(required=[(effect, cause)], roots=[effect])
+    for search in ("policy", "exact"):
+        fitted = pc.CORL(**FAST, knowledge=knowledge, search=search).fit(made.data)
+        assert not knowledge.over(list(made.data.columns)).violated_by(fitted.graph_.edges)
+        assert fitted.causal_order_[0] == effect
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"score": "linaer"}, "score='linaer' is unknown: did you mean 'linear'"),
+        ({"reward": "dens"}, "did you mean 'dense'"),
+        ({"encoder": "gnn"}, "encoder='gnn' is unknown"),
+        ({"decoder": "gru"}, "decoder='gru' is unknown"),
+        ({"inputs": "fix"}, "did you mean 'fixed'"),
+        ({"pruning": "lasso"}, "pruning='lasso' is unknown"),
+        ({"search": "rl"}, "search='rl' is unknown"),
+        ({"shaping": "bounds"}, "did you mean 'bound'"),
+        ({"pointer": "dots"}, "did you mean 'dot'"),
+        ({"noise": "uneqal"}, "did you mean 'unequal'"),
+        ({"noise": "unequal"}, "log det S for every order"),
+        ({"n_iterations": 0}, "n_iterations=0 will not do"),
+        ({"batch_size": 1}, "batch_size=1 will not do"),
+        ({"n_samples": 2.5}, "whole number"),
+        ({"patience": -1}, "patience=-1 will not do"),
+        ({"max_time": 0}, "max_time=0 will not do"),
+        ({"gamma": 1.5}, "a discount is at most 1"),
+        ({"entropy_bonus": -1}, "entropy_bonus=-1 will not do"),
+        ({"pretrained": "defualt"}, "did you mean 'default'"),
+        ({"pretrained": "default", "inputs": "resample"}, "trained on fixed rows"),
+        ({"device": "tpu"}, "device='tpu' is unknown"),
+    ],
+)
+def test_bad_options_get_a_sentence(made: pc.Dataset, options: dict, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        pc.CORL(**{**FAST, **options}).fit(made.data)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
+def test_no_gpu_where_one_was_asked_for(made: pc.Dataset) -> None:
+    with pytest.raises(OptionError, match="device='cuda' was asked for, but this machine has no GPU"):
+        pc.CORL(**FAST, device="cuda").fit(made.data)
+
+
+def test_discover_in_one_call(made: pc.Dataset) -> None:
+    assert pc.discover(made.data, method="eqvar").n_edges == 6
+    assert pc.discover(made.data, **FAST) == pc.CORL(**FAST).fit(made.data).graph_
+    with pytest.raises(OptionError, match="did you mean 'notears'"):
+        pc.discover(made.data, method="notear")
+    with pytest.raises(OptionError, match="option of 'eqvar'='lambda1' is unknown"):
+        pc.discover(made.data, method="eqvar", lambda1=1)
+    with pytest.raises(KnowledgeError, match=r"'notears' cannot obey background knowledge; 'corl'"):
+        pc.discover(made.data, method="notears", knowledge=pc.Knowledge())
+
+
+def test_permuting_columns_permutes_the_result(made: pc.Dataset, model: pc.CORL) -> None:
+    shuffled = made.data[made.data.columns[np.random.default_rng(0).permutation(6)]]
+    graph = pc.CORL(**FAST).fit(shuffled).graph_
+    pd.testing.assert_frame_equal(graph.adjacency.loc[made.data.columns, made.data.columns], model.adjacency_matrix_)
+
+
+def test_ctrl_c_keeps_the_best(made: pc.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    from precede.search.train import Trainer
+
+    step, calls = Trainer.step, []
+
+    def interrupted(self: Trainer) -> torch.Tensor:
+        calls.append(1)
+        if len(calls) > 25:
+            raise KeyboardInterrupt
+        return step(self)
+
+    monkeypatch.setattr(Trainer, "step", interrupted)
+    fitted = pc.CORL(**{**FAST, "n_iterations": 1000}).fit(made.data)
+    assert fitted.diagnostics_["search"]["interrupted"]
+    assert 0 < len(fitted.history_) <= 25
+    assert np.isfinite(fitted.score_)
