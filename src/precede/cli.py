@@ -107,10 +107,12 @@ def discover(
         truth = load_sachs().graph if data == "sachs" else None
         table = load_table(load_sachs().data if data == "sachs" else data, missing=missing)
         model.fit(table)
+        files = (
+            [] if out is None else write_results(out, model, table)
+        )  # before the bootstrap: Ctrl-C there costs no fit
         confidence = None
         if resamples:
             confidence = model.bootstrap(table, n_resamples=resamples, n_jobs=-1, random_state=seed, verbose=not quiet)
-        files = [] if out is None else write_results(out, model, table)
         if out is not None:
             files += write_report(out, model, table, truth=truth, confidence=confidence, title=Path(data).stem)
         if as_json:

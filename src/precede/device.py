@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
+from threadpoolctl import threadpool_limits
 
 from precede.errors import OptionError
 
@@ -24,3 +28,19 @@ def choose_device(device: str | torch.device) -> torch.device:
     if chosen.type == "cuda" and not torch.cuda.is_available():
         raise OptionError(f"device={device!r} was asked for, but this machine has no GPU: 'auto' and 'cpu' work.")
     return chosen
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Compute on one thread within the block.
+
+    Rounding, and so the result, then does not depend on the number of cores; and many small operations do not wait
+    for a core that another program keeps busy.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with threadpool_limits(1):
+            yield
+    finally:
+        torch.set_num_threads(threads)

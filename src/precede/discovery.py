@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from precede.baselines import METHODS
 from precede.confidence import OrderSample
 from precede.data.load import Table
-from precede.device import choose_device
+from precede.device import choose_device, one_thread
 from precede.diagnostics import diagnose
 from precede.errors import KnowledgeError, OptionError, check_choice, check_positive, listed
 from precede.estimator import CausalEstimator, Findings
@@ -42,6 +43,8 @@ from precede.search.train import Record, Trainer, TrainingSettings
 
 PruningName = Literal["auto", "threshold", "bic", "cam", "cam-f", "none"]
 SearchName = Literal["policy", "exact"]
+SHARED_FROM = 64
+"""Variables from which a training step on a CPU is shared between threads: below, its operations are too small."""
 LINEAR_SCORES = ("linear", "nongaussian", "sparse-linear")
 
 
@@ -316,7 +319,9 @@ class CORL(CausalEstimator):
         checkpoint = None if self.checkpoint is None else self._open_checkpoint(score, table, constraints, rng)
         pretrained = None if self.pretrained is None else load_pretrained(self.pretrained)
         trainer = Trainer(score, table.values, self._settings(), constraints, rng, pretrained)
-        records, interrupted = self._train(trainer, checkpoint)
+        small = score.device.type == "cpu" and score.n_variables < SHARED_FROM
+        with one_thread() if small else nullcontext():
+            records, interrupted = self._train(trainer, checkpoint)
         self._policy_ = TrainedPolicy.of(trainer)
         order, best = trainer.best_order, trainer.best_score
         figures: dict[str, Any] = {

@@ -11,14 +11,13 @@ from typing import Any
 
 import joblib
 import numpy as np
-import torch
 from sklearn.base import clone
-from threadpoolctl import threadpool_limits
 
 from precede.confidence.journal import Journal, Outcome
 from precede.confidence.summary import Confidence
 from precede.data.checks import check_values
 from precede.data.load import Table, load_table
+from precede.device import one_thread
 from precede.errors import DataError, OptionError, check_positive
 from precede.graph import IntArray
 from precede.progress import ProgressBar
@@ -91,7 +90,7 @@ def fit_resample(model: Any, table: Table, block: int | None, entropy: int, k: i
     options = {name: value for name, value in OWN_OUTPUT.items() if name in accepted}
     if "random_state" in accepted:
         options["random_state"] = int(rng.integers(2**31))
-    with _one_thread():
+    with one_thread():
         fitted = clone(model).set_params(**options).fit(resampled)
     search = fitted.diagnostics_.get("search")
     if isinstance(search, dict) and search.get("interrupted"):
@@ -152,18 +151,6 @@ def _settings(model: Any) -> dict[str, str]:
     """The method's options as text, without those that do not matter to the result."""
     skipped = {*OWN_OUTPUT, "random_state"}
     return {name: repr(value) for name, value in model.get_params(deep=False).items() if name not in skipped}
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Sums in one thread: their rounding, and so the result, does not depend on the number of cores."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with threadpool_limits(1):
-            yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 @contextmanager

@@ -11,10 +11,9 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-import torch
 from joblib import Parallel, delayed, parallel_config
-from threadpoolctl import threadpool_limits
 
+from precede.device import one_thread
 from precede.errors import OptionError, PrecedeError
 from precede.estimator import CausalEstimator
 from precede.experiments.cells import Cell
@@ -70,18 +69,6 @@ def run_cell(cell: Cell, device: str | None = None) -> Finished:
             text = str(error).strip().partition("\n")[0]
             record["error"] = text if isinstance(error, PrecedeError) else f"{type(error).__name__}: {text}"
     return Finished(record, {"key": cell.key, "seconds": round(seconds, 4), "device": device or "auto"})
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Compute on one CPU thread within the block."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with threadpool_limits(1):
-            yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def figures_of(model: CausalEstimator) -> dict[str, float | int | None]:
