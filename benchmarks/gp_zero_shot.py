@@ -3,7 +3,7 @@
     python benchmarks/gp_zero_shot.py [--nodes 20] [--degree 4] [--samples 500] [--seeds 5] [--device cuda]
 
 The data has equal noise variances and the pretrained policy sees the scale of the columns, which the scale-free
-sparse GP score does not. Printed beside: the same graph step on the true order, which no search can be expected to beat.
+sparse GP score does not. Printed beside: the same graph step on the true order, which no search can beat.
 """
 
 from __future__ import annotations
