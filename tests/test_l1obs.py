@@ -5,7 +5,7 @@ from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import lars_path_gram
 
@@ -31,6 +31,7 @@ def score_of_order(families, order):
 
 
 @settings(deadline=None, max_examples=30)
+@example(seed=799, p=10)  # the last weight enters at a level near rounding
 @given(seed=st.integers(0, 10_000), p=st.integers(1, 10))
 def test_path_visits_the_sets_that_scikit_learn_visits(seed, p):
     moments = np.corrcoef(random_data(seed, p + 1), rowvar=False)

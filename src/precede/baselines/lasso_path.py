@@ -61,6 +61,8 @@ def lasso_path(gram: FloatArray, cross: FloatArray) -> Iterator[tuple[IntArray, 
         entry[entry > level * (1 + 1e-12)] = 0.0
         exits = _ratio(solution[:, 0], solution[:, 1])
         exits[exits > level * (1 - 1e-12)] = 0.0
+        if dropped < 0:  # the newest weight is zero at this level, and a line has no second zero
+            exits[-1] = 0.0
         next_entry, next_exit = float(entry.max()), float(exits.max())
         if next_entry <= 0 and next_exit <= 0:
             return
