@@ -1,7 +1,7 @@
 """Beside gcastle's CORL, in one run on the same 30-node data: time per iteration, memory, score and SHD.
 
-    python -m venv /tmp/gcastle && /tmp/gcastle/bin/pip install torch==2.13.0 gcastle==1.0.4 psutil
-    python benchmarks/gcastle_corl.py --peer-python /tmp/gcastle/bin/python --iterations 20
+    python -m venv .venv-gcastle && .venv-gcastle/bin/pip install torch==2.13.0 gcastle==1.0.4 psutil
+    python benchmarks/gcastle_corl.py --peer-python .venv-gcastle/bin/python --iterations 20
 
 gcastle runs for the given iterations at batch size 64; then we run until our score passes the one it reached, and for
 as long as it took. Times are wall clock in one run on one machine, so read them as a ratio.
