@@ -112,6 +112,19 @@ def test_every_score_by_name(made: pc.Dataset, score: str) -> None:
         pc.CORL(**{**FAST, "score": score, "n_iterations": 2, "noise": "equal"}).fit(data)
 
 
+def test_the_equivalence_class_is_offered() -> None:
+    rng = np.random.default_rng(0)
+    cause = rng.normal(size=500)
+    other = rng.normal(size=500)
+    data = pd.DataFrame({"a": cause, "b": other, "c": cause + other + rng.normal(size=500), "d": rng.normal(size=500)})
+    data["e"] = data.d + rng.normal(size=500)
+    fitted = pc.CORL(**{**FAST, "score": "sparse-linear"}).fit(data)
+    pattern = fitted.cpdag_
+    assert (pattern.loc["a", "c"], pattern.loc["c", "a"]) == (1, 0)  # a collider is the same in the whole class
+    assert (pattern.loc["d", "e"], pattern.loc["e", "d"]) == (1, 1)  # a lone edge can be turned round
+    assert any("only the CPDAG is identified" in remark for remark in fitted.diagnostics_["remarks"])
+
+
 def test_auto_says_why() -> None:
     made = pc.simulate(n_variables=5, degree=1, sem="lingam", n_samples=1000, standardize=True, random_state=0)
     fitted = pc.CORL(**{**FAST, "score": "auto"}).fit(made.data)

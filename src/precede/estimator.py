@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 
 from precede.confidence import Confidence, bootstrap
 from precede.data.load import Table, load_table
+from precede.equivalence import cpdag
 from precede.graph import BoolArray, CausalGraph, FloatArray, IntArray
 from precede.randomness import RandomState
 
@@ -58,6 +59,8 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
         ``[i, j]`` means i -> j, in the column order of the data.
     causal_order_ : list
         Names (integers for an array), causes first.
+    cpdag_ : DataFrame
+        The graph's equivalence class: which edges could point either way.
     score_ : float
     history_ : DataFrame
         One row per iteration.
@@ -179,3 +182,11 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
     def causal_order_(self) -> list[Hashable]:
         """Variables in causal order, causes first."""
         return list(self.graph_.order)
+
+    @property
+    def cpdag_(self) -> pd.DataFrame:
+        """Equivalence class of the graph: 1 at both ``[i, j]`` and ``[j, i]`` where the edge could point either way.
+
+        It is all that a score with ``diagnostics_["identifies"] == "cpdag"`` can tell.
+        """
+        return pd.DataFrame(cpdag(self.graph_.edges), index=self.graph_.names, columns=self.graph_.names)
