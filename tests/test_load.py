@@ -259,7 +259,7 @@ def test_parquet(frame, tmp_path):
         ("ä,b\n1,2\n".encode("latin-1"), "data.csv", r"data.csv is not UTF-8 text \(byte 0xe4 at 0\)"),
         (b"\x00\xff\x13" * 50, "data.csv", r"data.csv is not a text file"),
         (b"PK\x03\x04rest", "data.xlsx", r"data.xlsx is an Excel or zip file"),
-        (gzip.compress(b"a,b\n1,2\n")[:12], "data.csv.gz", r"data.csv.gz' cannot be read"),
+        (gzip.compress(b"a,b\n1,2\n", mtime=0)[:12], "data.csv.gz", r"data.csv.gz' cannot be read"),
         (b"PAR1 and then nonsense", "data.parquet", r"data.parquet is not a readable Parquet file"),
         (b"PAR1", "data.parquet", r"data.parquet is not a readable Parquet file"),
     ],
