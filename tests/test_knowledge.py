@@ -1,6 +1,6 @@
 """Knowledge: compiled as it says, contradictions named, and never too strict."""
 
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from precede.errors import KnowledgeError
-from precede.graph import full_dag, is_acyclic
+from precede.graph import ancestors, full_dag, is_acyclic
 from precede.knowledge import Constraints, Knowledge, constraints_over
 
 
@@ -36,6 +36,10 @@ def test_roots_and_sinks() -> None:
         (Knowledge(required=[("a", "a")]), "'a' is required to cause itself"),
         (Knowledge(tiers=[["a"], ["a"]]), "'a' is in tier 0 and in tier 1"),
         (Knowledge(tiers=[["a"], ["b"], ["c"]], required=[("c", "a")]), "both required and forbidden"),
+        (
+            Knowledge(tiers=[["a"], ["b"]], required=[("b", "c"), ("c", "a")]),
+            "required edges 'b' -> 'c' -> 'a' lead from a later tier back to an earlier one",
+        ),
     ],
 )
 def test_contradictions_are_named(knowledge: Knowledge, message: str) -> None:
@@ -49,6 +53,34 @@ def test_no_knowledge() -> None:
     assert not constraints.violated_by(full_dag(np.array([2, 0, 1])))
 
 
+def test_a_variable_in_no_tier_may_stand_anywhere() -> None:
+    constraints = Knowledge(tiers=[["a"], ["b"]]).over("abu")
+    assert constraints.allowed.astype(int).tolist() == [[0, 1, 1], [0, 0, 1], [1, 1, 0]]
+    permitted = {
+        order for order in permutations("abu") if constraints.permits(np.array(["abu".index(v) for v in order]))
+    }
+    assert permitted == {tuple("uab"), tuple("aub"), tuple("abu")}
+
+
+def test_no_path_leads_back_through_a_variable_in_no_tier() -> None:
+    constraints = Knowledge(tiers=[["a"], ["b"]]).over("abu")
+    back = np.zeros((3, 3), dtype=bool)
+    back[1, 2] = back[2, 0] = True  # b -> u -> a: each edge is allowed, the path is not
+    assert constraints.violated_by(back)
+    back[1, 2] = False
+    assert not constraints.violated_by(back)
+
+
+def test_a_root_of_a_later_tier_waits_for_it_where_some_variable_is_in_none() -> None:
+    known = Knowledge(tiers=[["a"], ["r"]], roots=["r"])
+    assert known.over("ar").permits(np.array([1, 0]))  # no edge between them: either order will do
+    assert not known.over("aru").permits(np.array([1, 2, 0]))  # r -> u -> a would lead back
+    assert known.over("aru").permits(np.array([2, 0, 1]))
+    late_sink = Knowledge(tiers=[["s"], ["b"]], sinks=["s"]).over("sbu")
+    assert not late_sink.permits(np.array([1, 2, 0]))
+    assert late_sink.permits(np.array([0, 1, 2]))
+
+
 @st.composite
 def random_knowledge(draw) -> Knowledge:
     """Knowledge that some DAG over four variables obeys."""
@@ -57,26 +89,51 @@ def random_knowledge(draw) -> Knowledge:
     required = draw(st.lists(st.sampled_from(pairs), unique=True, max_size=3))
     others = [(i, j) for i in range(4) for j in range(4) if i != j and (i, j) not in required]
     forbidden = draw(st.lists(st.sampled_from(others), unique=True, max_size=4))
-    cut = draw(st.integers(0, 4))
-    tiers = [t for t in (order[:cut], order[cut:]) if t] if draw(st.booleans()) else []
+    tiers = []
+    if draw(st.booleans()):
+        tier = sorted(draw(st.lists(st.integers(0, 2), min_size=4, max_size=4)))
+        tiered = [draw(st.booleans()) or draw(st.booleans()) for _ in order]  # one in four is in no tier
+        tiers = [[v for v, t, yes in zip(order, tier, tiered, strict=True) if yes and t == k] for k in range(3)]
     roots = [v for v in range(4) if draw(st.booleans()) and not any(j == v for _, j in required)][:2]
     sinks = [v for v in range(4) if draw(st.booleans()) and not any(i == v for i, _ in required)][:2]
     return Knowledge(required, forbidden, tiers, roots, sinks)
 
 
+def obeys(edges: np.ndarray, knowledge: Knowledge) -> bool:
+    """What the words say, looked up one by one."""
+    reach = ancestors(edges)
+    back = [
+        (i, j) for k, late in enumerate(knowledge.tiers) for soon in knowledge.tiers[:k] for i in late for j in soon
+    ]
+    return (
+        all(edges[pair] for pair in knowledge.required)
+        and not any(edges[pair] for pair in knowledge.forbidden)
+        and not any(reach[pair] for pair in back)
+        and not edges[:, list(knowledge.roots)].any()
+        and not edges[list(knowledge.sinks)].any()
+    )
+
+
+ALL_DAGS = [
+    edges
+    for bits in product([False, True], repeat=12)
+    if is_acyclic(edges := np.insert(np.array(bits), [0, 4, 8, 12], False).reshape(4, 4))
+]
+ALL_ORDERS = [np.array(order) for order in permutations(range(4))]
+
+
 @given(random_knowledge())
-@settings(max_examples=150, deadline=None)
-def test_every_dag_that_obeys_has_a_permitted_order(knowledge: Knowledge) -> None:
-    """The precedence is no stricter than the knowledge: whatever is allowed can be reached."""
+@settings(max_examples=30, deadline=None)
+def test_orders_permit_exactly_the_dags_that_obey(knowledge: Knowledge) -> None:
+    """Over all DAGs: each that obeys has a permitted order, and no other is ever called obedient."""
     constraints = knowledge.over(range(4))
-    orders = [np.array(o) for o in permutations(range(4))]
-    permitted = [full_dag(o) for o in orders if constraints.permits(o)]
-    assert permitted
-    rng = np.random.default_rng(0)
-    for _ in range(30):
-        edges = constraints.required | (constraints.allowed & (rng.random((4, 4)) < 0.4))
-        if is_acyclic(edges):
-            assert any((edges <= dag).all() for dag in permitted)
+    permitted = np.array([full_dag(order) for order in ALL_ORDERS if constraints.permits(order)])
+    assert len(permitted)
+    assert len(ALL_DAGS) == 543
+    for edges in ALL_DAGS:
+        fits = bool((edges <= permitted).all(axis=(1, 2)).any())
+        by_edges = not (edges & ~constraints.allowed).any() and not (constraints.required & ~edges).any()
+        assert obeys(edges, knowledge) == (not constraints.violated_by(edges)) == (fits and by_edges)
 
 
 @given(random_knowledge(), st.permutations(range(4)))

@@ -28,7 +28,10 @@ class Knowledge:
     required, forbidden : iterables of (cause, effect)
         Edges that must, and that must not, be in the graph.
     tiers : sequence of sequences
-        No edge leads from a later tier to an earlier one.
+        The order of time: every variable of a tier is placed before every variable of a later tier, so that neither
+        an edge nor a directed path leads from a later tier to an earlier one. Within a tier anything goes. A variable
+        in no tier may stand anywhere, before, between or after the tiers, and may cause and be caused by any
+        variable; only, as time runs one way, a path from a later to an earlier tier may not lead through it either.
     roots, sinks : sequences
         Variables without causes, variables without effects.
 
@@ -44,6 +47,12 @@ class Knowledge:
     array([[0, 0, 1],
            [1, 0, 1],
            [1, 0, 0]])
+
+    Two tiers, and a variable in none of them, which may be a cause of the earlier tier or an effect of the later:
+
+    >>> constraints = Knowledge(tiers=[["young"], ["old"]]).over(["young", "old", "weather"])
+    >>> [constraints.permits(np.array(order)) for order in ([2, 0, 1], [0, 2, 1], [0, 1, 2], [1, 2, 0])]
+    [True, True, True, False]
     """
 
     required: Iterable[Edge] = ()
@@ -71,15 +80,8 @@ class Knowledge:
         tier = self._tier_of(find, names)
         earlier = (tier[:, None] >= 0) & (tier[:, None] < tier[None, :])  # [i, j]: i's tier is before j's
         forbidden |= earlier.T  # transposed: no edge from the later to the earlier
-        _refuse_contradictions(required, forbidden, names)
-        # Placing roots first and sinks last costs no generality, nor does placing the tiers one after another.
-        # Between an earlier tier and a root (or from a sink) no edge is possible either way, so no order is needed.
-        first, last = root, sink & ~root
-        before = first[:, None] & ~first[None, :]
-        before |= ~last[:, None] & last[None, :]
-        before |= earlier & ~(first | last)[None, :] & ~(first | last)[:, None]
-        before |= required
-        return Constraints(required, ~forbidden, ancestors(before))
+        _refuse_contradictions(required, forbidden, earlier, names)
+        return Constraints(required, ~forbidden, ancestors(required | _precedence(tier, earlier, root, sink)))
 
     def _tier_of(self, find: _Finder, names: Sequence[Hashable]) -> IntArray:
         """Tier number of each column, -1 where it is in none."""
@@ -120,7 +122,8 @@ class Knowledge:
         Parameters
         ----------
         source : BackgroundKnowledge
-            Edges by node, edges by pattern, tiers, and tiers without edges inside them: all is carried over.
+            Edges by node, edges by pattern, tiers, and tiers without edges inside them: all is carried over. Its
+            tiers speak of edges alone, ours of paths too, which differs only where some variable is in no tier.
         names : sequence, optional
             The columns, over which its patterns (regular expressions) are written out; needed only for those.
         """
@@ -201,7 +204,32 @@ class _Finder:
         )
 
 
-def _refuse_contradictions(required: BoolArray, forbidden: BoolArray, names: Sequence[Hashable]) -> None:
+def _precedence(tier: IntArray, earlier: BoolArray, root: BoolArray, sink: BoolArray) -> BoolArray:
+    """Which variable to place before which: as much as costs no graph that obeys.
+
+    A root has no causes and may as well come first, a sink last. Where every variable has a tier that holds for a
+    root of a later tier too: it has no edge to an earlier one. A variable in no tier could carry a path from such a
+    root back to an earlier tier; then the root takes the first places of its own tier. Likewise for sinks.
+    """
+    late = early = np.zeros(len(tier), dtype=bool)
+    if (tier < 0).any():
+        late = root & ~sink & (earlier & ~root[:, None]).any(axis=0)  # a variable with causes is in an earlier tier
+        early = sink & ~root & (earlier & ~sink[None, :]).any(axis=1)
+    first = root & ~late
+    last = sink & ~early & ~first
+    middle = ~first & ~last
+    before = first[:, None] & ~first[None, :]
+    before |= ~last[:, None] & last[None, :]
+    before |= earlier & middle[:, None] & middle[None, :]
+    same = (tier[:, None] == tier[None, :]) & (tier >= 0)
+    before |= same & late[:, None] & ~root[None, :]
+    before |= same & early[None, :] & ~sink[:, None]
+    return before
+
+
+def _refuse_contradictions(
+    required: BoolArray, forbidden: BoolArray, earlier: BoolArray, names: Sequence[Hashable]
+) -> None:
     clash = np.argwhere(required & forbidden)
     if len(clash):
         cause, effect = names[clash[0][0]], names[clash[0][1]]
@@ -215,6 +243,20 @@ def _refuse_contradictions(required: BoolArray, forbidden: BoolArray, names: Seq
     if cycle:
         path = " -> ".join(repr(names[k]) for k in [*cycle, cycle[0]])
         raise KnowledgeError(f"the required edges form a cycle: {path}.")
+    back = np.argwhere(ancestors(required) & earlier.T)  # transposed: from the later to the earlier
+    if len(back):
+        start, end = map(int, back[0])
+        path = " -> ".join(repr(names[k]) for k in _path(required, start, end))
+        raise KnowledgeError(f"the required edges {path} lead from a later tier back to an earlier one.")
+
+
+def _path(edges: BoolArray, start: int, end: int) -> list[int]:
+    """A directed path in a DAG that has one."""
+    reach = ancestors(edges)
+    path = [start]
+    while path[-1] != end:
+        path.append(next(int(k) for k in np.flatnonzero(edges[path[-1]]) if k == end or reach[k, end]))
+    return path
 
 
 @dataclass(frozen=True)
@@ -245,8 +287,10 @@ class Constraints:
         return result
 
     def violated_by(self, edges: BoolArray) -> bool:
-        """Whether a graph breaks the knowledge."""
-        return bool((edges & ~self.allowed).any() or (self.required & ~edges).any())
+        """Whether a graph breaks the knowledge, be it by an edge or, across the tiers, by a path."""
+        if (edges & ~self.allowed).any() or (self.required & ~edges).any():
+            return True
+        return bool((ancestors(edges) & self.before.T).any())  # transposed: a path against a precedence
 
     def permits(self, order: IntArray) -> bool:
         """Whether an order keeps every precedence."""
