@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,14 +16,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from precede import CORL, CausalGraph, Knowledge, methods, simulate
 from precede.cli import app
 from precede.errors import KnowledgeError
-from precede.graph import full_dag
+from precede.graph import ancestors, full_dag
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
@@ -181,21 +183,45 @@ def random_knowledge(draw: st.DrawFn) -> Knowledge:
     tiers: list[Any] = []
     if draw(st.booleans()):
         cut = draw(st.integers(1, 3))
-        tiers = [order[:cut], order[cut : draw(st.integers(cut, 4))]]  # not always all of the variables
+        tiers = [order[:cut], order[draw(st.integers(cut, 3)) : draw(st.integers(cut, 4))]]  # not always all of them
     roots = draw(st.lists(st.sampled_from([v for v in NAMES if all(v != j for _, j in required)]), max_size=1))
     free = [v for v in NAMES if all(v != i for i, _ in required)]
     return Knowledge(required, forbidden, tiers, roots, draw(st.lists(st.sampled_from(free), max_size=1)))
 
 
-def obeys(model: Any, knowledge: Knowledge) -> None:
+CASES: Counter[str] = Counter()
+"""How many fits under knowledge were looked at, by method."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _say_how_many(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Print the number of cases after a long run (make test-slow)."""
+    yield
+    if CASES.total() >= 1000:
+        with request.config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
+            each = ", ".join(f"{name} {count}" for name, count in sorted(CASES.items()))
+            print(f"\n{CASES.total()} cases of random knowledge, each obeyed: {each}")
+
+
+def obeys(name: str, model: Any, knowledge: Knowledge) -> None:
+    """Fit, then look every statement up in the graph, edge by edge and path by path."""
     try:
         constraints = knowledge.over(NAMES)
-    except KnowledgeError:
-        return
+    except KnowledgeError:  # a contradiction is no case
+        reject()
     model.fit(DATA)
+    edges = model.graph_.adjacency.astype(bool)
+    path = pd.DataFrame(ancestors(model.graph_.edges), NAMES, NAMES)
+    assert all(edges.loc[pair] for pair in knowledge.required)
+    assert not any(edges.loc[pair] for pair in knowledge.forbidden)
+    assert not any(path.loc[late, soon] for k, tier in enumerate(knowledge.tiers) for late in tier
+                   for earlier in knowledge.tiers[:k] for soon in earlier)  # fmt: skip
+    assert not edges[list(knowledge.roots)].any(axis=None)
+    assert not edges.loc[list(knowledge.sinks)].any(axis=None)
     assert not constraints.violated_by(model.graph_.edges)
     order = np.array([NAMES.index(name) for name in model.causal_order_])
     assert not (model.graph_.edges & ~full_dag(order)).any()
+    CASES[name] += 1
 
 
 def corl(way: str, knowledge: Knowledge, seed: int) -> CORL:
@@ -209,7 +235,7 @@ many = settings(max_examples=20, deadline=None, suppress_health_check=[HealthChe
 @given(knowledge=random_knowledge(), seed=st.integers(0, 1000))
 @many
 def test_no_part_of_corl_breaks_knowledge(way: str, knowledge: Knowledge, seed: int) -> None:
-    obeys(corl(way, knowledge, seed), knowledge)
+    obeys(f"corl ({way})", corl(way, knowledge, seed), knowledge)
 
 
 @pytest.mark.slow
@@ -217,7 +243,7 @@ def test_no_part_of_corl_breaks_knowledge(way: str, knowledge: Knowledge, seed: 
 @given(knowledge=random_knowledge(), seed=st.integers(0, 1000))
 @settings(many, max_examples=500)
 def test_no_part_of_corl_breaks_knowledge_thousands(way: str, knowledge: Knowledge, seed: int) -> None:
-    obeys(corl(way, knowledge, seed), knowledge)
+    obeys(f"corl ({way})", corl(way, knowledge, seed), knowledge)
 
 
 ABLE = sorted(name for name, cls in methods().items() if "knowledge" in cls._get_param_names() and name != "corl")
@@ -234,7 +260,7 @@ def baseline(name: str, knowledge: Knowledge, seed: int) -> Any:
 @given(knowledge=random_knowledge(), seed=st.integers(0, 1000))
 @many
 def test_no_baseline_breaks_knowledge(name: str, knowledge: Knowledge, seed: int) -> None:
-    obeys(baseline(name, knowledge, seed), knowledge)
+    obeys(name, baseline(name, knowledge, seed), knowledge)
 
 
 @pytest.mark.slow
@@ -242,7 +268,7 @@ def test_no_baseline_breaks_knowledge(name: str, knowledge: Knowledge, seed: int
 @given(knowledge=random_knowledge(), seed=st.integers(0, 1000))
 @settings(many, max_examples=500)
 def test_no_baseline_breaks_knowledge_thousands(name: str, knowledge: Knowledge, seed: int) -> None:
-    obeys(baseline(name, knowledge, seed), knowledge)
+    obeys(name, baseline(name, knowledge, seed), knowledge)
 
 
 def test_there_are_methods_that_take_knowledge() -> None:
