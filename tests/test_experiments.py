@@ -15,6 +15,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from precede.cli import app
+from precede.discovery import CORL
 from precede.errors import OptionError, PrecedeError
 from precede.experiments import runner
 from precede.experiments.cells import Cell, Data, Experiment, Method
@@ -188,6 +189,32 @@ def test_merge_takes_over_results(tmp_path: Path) -> None:
         assert len(read_lines(tmp_path / "here" / "tiny" / RUNS)) == 2
     with pytest.raises(OptionError, match="holds no results"):
         reproduce(TINY, out=tmp_path / "here", merge=[tmp_path], render=True, verbose=False)
+
+
+def test_merge_takes_the_fits_that_two_experiments_share(tmp_path: Path) -> None:
+    """Under another name of the data; another size of the same name is left alone."""
+    renamed = replace(TINY, name="renamed", data=tuple(replace(one, name=f"x-{one.name}") for one in TINY.data))
+    larger = replace(TINY, name="larger", data=tuple(replace(one, n_variables=9) for one in TINY.data))
+    curves = replace(TINY, name="curves", keep_curves=True)
+    for source in (renamed, larger):
+        reproduce(source, out=tmp_path / "there", verbose=False)
+    reproduce(TINY, out=tmp_path / "all", verbose=False)
+    folders = [tmp_path / "there" / name for name in ("renamed", "larger")]
+    reproduce(TINY, out=tmp_path / "here", merge=folders, render=True, verbose=False)
+    assert text_of(tmp_path / "here" / "tiny") == text_of(tmp_path / "all" / "tiny")
+    assert len(read_lines(tmp_path / "here" / "tiny" / RUNS)) == 1
+    with_curves = {**read_lines(tmp_path / "all" / "tiny" / CELLS)[0]}
+    assert curves.adopt(with_curves) is None
+    adopted = TINY.adopt(with_curves | {"curve": {"iteration": [1]}})
+    assert adopted == with_curves
+
+
+@pytest.mark.parametrize("design", EXPERIMENTS.values(), ids=lambda design: design.name)
+def test_options_go_together(design: Experiment) -> None:
+    for method in design.methods:
+        model = method.build()
+        if isinstance(model, CORL):
+            model._check_options()
 
 
 # whole runs

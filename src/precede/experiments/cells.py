@@ -221,9 +221,34 @@ class Experiment:
             for number in range(seed * method.repeats, (seed + 1) * method.repeats)
         ]
 
+    def adopt(self, record: Mapping[str, Any]) -> dict[str, Any] | None:
+        """A cell recorded in any experiment as a cell of this one; None where this one has no such fit.
+
+        A time limit may differ, as it may between runs of one experiment, and so may the options of a row (those of
+        a quick run): the table has a remark on them.
+        """
+        settings = record["settings"]
+        if self.keep_curves and record["error"] is None and "curve" not in record:
+            return None
+        cells = [Cell(one, method, settings["seed"]) for one in self.data for method in self.methods]
+        same_fit = next((cell for cell in cells if _fit(cell.settings()) == _fit(settings)), None)
+        same_row = (cell for cell in cells if cell.key == record["key"] and asdict(cell.data) == settings["data"])
+        cell = same_fit or next(same_row, None)
+        if cell is None:
+            return None
+        own = {**settings, "data": asdict(cell.data), "keep_curve": self.keep_curves}
+        kept = {name: value for name, value in record.items() if self.keep_curves or name != "curve"}
+        return {**kept, "key": cell.key, "settings": own}
+
     def _quickly(self, method: Method) -> Method | None:
         own = self.quick.get(method.name, {})
         if own is None:
             return None
         small = {name: value for name, value in self.quick.get("", {}).items() if method.accepts(name)}  # type: ignore[union-attr]
         return replace(method, options={**method.options, **small, **own})
+
+
+def _fit(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What a fit is, apart from what an experiment calls its data, how long it may take and what is kept of it."""
+    data = {name: value for name, value in settings["data"].items() if name != "name"}
+    return {**settings, "data": data, "max_time": None, "keep_curve": None}

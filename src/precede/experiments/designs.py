@@ -179,8 +179,8 @@ DESIGNS = (
         (
             CORL_1,
             CORL_2,
-            Method("corl-1-pretrained", "corl", "corl-1", {"pretrained": "paper"}),
-            Method("corl-2-pretrained", "corl", "corl-2", {"pretrained": "paper"}),
+            Method("corl-1-pretrained", "corl", "corl-1", {"pretrained": "paper", "inputs": "fixed"}),
+            Method("corl-2-pretrained", "corl", "corl-2", {"pretrained": "paper", "inputs": "fixed"}),
             default_corl("linear"),
         ),
         metrics=("converged_at", "tpr", "shd"),

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -94,18 +94,33 @@ class Ledger:
         append(self.folder / CELLS, cell)
         self.cells[cell["key"]] = cell
 
-    def merge(self, other: Path) -> int:
-        """Take over the results of another folder; returns the number of cells."""
-        taken = read_lines(other / CELLS)
-        if not taken:
+    def merge(self, other: Path, adopt: Callable[[Record], Record | None]) -> int:
+        """Take over results of another folder; returns the number of cells.
+
+        Parameters
+        ----------
+        other : Path
+        adopt : callable
+            A cell of the other folder as it is to stand in this one; None leaves it out.
+        """
+        found = by_key(read_lines(other / CELLS))
+        if not found:
             raise OptionError(f"merge={str(other)!r} holds no results: it takes a folder with a {CELLS} in it.")
-        for name in (RUNS, TIMES, CELLS):
+        adopted = {key: cell for key, record in found.items() if (cell := adopt(record)) is not None}
+        times = [
+            {**record, "key": adopted[record["key"]]["key"]}
+            for record in by_key(read_lines(other / TIMES)).values()
+            if record["key"] in adopted
+        ]
+        used = {record.get("run") for record in times}
+        runs = [run for run in read_lines(other / RUNS) if run["run"] in used]
+        for name, records in ((RUNS, runs), (TIMES, times), (CELLS, list(adopted.values()))):
             known = {as_line(record) for record in read_lines(self.folder / name)}
-            for record in read_lines(other / name):
+            for record in records:
                 if as_line(record) not in known:
                     append(self.folder / name, record)
-        self.cells |= by_key(taken)
-        return len(taken)
+        self.cells |= by_key(adopted.values())
+        return len(adopted)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -86,7 +86,8 @@ def reproduce(
     render : bool
         Run nothing; write the tables of what is there.
     merge : sequence of paths
-        Folders of results from elsewhere that are taken over first.
+        Folders of results that are taken over first: of this experiment, run elsewhere, or of another one, of which
+        the cells that are fits of this one too (the same data, method, options and seed) are taken.
     retry_failed : bool
         Run cells again that ended in an error.
     verbose : bool
@@ -104,7 +105,7 @@ def reproduce(
     n_run = 0
     with Ledger(folder) as ledger:
         for other in merge:
-            ledger.merge(Path(other))
+            ledger.merge(Path(other), experiment.adopt)
         if not render:
             command = command_line(experiment.name, seeds, methods, data, max_time, jobs, quick, cluster, device)
             run = provenance(command, jobs, device)

@@ -19,11 +19,11 @@ from precede.policy.actor import Actor
 from precede.policy.critic import Critic
 from precede.policy.decoders import DecoderName, PointerName, select_states, visited_states, with_initial_state
 from precede.policy.encoders import EncoderName
-from precede.policy.graphed import GraphedSampler
 from precede.progress import Deadline
 from precede.randomness import seeded_torch, torch_generator
 from precede.scores.protocol import OrderScore
 from precede.search.inputs import FixedInputs, InputsName, ResampledInputs
+from precede.search.iteration import GraphedIteration, Iteration
 from precede.search.pretrained import Pretrained
 from precede.search.rewards import (
     RewardName,
@@ -134,7 +134,7 @@ class Trainer:
         if pretrained is not None:  # the order that it finds most likely is the one to beat
             self._best_order = self.most_likely_order()
             self._best_score = score.total(score.terms(self._best_order[None]).sum(1))[0]
-        self._sampler: GraphedSampler | None = None
+        self._iteration = self._new_iteration()
 
     # made when first needed: torch's first optimiser of a process costs over a second, which a zero-shot order does
     # not have to spend
@@ -142,12 +142,15 @@ class Trainer:
     @cached_property
     def actor_optimizer(self) -> torch.optim.Adam:
         """Of the actor."""
-        return torch.optim.Adam(self.actor.parameters(), self.settings.actor_learning_rate, fused=True)
+        return self._adam(self.actor, self.settings.actor_learning_rate)
 
     @cached_property
     def critic_optimizer(self) -> torch.optim.Adam:
         """Of the critic."""
-        return torch.optim.Adam(self.critic.parameters(), self.settings.critic_learning_rate, fused=True)
+        return self._adam(self.critic, self.settings.critic_learning_rate)
+
+    def _adam(self, network: torch.nn.Module, rate: float) -> torch.optim.Adam:
+        return torch.optim.Adam(network.parameters(), rate, fused=True, capturable=self.device.type == "cuda")
 
     @torch.no_grad()
     def most_likely_order(self) -> Tensor:
@@ -194,13 +197,30 @@ class Trainer:
         """One pass through the body of Algorithm 1's loop; returns the device-side figures of a record."""
         batch, d = self.settings.batch_size, self.score.n_variables
         # lines 2-8: encode a batch of samples, collect a batch of orders and their rewards
-        states = self.actor.encoder(self.inputs.draw(batch))
         noise = -torch.empty((batch, d, d), device=self.device).exponential_(generator=self.generator).log_()
-        orders = self._sample(states.detach(), noise)
+        orders = self._iteration.collect(self.inputs.draw(batch), noise)
         terms = self.score.terms(orders)
         totals = self.score.total(terms.sum(1))
         # line 9: update the actor and the critic
-        advantages = self._update_critic(states.detach(), orders, self._returns(orders, terms))
+        entropy = self._iteration.update(self._returns(orders, terms))
+        # lines 10-12: keep the best ordering
+        batch_best, k = totals.max(0)
+        better = batch_best > self._best_score
+        self._best_order = torch.where(better, orders[k], self._best_order)
+        self._best_score = torch.maximum(batch_best, self._best_score)
+        return torch.stack([totals.mean(), batch_best, self._best_score, entropy.double()])
+
+    def _new_iteration(self) -> Iteration:
+        return (GraphedIteration if self.device.type == "cuda" else Iteration)(self._collect, self._update)
+
+    def _collect(self, inputs: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
+        """Encode, and draw an order for each row of the noise."""
+        states = self.actor.encoder(inputs)
+        return states, self.actor.sample(states.detach(), noise, self.before)
+
+    def _update(self, states: Tensor, orders: Tensor, returns: Tensor) -> Tensor:
+        """Policy gradient with the critic as baseline (Section 4.2); gives the mean entropy of a choice."""
+        advantages = self._update_critic(states.detach(), orders, returns)
         log_probabilities, entropies = self.actor.log_probabilities(states, orders, self.before)
         gain = advantages * log_probabilities + self.settings.entropy_bonus * entropies
         loss = -gain.sum(1).mean()
@@ -208,19 +228,7 @@ class Trainer:
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.actor.parameters(), LARGEST_GRADIENT)
         self.actor_optimizer.step()
-        # lines 10-12: keep the best ordering
-        batch_best, k = totals.max(0)
-        better = batch_best > self._best_score
-        self._best_order = torch.where(better, orders[k], self._best_order)
-        self._best_score = torch.maximum(batch_best, self._best_score)
-        return torch.stack([totals.mean(), batch_best, self._best_score, entropies.detach().mean().double()])
-
-    def _sample(self, states: Tensor, noise: Tensor) -> Tensor:
-        if self.device.type != "cuda":
-            return self.actor.sample(states, noise, self.before)
-        if self._sampler is None:
-            self._sampler = GraphedSampler(self.actor, states, noise, self.before)
-        return self._sampler(states, noise)
+        return entropies.detach().mean()
 
     def _returns(self, orders: Tensor, terms: Tensor) -> Tensor:
         """Return of every step, (batch, n_variables), of the reward that the settings name."""
@@ -297,6 +305,7 @@ class Trainer:
         self._best_order = state["best_order"].to(self.device)
         self._best_score = state["best_score"].to(self.device)
         self._known_best = self.best_score
+        self._iteration = self._new_iteration()  # the optimisers' states are others now
 
     def _generators(self) -> dict[str, torch.Generator]:
         rows = {} if isinstance(self.inputs, FixedInputs) else {"rows": self.inputs.generator}

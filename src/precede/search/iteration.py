@@ -1,0 +1,91 @@
+"""The two parts of an iteration that lie on the device: collect orders, and update the networks.
+
+On a CPU they are function calls. On a GPU they are recorded as CUDA graphs: an iteration's thousands of small kernels
+cost two launches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor
+
+WARM_UP = 3
+"""Iterations that run as they are before the recording, so that libraries and optimisers allocate what they need."""
+
+Collect = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
+Update = Callable[[Tensor, Tensor, Tensor], Tensor]
+
+
+class Iteration:
+    """Call ``collect(inputs, noise) -> states, orders``, later ``update(states, orders, returns)`` of the same states.
+
+    Between the two the orders are scored. Gradients flow from the update back through the states.
+    """
+
+    def __init__(self, collect: Collect, update: Update) -> None:
+        self._collect, self._update = collect, update
+        self._states: Tensor | None = None
+        self._orders: Tensor | None = None
+
+    def collect(self, inputs: Tensor, noise: Tensor) -> Tensor:
+        """Orders of the batch."""
+        self._states, self._orders = self._collect(inputs, noise)
+        return self._orders
+
+    def update(self, returns: Tensor) -> Tensor:
+        """Learn from the returns of the orders just collected; gives what the update gives."""
+        assert self._states is not None and self._orders is not None  # noqa: PT018
+        return self._update(self._states, self._orders, returns)
+
+
+class GraphedIteration(Iteration):
+    """The same for fixed shapes on a GPU, recorded once and replayed.
+
+    The graphs read and write parameters and optimiser states where they lie: whoever replaces those needs a new one.
+    The first graph leaves its activations for the backward pass of the second, so both share one pool of memory.
+    """
+
+    def __init__(self, collect: Collect, update: Update) -> None:
+        super().__init__(collect, update)
+        self._stream = torch.cuda.Stream()  # autograd works on the stream of the forward pass: one for everything
+        self._runs = 0
+        self._collecting, self._updating = torch.cuda.CUDAGraph(), torch.cuda.CUDAGraph()
+
+    def collect(self, inputs: Tensor, noise: Tensor) -> Tensor:
+        if self._runs < WARM_UP:
+            with self._aside():
+                return super().collect(inputs, noise)
+        if self._runs == WARM_UP:
+            self._inputs, self._noise = inputs.clone(), noise.clone()
+            with torch.cuda.graph(self._collecting, stream=self._stream):
+                super().collect(self._inputs, self._noise)
+        self._inputs.copy_(inputs)
+        self._noise.copy_(noise)
+        self._collecting.replay()
+        assert self._orders is not None
+        return self._orders.clone()
+
+    def update(self, returns: Tensor) -> Tensor:
+        self._runs += 1
+        if self._runs <= WARM_UP:
+            with self._aside():
+                return super().update(returns)
+        if self._runs == WARM_UP + 1:
+            self._returns = returns.clone()
+            with torch.cuda.graph(self._updating, pool=self._collecting.pool(), stream=self._stream):
+                self._figure = super().update(self._returns)
+            self._states = None  # its history is spent
+        self._returns.copy_(returns)
+        self._updating.replay()
+        return self._figure.clone()
+
+    @contextmanager
+    def _aside(self) -> Iterator[None]:
+        """Work on the own stream, in step with the current one."""
+        self._stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self._stream):
+            yield
+        torch.cuda.current_stream().wait_stream(self._stream)
