@@ -9,10 +9,14 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from precede import CORL, discovery, progress
+from precede.data.load import Table
 from precede.data.simulate import simulate
 from precede.errors import DataError, KnowledgeError, OptionError
 from precede.graph import is_acyclic
 from precede.knowledge import Constraints, Knowledge
+from precede.progress import Deadline
+from precede.scores.build import build_score
 from precede.scores.evidence import LENGTHSCALES, NOISE_SHARES, GaussianProcessEvidence
 from precede.scores.protocol import OrderScore, terms_given_all_others
 from precede.scores.screening import candidate_parents, sparse_gp_score
@@ -33,6 +37,26 @@ class RandomLocal:
             row[list(members)] = np.nan
             rows.append(row)
         return np.array(rows)
+
+
+class SlowLocal(RandomLocal):
+    """A set takes a second of the clock that goes with it."""
+
+    sets_at_once = 2
+
+    def __init__(self, n_variables: int, seed: int) -> None:
+        super().__init__(n_variables, seed)
+        self.n_sets = 0
+
+    def of_sets(self, sets):
+        self.n_sets += len(sets)
+        return super().of_sets(sets)
+
+    def deadline(self, max_time: float) -> Deadline:
+        class Clock(Deadline):
+            elapsed = lambda _: float(self.n_sets)  # noqa: E731
+
+        return Clock(max_time)
 
 
 def subsets(items, most):
@@ -247,3 +271,73 @@ def test_the_gp_score_reads_its_options():
     assert not kept.graph(constraints.nearest_order(order))[:, 0].any()
     with pytest.raises(OptionError, match="max_candidates"):
         sparse_gp_score(values, max_candidates=0)
+
+
+def test_a_table_that_runs_out_of_time_ends_at_a_whole_size():
+    # 6 variables: 1, 6, 15 and 20 sets of 0 to 3 parents
+    order = np.arange(6)
+    for max_time, size, n_evaluated in ((1, 1, 7), (40, 1, 21), (44, 2, 22), (1000, 3, 42)):
+        local = SlowLocal(6, 0)
+        score = SparseScore(local, max_parents=3, penalty=0, deadline=local.deadline(max_time))
+        assert score.table_size == size
+        assert local.n_sets == n_evaluated
+        terms = score.terms(torch.from_numpy(order)[None])[0].numpy()
+        assert terms == pytest.approx(brute_force(RandomLocal(6, 0), order, size, 0.0)[0], abs=1e-10)
+        assert local.n_sets == n_evaluated  # nothing is grown past a table that was cut short
+        cut = [note for note in score.notes if f"ends at {size} of 3 parents" in note]
+        assert len(cut) == (size < 3)
+
+
+def test_growth_ends_when_the_time_is_spent():
+    orders = torch.from_numpy(np.stack([np.random.default_rng(k).permutation(6) for k in range(20)]))
+    local = SlowLocal(6, 0)
+    free = SparseScore(local, max_parents=5, table_size=1, penalty=0).terms(orders)
+    local = SlowLocal(6, 0)
+    score = SparseScore(local, max_parents=5, table_size=1, penalty=0, deadline=local.deadline(15))
+    terms = score.terms(orders)
+    assert local.n_sets <= 15 + local.sets_at_once
+    assert (terms <= free).all()
+    assert (terms < free).any()
+    assert torch.equal(score.terms(orders), terms)
+    edges = score.graph(orders[0].numpy())
+    for t, v in enumerate(orders[0].tolist()):
+        parents = tuple(np.flatnonzero(edges[:, v]).tolist())
+        assert float(terms[0, t]) == pytest.approx(RandomLocal(6, 0).of_sets([parents])[0, v], abs=1e-10)
+    assert [note for note in score.notes if "ended with max_time=15" in note]
+
+
+def test_building_a_gp_score_shows_progress_and_knows_max_time(caplog, monkeypatch):
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LOG_LINES", 0.0)
+    values = simulate(n_variables=5, degree=1, sem="gp", n_samples=60, random_state=0).data.to_numpy()
+    table = Table(values, tuple("abcde"), True)
+    caplog.set_level("INFO", logger="precede")
+    for name in ("sparse-gp", "sparse-gp-additive"):
+        caplog.clear()
+        device = torch.device("cpu")
+        silent = build_score(name, table, Constraints.none(5), device=device, verbose=False)
+        assert not caplog.records
+        short = build_score(name, table, Constraints.none(5), device=device, verbose=True, max_time=1e-6)
+        assert "scoring parent sets: 0/31 parents 0" in caplog.text
+        assert (silent.table_size, short.table_size) == (8, 1)
+        assert short.notes
+        assert not silent.notes
+    with pytest.raises(OptionError, match="max_time"):
+        sparse_gp_score(values, max_time=-1.0)
+
+
+def test_corl_says_that_the_table_was_cut_and_trains_in_the_time_left(monkeypatch):
+    data = simulate(n_variables=5, degree=1, sem="gp", n_samples=60, random_state=0).data
+    given = []
+
+    class WatchedTrainer(discovery.Trainer):
+        def __init__(self, score, values, settings, *more):
+            given.append(settings.max_time)
+            super().__init__(score, values, settings, *more)
+
+    monkeypatch.setattr(discovery, "Trainer", WatchedTrainer)
+    options = {"score": "sparse-gp", "n_iterations": 2, "diagnose": False, "random_state": 0, "verbose": False}
+    for max_time in (None, 1e-6, 1000.0):
+        remarks = CORL(max_time=max_time, **options).fit(data).diagnostics_["remarks"]
+        assert any("ends at 1 of 8 parents" in remark for remark in remarks) == (max_time == 1e-6)
+    assert given[:2] == [None, 1e-3]
+    assert given[2] < 1000

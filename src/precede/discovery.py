@@ -90,7 +90,8 @@ class CORL(CausalEstimator):
     patience : int or None
         Stop when the best score has not moved for so many iterations.
     max_time : float or None
-        Seconds for the search.
+        Seconds for the score and the training; polish ends within as many again. Of these seconds the table of a
+        sparse GP score may take half, else it ends at smaller parent sets, which a remark says.
     checkpoint : str or None
         File that training is saved to every few seconds.
     resume : bool
@@ -242,8 +243,9 @@ class CORL(CausalEstimator):
         rng = numpy_rng(self.random_state)
         constraints = constraints_over(self.knowledge, table.names)
         diagnostics: dict[str, Any] = {"remarks": list(table.remarks)}
+        building = Deadline(self.max_time)
         score = self._make_score(table, constraints, diagnostics)
-        found = self._search(score, table, constraints, rng)
+        found = self._search(score, table, constraints, rng, building.elapsed())
         edges, weights = self._prune(score, table, found.order, constraints)
         identifies = getattr(score, "identifies", "dag")
         diagnostics |= {"score": score.name, "identifies": identifies, "search": found.figures}
@@ -302,15 +304,24 @@ class CORL(CausalEstimator):
             name = choice.name
             if self.verbose:
                 logger.info("score: %s", choice.reason)
-        return build_score(name, table, constraints, noise=self.noise, device=device)
+        return build_score(
+            name, table, constraints, noise=self.noise, device=device, max_time=self.max_time, verbose=self.verbose
+        )
 
-    def _settings(self) -> TrainingSettings:
-        return TrainingSettings(**{name: getattr(self, name) for name in TrainingSettings.__dataclass_fields__})
+    def _settings(self, spent: float = 0.0) -> TrainingSettings:
+        """Settings of the training, with the time that is left after so many seconds (never less than an instant)."""
+        settings = {name: getattr(self, name) for name in TrainingSettings.__dataclass_fields__}
+        if self.max_time is not None:
+            settings["max_time"] = max(self.max_time - spent, 1e-3)
+        return TrainingSettings(**settings)
 
     def _search(
-        self, score: OrderScore, table: Table, constraints: Constraints, rng: np.random.Generator
+        self, score: OrderScore, table: Table, constraints: Constraints, rng: np.random.Generator, spent: float
     ) -> SearchResult:
-        """Learn an order with the policy (Algorithm 1), then polish it; or search exactly."""
+        """Learn an order with the policy (Algorithm 1), then polish it; or search exactly.
+
+        The seconds ``spent`` on the score count against ``max_time``.
+        """
         if self.search == "exact":
             self._policy_ = None
             optimum = exact_order(score, constraints)
@@ -318,7 +329,7 @@ class CORL(CausalEstimator):
         deadline = Deadline(self.max_time)
         checkpoint = None if self.checkpoint is None else self._open_checkpoint(score, table, constraints, rng)
         pretrained = None if self.pretrained is None else load_pretrained(self.pretrained)
-        trainer = Trainer(score, table.values, self._settings(), constraints, rng, pretrained)
+        trainer = Trainer(score, table.values, self._settings(spent), constraints, rng, pretrained)
         small = score.device.type == "cpu" and score.n_variables < SHARED_FROM
         with one_thread() if small else nullcontext():
             records, interrupted = self._train(trainer, checkpoint)

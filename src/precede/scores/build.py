@@ -22,9 +22,20 @@ NoiseName = Literal["auto", "equal", "unequal"]
 
 
 def build_score(
-    name: ScoreName, table: Table, constraints: Constraints, *, noise: NoiseName = "auto", device: torch.device
+    name: ScoreName,
+    table: Table,
+    constraints: Constraints,
+    *,
+    noise: NoiseName = "auto",
+    device: torch.device,
+    max_time: float | None = None,
+    verbose: bool = False,
 ) -> OrderScore:
-    """Build the score of a name over a table."""
+    """Build the score of a name over a table.
+
+    Only the tables of GP evidence take long enough for ``max_time`` (seconds, of which a table may take half) and
+    ``verbose`` (a progress bar) to matter: see :func:`precede.scores.screening.sparse_gp_score`.
+    """
     check_choice("score", name, ["auto", *get_args(ScoreName)])
     check_choice("noise", noise, get_args(NoiseName))
     values = table.values
@@ -40,6 +51,10 @@ def build_score(
         case "sparse-linear":
             return SparseLinearScore(values, constraints=constraints, device=device)
         case "sparse-gp":
-            return sparse_gp_score(values, kernel="joint", constraints=constraints, device=device)
+            return sparse_gp_score(
+                values, kernel="joint", constraints=constraints, device=device, max_time=max_time, verbose=verbose
+            )
         case "sparse-gp-additive":
-            return sparse_gp_score(values, kernel="additive", constraints=constraints, device=device)
+            return sparse_gp_score(
+                values, kernel="additive", constraints=constraints, device=device, max_time=max_time, verbose=verbose
+            )

@@ -148,6 +148,11 @@ class GaussianProcessEvidence:
         return result
 
     @property
+    def sets_at_once(self) -> int:
+        """Sets that :meth:`of_sets` should be given at least, to keep all threads or the GPU busy."""
+        return 8 * torch.get_num_threads() if self.device.type == "cpu" else self._sets_at_once
+
+    @property
     def _sets_at_once(self) -> int:
         if self.device.type == "cpu":
             return 1  # a kernel that stays in the processor's cache is factorised soonest

@@ -10,6 +10,7 @@ import torch
 from precede.errors import check_positive
 from precede.graph import BoolArray, FloatArray
 from precede.knowledge import Constraints
+from precede.progress import Deadline
 from precede.scores.choose import spline_basis
 from precede.scores.evidence import GaussianProcessEvidence, Kernel, ParentSet
 from precede.scores.sparse import MOST_CANDIDATES, SparseScore
@@ -35,6 +36,8 @@ def sparse_gp_score(
     max_samples: int | None = 1000,
     constraints: Constraints | None = None,
     device: torch.device | str = "cpu",
+    max_time: float | None = None,
+    verbose: bool = False,
 ) -> SparseScore:
     r"""Sparse score with Gaussian-process evidence, screened and sized for the data and the machine.
 
@@ -53,6 +56,11 @@ def sparse_gp_score(
     max_samples : int or None
     constraints : Constraints, optional
     device : str or torch.device
+    max_time : float or None
+        Seconds from this call on, of which the table may take half. A table that is cut short ends at a smaller size
+        of sets, 1 at least; after these seconds no new set is scored at all. The score's ``notes`` say so.
+    verbose : bool
+        Show progress.
 
     Examples
     --------
@@ -62,6 +70,9 @@ def sparse_gp_score(
     >>> score.name, score.identifies
     ('sparse-gp', 'dag')
     """
+    if max_time is not None:
+        check_positive("max_time", max_time)
+    deadline = Deadline(max_time)
     if max_candidates is None:
         max_candidates = MOST_CANDIDATES if values.shape[1] <= WIDE else 10
     check_positive("max_candidates", max_candidates, integer=True)
@@ -80,6 +91,8 @@ def sparse_gp_score(
         constraints=constraints,
         name="sparse-gp" if kernel == "joint" else "sparse-gp-additive",
         device=device,
+        deadline=deadline,
+        verbose=verbose,
     )
 
 

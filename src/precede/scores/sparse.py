@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import Protocol
 
@@ -14,6 +14,7 @@ from torch import Tensor
 from precede.errors import KnowledgeError, OptionError, check_positive
 from precede.graph import BoolArray, FloatArray, IntArray
 from precede.knowledge import Constraints
+from precede.progress import Deadline, ProgressBar
 from precede.scores.evidence import ParentSet
 
 MOST_CANDIDATES = 16
@@ -21,6 +22,12 @@ MOST_CANDIDATES = 16
 
 CHUNK_ELEMENTS = 2**24
 """Orders are looked up in pieces of about this many entries, which bounds the memory."""
+
+TABLE_SHARE = 0.5
+"""Part of the time allowed that the table may take: the search has the rest."""
+
+SETS_AT_ONCE = 16
+"""Sets between two looks at the clock, for a local score that does not say (``sets_at_once``)."""
 
 
 class LocalScore(Protocol):
@@ -44,11 +51,16 @@ class ParentSetCache:
         """Number of sets evaluated."""
         return len(self._rows)
 
-    def fill(self, sets: set[ParentSet]) -> None:
-        """Evaluate the sets that are not there yet, all of them in one call."""
+    def fill(self, sets: set[ParentSet], go_on: Callable[[], bool] = lambda: True) -> bool:
+        """Evaluate the sets that are not there yet; False when ``go_on``, asked before each piece, put an end to it."""
         missing = sorted(sets - self._rows.keys())
-        if missing:
-            self._rows.update(zip(missing, self.local.of_sets(missing), strict=True))
+        step = int(getattr(self.local, "sets_at_once", SETS_AT_ONCE))
+        for start in range(0, len(missing), step):
+            if not go_on():
+                return False
+            piece = missing[start : start + step]
+            self._rows.update(zip(piece, self.local.of_sets(piece), strict=True))
+        return True
 
     def score(self, variable: int, parents: ParentSet) -> float:
         """Penalised local score of a set that was filled in."""
@@ -87,6 +99,12 @@ class SparseScore:
         What the score can tell from data.
     device : str or torch.device
         Where orders are looked up.
+    deadline : Deadline, optional
+        The table is built by the size of the sets and may take half of the time: then it ends with the last whole
+        size, 1 at least, and no set is grown past it. When all the time is spent, growth ends, and what an order
+        still asks for is the best set known by then. Both are said in ``notes``.
+    verbose : bool
+        Show a progress bar while the table is built.
 
     Examples
     --------
@@ -115,6 +133,8 @@ class SparseScore:
         name: str = "sparse-gp",
         identifies: str = "dag",
         device: torch.device | str = "cpu",
+        deadline: Deadline | None = None,
+        verbose: bool = False,
     ) -> None:
         check_positive("max_parents", max_parents, integer=True)
         if table_size is not None:
@@ -141,18 +161,41 @@ class SparseScore:
         self.candidates = [np.flatnonzero(allowed[:, v]) for v in range(d)]
         price = penalty * math.log(local.n_samples) / 2 + gamma * math.log(d)
         self.cache = ParentSetCache(local, price)
+        self._deadline = deadline or Deadline(None)
+        self._evaluate_by_size(verbose)
         self._build_table()
 
     # -- the table ---------------------------------------------------------------------------------------------
 
+    def _evaluate_by_size(self, verbose: bool) -> None:
+        """Score all sets of 0, 1, ... candidates; where time is short, ``table_size`` is the last whole size."""
+        layers = [
+            {self._members(v, bits) for v in range(self.n_variables) for bits in self._tabled(v, size)}
+            for size in range(self.table_size + 1)
+        ]
+        limit = self._deadline.max_time
+        with ProgressBar("scoring parent sets", len(set().union(*layers)), verbose) as progress:
+            for size, sets in enumerate(layers):
+
+                def go_on(size: int = size) -> bool:
+                    progress.update(len(self.cache), parents=str(size))
+                    return size <= 1 or limit is None or self._deadline.elapsed() < TABLE_SHARE * limit
+
+                if not self.cache.fill(sets, go_on):
+                    self.notes.append(
+                        f"The table of parent sets ends at {size - 1} of {self.table_size} parents, and no set is "
+                        f"grown past it: building it may take half of max_time={limit:g}."
+                    )
+                    self.max_parents = self.table_size = size - 1
+                    break
+
     def _build_table(self) -> None:
         """Best tabled set among every subset of every variable's candidates; bit r stands for the r-th candidate."""
         d, width = self.n_variables, max((len(c) for c in self.candidates), default=0)
-        self.cache.fill({self._members(v, bits) for v in range(d) for bits in self._tabled(v)})
         best = np.full((d, 1 << width), -np.inf)
         chosen = np.zeros((d, 1 << width), dtype=np.int64)
         for v in range(d):
-            for bits in self._tabled(v):
+            for bits in (bits for size in range(self.table_size + 1) for bits in self._tabled(v, size)):
                 best[v, bits] = self.cache.score(v, self._members(v, bits))
                 chosen[v, bits] = bits
         for r in range(width):  # the best among subsets, one candidate at a time
@@ -173,11 +216,10 @@ class SparseScore:
             self._candidate_index[v, : len(members)] = torch.from_numpy(members)
         self._weights = torch.from_numpy(weights).to(self.device)  # zero where a variable has fewer candidates
 
-    def _tabled(self, variable: int) -> Iterator[int]:
-        """Bits of every set of at most ``table_size`` candidates."""
-        for size in range(self.table_size + 1):
-            for members in combinations(range(len(self.candidates[variable])), size):
-                yield sum(1 << r for r in members)
+    def _tabled(self, variable: int, size: int) -> Iterator[int]:
+        """Bits of every set of so many candidates."""
+        for members in combinations(range(len(self.candidates[variable])), size):
+            yield sum(1 << r for r in members)
 
     def _members(self, variable: int, bits: int) -> ParentSet:
         """Columns of a set of candidates, with the required parents."""
@@ -192,7 +234,10 @@ class SparseScore:
         active = list(range(len(problems)))
         while active:
             moves = {k: self._neighbours(*problems[k], current[k]) for k in active}
-            self.cache.fill({self._members(problems[k][0], bits) for k in active for bits in moves[k]})
+            sets = {self._members(problems[k][0], bits) for k in active for bits in moves[k]}
+            if not self.cache.fill(sets, lambda: not self._deadline.passed()):
+                self._say_that_growth_ended()
+                break
             still: list[int] = []
             for k in active:
                 variable = problems[k][0]
@@ -206,6 +251,14 @@ class SparseScore:
             self._chosen[variable, predecessors] = bits
             self._unsettled[variable, predecessors] = False
             self._best[variable, predecessors] = self.cache.score(variable, self._members(variable, bits))
+
+    def _say_that_growth_ended(self) -> None:
+        note = (
+            f"Growing parent sets past the {self.table_size} parents of the table ended with max_time="
+            f"{self._deadline.max_time:g}: sets that were asked for later are the best known by then."
+        )
+        if note not in self.notes:
+            self.notes.append(note)
 
     def _neighbours(self, variable: int, predecessors: int, bits: int) -> list[int]:
         """The set itself, then every set with one candidate more or fewer."""
