@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from precede.data import simulate
+from precede import discover
+from precede.data.simulate import simulate
 from precede.errors import GraphError, OptionError
 from precede.graph import CausalGraph, full_dag
 
@@ -309,16 +310,18 @@ def test_gcastle_means_the_same():
 
 @pytest.mark.peers
 @pytest.mark.filterwarnings("ignore")
-def test_dowhy_estimates_an_effect_from_our_graph():
+def test_dowhy_estimates_an_effect_from_a_learned_graph():
     dowhy = pytest.importorskip("dowhy")
     dataset = simulate("er", 5, 1.5, n_samples=3000, random_state=3)
-    cause, effect, _ = dataset.graph.edge_list()[0]
-    i, j = (dataset.graph.names.index(name) for name in (cause, effect))
-    for form in (dataset.graph.to_dowhy(), dataset.graph.to_gml()):
-        model = dowhy.CausalModel(dataset.data, treatment=cause, outcome=effect, graph=form)
-        estimand = model.identify_effect(proceed_when_unidentifiable=True)
-        estimate = model.estimate_effect(estimand, method_name="backdoor.linear_regression")
-        total = np.linalg.inv(np.eye(5) - dataset.graph.strengths)[i, j]  # sum over directed paths
-        assert estimate.value == pytest.approx(total, abs=0.15)
-        back = CausalGraph.from_dowhy(model)
-        assert {(a, b) for a, b, _ in back.edge_list()} == {(a, b) for a, b, _ in dataset.graph.edge_list()}
+    learned = discover(dataset.data, score="linear", n_iterations=20, random_state=0, verbose=False)
+    total = np.linalg.inv(np.eye(5) - dataset.graph.strengths)  # sums over directed paths
+    assert learned.n_edges >= 5
+    for cause, effect, _ in learned.edge_list():
+        i, j = (dataset.graph.names.index(name) for name in (cause, effect))
+        for form in (learned.to_dowhy(), learned.to_gml()):
+            model = dowhy.CausalModel(dataset.data, treatment=cause, outcome=effect, graph=form)
+            estimand = model.identify_effect(proceed_when_unidentifiable=True)
+            estimate = model.estimate_effect(estimand, method_name="backdoor.linear_regression")
+            assert estimate.value == pytest.approx(total[i, j], abs=0.15)
+            back = CausalGraph.from_dowhy(model)
+            assert {(a, b) for a, b, _ in back.edge_list()} == {(a, b) for a, b, _ in learned.edge_list()}

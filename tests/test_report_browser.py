@@ -12,7 +12,9 @@ from precede.baselines import EqVar
 from precede.data.datasets import load_sachs
 from precede.data.load import load_table
 from precede.data.simulate import simulate
+from precede.graph import CausalGraph
 from precede.report import render_report, summarize
+from precede.report.render import graph_of
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
 
@@ -72,19 +74,26 @@ window.addEventListener("load", () => setTimeout(() => {
   byId("zoom-fit").click(); result.fitted = Math.abs(box()[2] - before[2]) < 1;
 
   const rows = () => [...document.querySelectorAll("#edges tbody tr")];
-  const column = (k) => rows().map((row) => Number(row.cells[k].dataset.value));
+  const column = (k) => rows().map((row) => Number(row.cells[k].textContent));
   const head = document.querySelectorAll("#edges thead th")[3];
   head.firstElementChild.click(); result.descending = column(3); result.sortSaid = head.getAttribute("aria-sort");
   head.firstElementChild.click(); result.ascending = column(3);
   const theme = document.documentElement.dataset.theme; byId("theme").click();
   result.themes = [theme, document.documentElement.dataset.theme];
+
+  const files = {}, made = [];
+  URL.createObjectURL = (blob) => { made.push(blob); return "blob:none"; };
+  HTMLAnchorElement.prototype.click = function () { files[this.download] = made.length - 1; };
+  document.querySelectorAll(".download").forEach((button) => button.click());
   result.overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;
-  setTimeout(() => {
+  setTimeout(async () => {
+    result.files = {};
+    for (const name in files) result.files[name] = await made[files[name]].text();
     const out = document.createElement("script");
     out.type = "application/json"; out.id = "test-result";
     out.textContent = JSON.stringify({...result, ...heard}).replaceAll("<", "\\\\u003c");
     document.body.append(out);
-  }, 100);
+  }, 500);
 }, 100));
 </script>"""
 
@@ -177,3 +186,12 @@ def test_zoom_sort_and_theme(seen):
     assert result["ascending"] == sorted(result["ascending"])
     assert set(result["themes"]) == {"light", "dark"}
     assert result["overflow"] <= 0
+
+
+def test_downloads_hold_the_graph(seen):
+    summary, result = seen
+    graph = graph_of(summary)
+    assert sorted(result["files"]) == ["adjacency.csv", "graph.dot", "graph.gml", "graph.json"]
+    assert result["files"]["graph.json"] == graph.to_json()
+    for name, read in (("adjacency.csv", CausalGraph.from_csv), ("graph.gml", CausalGraph.from_gml)):
+        assert np.array_equal(read(result["files"][name]).edges, graph.edges)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import torch
 from precede.data.load import Table
 from precede.errors import OptionError
 from precede.estimator import CausalEstimator
+from precede.formats import write_text
 
 
 def write_results(folder: Path, model: CausalEstimator, table: Table) -> list[Path]:
@@ -49,16 +49,9 @@ def write_results(folder: Path, model: CausalEstimator, table: Table) -> list[Pa
     files = []
     for name, text in texts.items():
         path = folder / name
-        write_whole(path, text)
+        write_text(path, text)
         files.append(path)
     return files
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write beside the target, then take its place: a reader never sees half a file."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_text(text, encoding="utf-8")
-    os.replace(beside, path)
 
 
 def describe_result(model: CausalEstimator, table: Table) -> dict[str, Any]:

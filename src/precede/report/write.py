@@ -9,8 +9,8 @@ from typing import Any
 from precede.data.load import Table
 from precede.errors import OptionError
 from precede.estimator import CausalEstimator
+from precede.formats import write_text
 from precede.graph import CausalGraph
-from precede.report.folder import write_whole
 from precede.report.render import render_report
 from precede.report.summarize import summarize
 
@@ -40,7 +40,7 @@ def write_report(
     summary = summarize(model, table, truth, confidence, title)
     files = {SUMMARY_FILE: json.dumps(summary, allow_nan=False) + "\n", REPORT_FILE: render_report(summary)}
     for name, content in files.items():
-        write_whole(folder / name, content)
+        write_text(folder / name, content)
     return [folder / name for name in files]
 
 
@@ -67,5 +67,5 @@ def rebuild_report(folder: Path) -> Path:
         page = render_report(summary)
     except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise OptionError(f"{str(source)!r} is incomplete or misshapen: {error!r}.") from None
-    write_whole(folder / REPORT_FILE, page)
+    write_text(folder / REPORT_FILE, page)
     return folder / REPORT_FILE

@@ -1,8 +1,11 @@
 "use strict";
 (() => {
-  const { nodes, edges, order, has_confidence: hasConfidence } = JSON.parse(document.getElementById("data").textContent);
-  // numbers of plots travel as their range and a byte each
-  const unpacked = ([low, high, hex]) => hex.match(/../g).map((byte) => low + (high - low) * parseInt(byte, 16) / 255);
+  const data = JSON.parse(document.getElementById("data").textContent);
+  // numbers of plots travel as their range and a byte each, tables column by column
+  const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const unpacked = ([low, high, text]) => [...bytes(text)].map((byte) => low + (high - low) * byte / 255);
+  const records = (columns) => Object.values(columns)[0].map((_, k) => Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, column[k]])));
+  const nodes = records(data.nodes), edges = records(data.edges), order = data.order, hasConfidence = data.has_confidence;
   nodes.forEach((node) => { node.values = unpacked(node.values); node.grid = unpacked(node.grid); });
   edges.forEach((edge) => { edge.points = unpacked(edge.points); edge.curve = unpacked(edge.curve); });
   const byId = (id) => document.getElementById(id);
@@ -11,6 +14,7 @@
   const edgeGroups = [...svg.querySelectorAll(".edge")];
   const nodeGroups = new Map([...svg.querySelectorAll(".node")].map((g) => [Number(g.dataset.node), g]));
   const rows = new Map([...document.querySelectorAll("#edges tbody tr")].map((row) => [Number(row.dataset.edge), row]));
+  const cells = document.querySelectorAll("#cells rect");
   const visible = edges.map(() => true);
   let pinned = null;
 
@@ -19,13 +23,19 @@
 
   edgeGroups.forEach((g, k) => {
     const edge = edges[k], names = [nodes[edge.cause].name, nodes[edge.effect].name];
+    g.dataset.edge = k;
+    g.setAttribute("role", "img");
+    g.setAttribute("tabindex", "-1");
     g.setAttribute("aria-label", `${names[0]} causes ${names[1]}, weight ${text(edge.weight)}, strength ${text(edge.strength)}` +
       (edge.confidence === null ? "" : `, confidence ${text(edge.confidence)}`));
+    rows.get(k).lastElementChild.innerHTML = '<button type="button" class="show">show</button>';
     rows.get(k).querySelector(".show").setAttribute("aria-label", `Show ${names[0]} to ${names[1]} in the graph`);
+    const title = document.createElementNS(SVG, "title");
+    title.textContent = `${names[0]} → ${names[1]}: weight ${text(edge.weight)}`;
+    cells[k].append(title);
     // a wide, invisible line makes a thin edge easy to hit
     const reach = g.firstElementChild.cloneNode();
     reach.setAttribute("class", "reach");
-    reach.removeAttribute("marker-end");
     reach.removeAttribute("stroke-width");
     g.prepend(reach);
   });
@@ -213,7 +223,7 @@
         head.getAttribute("aria-sort") === "descending";
       document.querySelectorAll("#edges thead th[aria-sort]").forEach((other) => other.setAttribute("aria-sort", "none"));
       head.setAttribute("aria-sort", up ? "ascending" : "descending");
-      const key = (row) => { const cell = row.cells[column]; return "value" in cell.dataset ? Number(cell.dataset.value) : cell.textContent; };
+      const key = (row) => head.dataset.key ? edges[row.dataset.edge][head.dataset.key] : row.cells[column].textContent;
       const compare = (a, b) => typeof a === "number" ? a - b : a.localeCompare(b, "en", { numeric: true });
       [...body.rows].sort((a, b) => compare(key(a), key(b)) * (up ? 1 : -1)).forEach((row) => body.append(row));
     });
@@ -221,6 +231,17 @@
   rows.forEach((row, k) => row.querySelector(".show").addEventListener("click", () => {
     byId("graph-heading").scrollIntoView();
     focus({ kind: "edge", index: k });
+  }));
+
+  // files to take away, which the page holds compressed
+  document.querySelectorAll(".download").forEach((button) => button.addEventListener("click", async () => {
+    const stream = new Blob([bytes(button.dataset.gzip)]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const file = new Blob([await new Response(stream).arrayBuffer()], { type: button.dataset.type });
+    const link = document.createElement("a");
+    link.download = button.textContent;
+    link.href = URL.createObjectURL(file);
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000);
   }));
 
   // light and dark
