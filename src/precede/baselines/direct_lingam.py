@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
 
-from precede.baselines.order_pruning import OrderPruning, check_pruning, findings_from_order
+from precede.baselines.order_method import OrderMethod
 from precede.data.load import Table
-from precede.estimator import CausalEstimator, Findings
 from precede.graph import FloatArray, IntArray
-from precede.knowledge import Constraints, Knowledge, constraints_over
+from precede.knowledge import Constraints
 from precede.progress import Deadline, ProgressBar
 from precede.scores.nongaussian import negentropy
 
 
-class DirectLiNGAM(CausalEstimator):
+class DirectLiNGAM(OrderMethod):
     r"""Order of a linear non-Gaussian model without ICA (Shimizu et al. 2011, their Algorithm 1).
 
     Again and again, the variable that depends least on the residuals of the others comes next,
@@ -54,35 +55,11 @@ class DirectLiNGAM(CausalEstimator):
     [1, 0]
     """
 
-    def __init__(
-        self,
-        pruning: OrderPruning = "threshold",
-        threshold: float = 0.3,
-        knowledge: Knowledge | None = None,
-        max_time: float | None = None,
-        verbose: bool = True,
-    ) -> None:
-        self.pruning = pruning
-        self.threshold = threshold
-        self.knowledge = knowledge
-        self.max_time = max_time
-        self.verbose = verbose
-
-    def _learn(self, table: Table) -> Findings:
-        check_pruning(self.pruning, self.threshold)
-        deadline = Deadline(self.max_time)
-        constraints = constraints_over(self.knowledge, table.names)
+    def _find_order(
+        self, table: Table, constraints: Constraints, deadline: Deadline
+    ) -> tuple[IntArray, dict[str, Any]]:
         order, complete = direct_lingam_order(table.values, constraints, deadline, verbose=self.verbose)
-        return findings_from_order(
-            table,
-            order,
-            self.pruning,
-            self.threshold,
-            constraints,
-            deadline,
-            verbose=self.verbose,
-            complete=complete,
-        )
+        return order, {"complete": complete}
 
 
 def direct_lingam_order(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-from precede.baselines.order_pruning import OrderPruning, findings_from_order
+from precede.baselines.order_method import OrderMethod
+from precede.baselines.order_pruning import OrderPruning
 from precede.data.load import Table
 from precede.errors import check_choice
-from precede.estimator import CausalEstimator, Findings
 from precede.graph import FloatArray, IntArray
-from precede.knowledge import Constraints, Knowledge, constraints_over
+from precede.knowledge import Constraints, Knowledge
 from precede.progress import Deadline
 from precede.scores.covariance import covariance, regularised
 from precede.search.greedy import smallest_variance_order
@@ -19,7 +19,7 @@ from precede.search.greedy import smallest_variance_order
 Direction = Literal["top-down", "bottom-up"]
 
 
-class EqVar(CausalEstimator):
+class EqVar(OrderMethod):
     r"""Greedy order of a linear model with equal noise variances (Chen, Drton, Wang 2019).
 
     Top-down (their Algorithm 1): the next variable is
@@ -64,23 +64,16 @@ class EqVar(CausalEstimator):
         max_time: float | None = None,
         verbose: bool = True,
     ) -> None:
+        super().__init__(pruning, threshold, knowledge, max_time, verbose)
         self.direction = direction
-        self.pruning = pruning
-        self.threshold = threshold
-        self.knowledge = knowledge
-        self.max_time = max_time
-        self.verbose = verbose
 
-    def _learn(self, table: Table) -> Findings:
+    def _find_order(
+        self, table: Table, constraints: Constraints, deadline: Deadline
+    ) -> tuple[IntArray, dict[str, Any]]:
         check_choice("direction", self.direction, get_args(Direction))
-        deadline = Deadline(self.max_time)
-        constraints = constraints_over(self.knowledge, table.names)
         moments = regularised(covariance(table.values))
         find = smallest_variance_order if self.direction == "top-down" else smallest_precision_order
-        order = find(moments, constraints)
-        return findings_from_order(
-            table, order, self.pruning, self.threshold, constraints, deadline, verbose=self.verbose
-        )
+        return find(moments, constraints), {}
 
 
 def smallest_precision_order(covariance: FloatArray, constraints: Constraints | None = None) -> IntArray:

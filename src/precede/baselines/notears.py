@@ -111,12 +111,7 @@ class NOTEARS(CausalEstimator):
 
         upper = np.where(np.eye(d, dtype=bool), 0.0, np.inf).ravel()  # nothing causes itself
         problem = AcyclicProblem(objective, np.zeros(2 * d * d), np.tile(upper, 2), self.h_tolerance, self.rho_max)
-        parts, history = problem.start, []
-        with ProgressBar("NOTEARS", self.max_iterations, self.verbose) as bar:
-            for step in dual_ascent(problem, self.max_iterations, Deadline(self.max_time)):
-                parts = step.parameters
-                history.append(step.record())
-                bar.update(len(history), objective=step.objective, h=step.h)
+        parts, history = solve(problem, "NOTEARS", self.max_iterations, self.max_time, verbose=self.verbose)
         weights = (parts[: d * d] - parts[d * d :]).reshape(d, d)
         kept, used = strongest_dag(weights, self.threshold)
         return Findings(
@@ -184,6 +179,19 @@ class DualStep:
             "alpha": self.alpha,
             "evaluations": self.evaluations,
         }
+
+
+def solve(
+    problem: AcyclicProblem, title: str, max_iterations: int, max_time: float | None, *, verbose: bool
+) -> tuple[FloatArray, list[dict[str, float]]]:
+    """Run :func:`dual_ascent` under a progress bar; the last parameters, and a record of each step."""
+    parameters, history = problem.start, []
+    with ProgressBar(title, max_iterations, verbose) as bar:
+        for step in dual_ascent(problem, max_iterations, Deadline(max_time)):
+            parameters = step.parameters
+            history.append(step.record())
+            bar.update(len(history), objective=step.objective, h=step.h)
+    return parameters, history
 
 
 def dual_ascent(problem: AcyclicProblem, max_iterations: int, deadline: Deadline) -> Iterator[DualStep]:

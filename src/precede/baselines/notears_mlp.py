@@ -9,12 +9,11 @@ import scipy.linalg
 from scipy.special import expit
 
 from precede.baselines.acyclicity import strongest_dag
-from precede.baselines.notears import AcyclicProblem, check_not_negative, dual_ascent
+from precede.baselines.notears import AcyclicProblem, check_not_negative, solve
 from precede.data.load import Table
 from precede.errors import check_positive
 from precede.estimator import CausalEstimator, Findings
 from precede.graph import FloatArray
-from precede.progress import Deadline, ProgressBar
 from precede.randomness import RandomState, numpy_rng
 
 
@@ -94,12 +93,7 @@ class NOTEARSMLP(CausalEstimator):
         networks = Perceptrons(centred, self.hidden_size, self.lambda1, self.lambda2)
         start, lower, upper = networks.start(numpy_rng(self.random_state))
         problem = AcyclicProblem(networks.objective, start, upper, self.h_tolerance, self.rho_max, lower)
-        parameters, history = start, []
-        with ProgressBar("NOTEARS-MLP", self.max_iterations, self.verbose) as bar:
-            for step in dual_ascent(problem, self.max_iterations, Deadline(self.max_time)):
-                parameters = step.parameters
-                history.append(step.record())
-                bar.update(len(history), objective=step.objective, h=step.h)
+        parameters, history = solve(problem, "NOTEARS-MLP", self.max_iterations, self.max_time, verbose=self.verbose)
         norms = networks.norms(parameters)
         edges, used = strongest_dag(norms, self.threshold)
         value, _, h, _ = networks.objective(parameters)
@@ -130,7 +124,7 @@ class Perceptrons:
         return int(self.values.shape[1])
 
     def start(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """First parameters, as the authors draw them (uniform within one over the root of the inputs), and bounds."""
+        """First parameters, uniform within one over the root of the inputs, the authors' scale, and bounds."""
         d, k = self.n_variables, self.hidden_size
         first = rng.uniform(0, 1 / np.sqrt(d), 2 * d * d * k)
         rest = [rng.uniform(-1, 1, d * k) / np.sqrt(d), rng.uniform(-1, 1, d * k) / np.sqrt(k), np.zeros(d)]

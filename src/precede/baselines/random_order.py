@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from precede.baselines.order_pruning import OrderPruning, findings_from_order
+from typing import Any
+
+from precede.baselines.order_method import OrderMethod
+from precede.baselines.order_pruning import OrderPruning
 from precede.data.load import Table
-from precede.estimator import CausalEstimator, Findings
-from precede.knowledge import Knowledge, constraints_over
+from precede.graph import IntArray
+from precede.knowledge import Constraints, Knowledge
 from precede.progress import Deadline
 from precede.randomness import RandomState, numpy_rng
 
 
-class RandomOrder(CausalEstimator):
+class RandomOrder(OrderMethod):
     """Draw an order, regress each variable on those before it, prune (RANDOM in Table 1 of the CORL paper).
 
     Parameters
@@ -44,17 +47,10 @@ class RandomOrder(CausalEstimator):
         max_time: float | None = None,
         verbose: bool = True,
     ) -> None:
-        self.pruning = pruning
-        self.threshold = threshold
-        self.knowledge = knowledge
+        super().__init__(pruning, threshold, knowledge, max_time, verbose)
         self.random_state = random_state
-        self.max_time = max_time
-        self.verbose = verbose
 
-    def _learn(self, table: Table) -> Findings:
-        deadline = Deadline(self.max_time)
-        constraints = constraints_over(self.knowledge, table.names)
-        order = constraints.nearest_order(numpy_rng(self.random_state).permutation(table.n_variables))
-        return findings_from_order(
-            table, order, self.pruning, self.threshold, constraints, deadline, verbose=self.verbose
-        )
+    def _find_order(
+        self, table: Table, constraints: Constraints, deadline: Deadline
+    ) -> tuple[IntArray, dict[str, Any]]:
+        return constraints.nearest_order(numpy_rng(self.random_state).permutation(table.n_variables)), {}

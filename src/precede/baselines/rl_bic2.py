@@ -23,6 +23,8 @@ from precede.randomness import RandomState, numpy_rng, seeded_torch, torch_gener
 from precede.scores.covariance import covariance
 from precede.search.inputs import FixedInputs, InputsName, ResampledInputs
 
+Normalization = Literal["layer", "batch"]
+
 BASELINE_DECAY = 0.99
 """Of the moving average of the reward, in the authors' program."""
 
@@ -36,21 +38,42 @@ FIRST_EDGES = 0.2
 """Expected edges per variable of the first graphs with ``bias="auto"``; the authors' -10 at 30 variables draws none."""
 
 
-class AttentionBlock(nn.Module):
-    """Self-attention over variables, then two feed-forward layers; each part is added and normalised."""
+class BatchNorm(nn.BatchNorm1d):
+    """Normalise each feature over all graphs and variables of a batch."""
 
-    def __init__(self, width: int, n_heads: int) -> None:
+    def __init__(self, width: int) -> None:
+        super().__init__(width, eps=1e-3, track_running_stats=False)
+
+    def forward(self, states: Tensor) -> Tensor:
+        return super().forward(states.flatten(0, 1)).view_as(states)
+
+
+class AttentionBlock(nn.Module):
+    """Self-attention over variables, then two feed-forward layers; each part is added and normalised.
+
+    With batch normalisation it is the authors' block: queries, keys and values are rectified, and the weights are drawn
+    by Glorot's rule.
+    """
+
+    def __init__(self, width: int, n_heads: int, normalization: Normalization) -> None:
         super().__init__()
         self.n_heads = n_heads
         self.project = nn.Linear(width, 3 * width)
         self.feed_forward = nn.Sequential(nn.Linear(width, 4 * width), nn.ReLU(), nn.Linear(4 * width, width))
-        self.norm_attention = nn.LayerNorm(width)
-        self.norm_forward = nn.LayerNorm(width)
+        norm = BatchNorm if normalization == "batch" else nn.LayerNorm
+        self.norm_attention, self.norm_forward = norm(width), norm(width)
+        self.rectify = normalization == "batch"
+        if self.rectify:
+            for part in (*self.project.weight.split(width), self.feed_forward[0].weight, self.feed_forward[2].weight):
+                nn.init.xavier_uniform_(part)
 
     def forward(self, states: Tensor) -> Tensor:
         batch, d, width = states.shape
+        projected = self.project(states)
+        if self.rectify:
+            projected = F.relu(projected)
         # shape: (3, batch, heads, d, width / heads)
-        query, key, value = self.project(states).view(batch, d, 3, self.n_heads, -1).permute(2, 0, 3, 1, 4)
+        query, key, value = projected.view(batch, d, 3, self.n_heads, -1).permute(2, 0, 3, 1, 4)
         attended = F.scaled_dot_product_attention(query, key, value)
         states = self.norm_attention(states + attended.transpose(1, 2).reshape(batch, d, width))
         result: Tensor = self.norm_forward(states + self.feed_forward(states))
@@ -65,11 +88,19 @@ class GraphPolicy(nn.Module):
     """
 
     def __init__(
-        self, n_inputs: int, width: int, n_heads: int, n_blocks: int, decoder_width: int, bias: float | None
+        self,
+        n_inputs: int,
+        width: int,
+        n_heads: int,
+        n_blocks: int,
+        decoder_width: int,
+        bias: float | None,
+        normalization: Normalization,
     ) -> None:
         super().__init__()
         self.embed = nn.Linear(n_inputs, width)
-        self.blocks = nn.Sequential(*(AttentionBlock(width, n_heads) for _ in range(n_blocks)))
+        self.norm_embedding = BatchNorm(width) if normalization == "batch" else nn.Identity()
+        self.blocks = nn.Sequential(*(AttentionBlock(width, n_heads, normalization) for _ in range(n_blocks)))
         self.cause = nn.Linear(width, decoder_width, bias=False)
         self.effect = nn.Linear(width, decoder_width, bias=False)
         self.combine = nn.Linear(decoder_width, 1, bias=False)
@@ -80,9 +111,9 @@ class GraphPolicy(nn.Module):
 
     def forward(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
         """Edge logits (batch, d, d) with ``[k, i, j]`` for i -> j, and predicted rewards (batch,)."""
-        states = self.blocks(self.embed(inputs))
+        states = self.blocks(self.norm_embedding(self.embed(inputs)))
         logits = self.combine(torch.tanh(self.cause(states)[:, :, None] + self.effect(states)[:, None]))[..., 0]
-        value = self.critic(states.detach().mean(dim=1))[:, 0]
+        value = self.critic(states.mean(dim=1))[:, 0]
         return (logits if self.bias is None else logits + self.bias), value
 
 
@@ -109,6 +140,8 @@ class RLBIC2(CausalEstimator):
         The same rows throughout, or new ones for each graph (the paper).
     width, n_heads, n_blocks, decoder_width : int
         Size of the encoder and of the decoder's hidden layer.
+    normalization : "layer" or "batch"
+        In the encoder; "batch" is the authors' encoder, the only one of the two that learns from resampled inputs.
     bias : float, "auto" or None
         Start of a learned bias on all logits, to start from sparse graphs; "auto" starts from one edge for every five
         variables (the authors: -10 at 30 variables, else None).
@@ -186,6 +219,7 @@ class RLBIC2(CausalEstimator):
         n_heads: int = 16,
         n_blocks: int = 6,
         decoder_width: int = 16,
+        normalization: Normalization = "layer",
         bias: float | Literal["auto"] | None = "auto",
         learning_rate: float = 3e-4,
         entropy_weight: float = 0.05,
@@ -208,6 +242,7 @@ class RLBIC2(CausalEstimator):
         self.n_heads = n_heads
         self.n_blocks = n_blocks
         self.decoder_width = decoder_width
+        self.normalization = normalization
         self.bias = bias
         self.learning_rate = learning_rate
         self.entropy_weight = entropy_weight
@@ -229,6 +264,7 @@ class RLBIC2(CausalEstimator):
         """
         authors: dict[str, Any] = {
             "inputs": "resample",
+            "normalization": "batch",
             "bias": None,
             "learning_rate": 1e-3,
             "entropy_weight": 1e-3,
@@ -286,6 +322,7 @@ class RLBIC2(CausalEstimator):
             check_positive("cycle_step", self.cycle_step)
         check_choice("credit", self.credit, ("edge", "graph"))
         check_choice("inputs", self.inputs, get_args(InputsName))
+        check_choice("normalization", self.normalization, get_args(Normalization))
         if self.patience is not None:
             check_positive("patience", self.patience, integer=True)
         if self.width % self.n_heads:
@@ -305,7 +342,13 @@ class RLBIC2(CausalEstimator):
         bias = math.log(share / (1 - share)) if self.bias == "auto" else self.bias
         with seeded_torch(rng):
             policy = GraphPolicy(
-                source.n_inputs, int(self.width), int(self.n_heads), int(self.n_blocks), int(self.decoder_width), bias
+                source.n_inputs,
+                int(self.width),
+                int(self.n_heads),
+                int(self.n_blocks),
+                int(self.decoder_width),
+                bias,
+                self.normalization,
             ).to(device)
         generator = torch_generator(rng, device)
         optimizer = torch.optim.Adam(
@@ -330,16 +373,15 @@ class RLBIC2(CausalEstimator):
             if self.credit == "edge":
                 gain = torch.tensor(judged.credits, dtype=torch.float32, device=device)  # shape: (batch, d, d)
                 gain = gain - gain.mean(dim=0)
+                advantage, critic_loss = gain / (gain.std() + 1e-8), rewards.new_zeros(())
             else:
-                gain = (rewards - average - value.detach())[:, None, None]
-                gain = gain - gain.mean()
-            advantage = gain / (gain.std() + 1e-8)
+                surplus = rewards - average - value
+                advantage, critic_loss = surplus.detach()[:, None, None], surplus.square().mean()
             rate = self.learning_rate * RATE_DECAY ** (iteration / RATE_DECAY_STEPS)
             for group in optimizer.param_groups:
                 group["lr"] = rate
             actor_loss = (advantage * surprise * possible).sum(dim=(1, 2)).mean() / n_entries
             bonus = (entropy * possible).sum(dim=(1, 2)).mean() / n_entries
-            critic_loss = (rewards - average - value).square().mean()
             optimizer.zero_grad()
             (actor_loss - self.entropy_weight * bonus + critic_loss).backward()
             nn.utils.clip_grad_norm_(policy.parameters(), 1.0)

@@ -2,56 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from precede.baselines.order_pruning import OrderPruning, findings_from_order
+from precede.baselines.order_method import OrderMethod
+from precede.baselines.order_pruning import OrderPruning
 from precede.data.load import Table
-from precede.estimator import CausalEstimator, Findings
-from precede.graph import FloatArray
-from precede.knowledge import Knowledge, constraints_over
+from precede.graph import FloatArray, IntArray
+from precede.knowledge import Constraints, Knowledge
 from precede.progress import Deadline
 from precede.scores.covariance import covariance, regularised
 
 
-class _SortRegress(CausalEstimator):
-    """Sort the variables by a criterion, then regress each on those before it."""
-
-    def __init__(
-        self,
-        pruning: OrderPruning = "lasso",
-        threshold: float = 0.3,
-        knowledge: Knowledge | None = None,
-        max_time: float | None = None,
-        verbose: bool = True,
-    ) -> None:
-        self.pruning = pruning
-        self.threshold = threshold
-        self.knowledge = knowledge
-        self.max_time = max_time
-        self.verbose = verbose
-
-    def _criterion(self, moments: FloatArray) -> FloatArray:
-        """What the variables are sorted by, ascending; (n_variables,) from the covariance."""
-        raise TypeError(f"{type(self).__name__} does not say what to sort by.")
-
-    def _learn(self, table: Table) -> Findings:
-        deadline = Deadline(self.max_time)
-        constraints = constraints_over(self.knowledge, table.names)
-        criterion = self._criterion(regularised(covariance(table.values)))
-        order = constraints.nearest_order(np.argsort(criterion, kind="stable"))
-        return findings_from_order(
-            table,
-            order,
-            self.pruning,
-            self.threshold,
-            constraints,
-            deadline,
-            verbose=self.verbose,
-            criterion=criterion.tolist(),
-        )
-
-
-class SortRegress(_SortRegress):
+class SortRegress(OrderMethod):
     r"""Order by increasing marginal variance (Reisach, Seiler, Weichwald 2021, their sortnregress).
 
     In additive noise models with weights of any size variances grow along causal paths; a method that does not beat
@@ -78,28 +42,36 @@ class SortRegress(_SortRegress):
     [1, 0]
     """
 
+    def __init__(
+        self,
+        pruning: OrderPruning = "lasso",
+        threshold: float = 0.3,
+        knowledge: Knowledge | None = None,
+        max_time: float | None = None,
+        verbose: bool = True,
+    ) -> None:
+        super().__init__(pruning, threshold, knowledge, max_time, verbose)
+
     def _criterion(self, moments: FloatArray) -> FloatArray:
+        """What the variables are sorted by, ascending; (n_variables,) from the covariance."""
         return np.diag(moments).copy()
 
+    def _find_order(
+        self, table: Table, constraints: Constraints, deadline: Deadline
+    ) -> tuple[IntArray, dict[str, Any]]:
+        criterion = self._criterion(regularised(covariance(table.values)))
+        order = constraints.nearest_order(np.argsort(criterion, kind="stable"))
+        return order, {"criterion": criterion.tolist()}
 
-class R2SortRegress(_SortRegress):
+
+class R2SortRegress(SortRegress):
     r"""Order by increasing :math:`R^2_j = 1 - 1 / (\Sigma_{jj} [\Sigma^{-1}]_{jj})` (Reisach et al. 2023).
 
     :math:`R^2_j` is the share of a variable's variance that all the others explain; it tends to grow along causal paths
     and, unlike the variance, does not change when columns are rescaled. Deterministic.
 
-    Parameters
-    ----------
-    pruning : {"threshold", "bic", "lasso", "none"}
-        See :func:`precede.baselines.order_pruning.findings_from_order`; the authors' is the adaptive lasso with BIC.
-    threshold : float
-        Smallest weight that stays, for ``pruning="threshold"``.
-    knowledge : Knowledge, optional
-        The sorted order is mended to keep the precedences, edges are dropped or added.
-    max_time : float, optional
-        Seconds after which the lasso leaves the remaining variables to the threshold.
-    verbose : bool
-        Show progress.
+    The options ``pruning``, ``threshold``, ``knowledge``, ``max_time`` and ``verbose`` are those of
+    :class:`SortRegress`.
 
     Examples
     --------

@@ -14,7 +14,7 @@ BOOSTING_RATE = 0.1
 BOOSTING_DF = 3.0
 """Degrees of freedom of a base learner beyond the constant (mboost's P-splines have four with it)."""
 LEAST_SELECTED = 0.02
-"""A neighbour is chosen in at least this share of the boosting steps (the authors' R package)."""
+"""A neighbour is chosen in more than this share of the boosting steps (the authors' R package)."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,9 @@ def likely_parents(bank: SplineBank, allowed: BoolArray, most: int) -> BoolArray
     r"""Preliminary neighbourhood selection by component-wise spline boosting, all responses at once.
 
     In each step the base learner that lowers the residual sum of squares most is added at a tenth of its size. The
-    variables chosen in at least 2 % of the steps stay, the ``most`` most often chosen of them.
+    variables chosen in more than 2 % of the steps stay; where these are more than ``most``, those stay that were chosen
+    more often than the next one in line, as in the authors' R package, so that a tie at the limit drops all of its
+    members.
 
     Parameters
     ----------
@@ -92,7 +94,7 @@ def likely_parents(bank: SplineBank, allowed: BoolArray, most: int) -> BoolArray
     worth = 2 * shrink - shrink**2
     residual = bank.cross[::width].copy()  # row j: Z'(residual of j) / m
     blocks = bank.cross.reshape(d, width, d * width)
-    times, gained = np.zeros((d, d)), np.zeros((d, d))
+    times = np.zeros((d, d))
     responses = np.flatnonzero(allowed.any(axis=0))
     for _ in range(BOOSTING_STEPS):
         by_block = residual.reshape(d, d, width)  # [j, i]: response j, learner i
@@ -101,12 +103,10 @@ def likely_parents(bank: SplineBank, allowed: BoolArray, most: int) -> BoolArray
         for j in responses:
             i = best[j]
             times[i, j] += 1
-            gained[i, j] += gain[j, i]
             residual[j] -= (BOOSTING_RATE * shrink[i] * by_block[j, i]) @ blocks[i]
-    selected = times >= LEAST_SELECTED * BOOSTING_STEPS
-    for j in responses:
-        ranking = np.lexsort((-gained[:, j], -times[:, j]))
-        selected[ranking[most:], j] = False
+    ranked = -np.sort(-times, axis=0)
+    next_in_line = ranked[most] if most < d else np.zeros(d)
+    selected: BoolArray = times > np.maximum(LEAST_SELECTED * BOOSTING_STEPS, next_in_line)
     return selected
 
 

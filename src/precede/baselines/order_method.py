@@ -1,0 +1,56 @@
+"""What the methods share that find a causal order first and prune its graph afterwards."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+from precede.baselines.order_pruning import OrderPruning, check_pruning, findings_from_order
+from precede.data.load import Table
+from precede.estimator import CausalEstimator, Findings
+from precede.graph import IntArray
+from precede.knowledge import Constraints, Knowledge, constraints_over
+from precede.progress import Deadline
+
+
+class OrderMethod(CausalEstimator):
+    """Find an order, regress each variable on those before it, prune; a method implements ``_find_order``.
+
+    Parameters
+    ----------
+    pruning : {"threshold", "bic", "lasso", "none"}
+        See :func:`precede.baselines.order_pruning.findings_from_order`.
+    threshold : float
+    knowledge : Knowledge, optional
+    max_time : float, optional
+    verbose : bool
+    """
+
+    def __init__(
+        self,
+        pruning: OrderPruning = "threshold",
+        threshold: float = 0.3,
+        knowledge: Knowledge | None = None,
+        max_time: float | None = None,
+        verbose: bool = True,
+    ) -> None:
+        self.pruning = pruning
+        self.threshold = threshold
+        self.knowledge = knowledge
+        self.max_time = max_time
+        self.verbose = verbose
+
+    @abstractmethod
+    def _find_order(
+        self, table: Table, constraints: Constraints, deadline: Deadline
+    ) -> tuple[IntArray, dict[str, Any]]:
+        """An order that obeys the constraints, and diagnostics."""
+
+    def _learn(self, table: Table) -> Findings:
+        check_pruning(self.pruning, self.threshold)
+        deadline = Deadline(self.max_time)
+        constraints = constraints_over(self.knowledge, table.names)
+        order, diagnostics = self._find_order(table, constraints, deadline)
+        return findings_from_order(
+            table, order, self.pruning, self.threshold, constraints, deadline, verbose=self.verbose, **diagnostics
+        )
