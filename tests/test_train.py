@@ -156,3 +156,15 @@ def test_inputs_do_not_depend_on_the_unit(data: np.ndarray) -> None:
     one = FixedInputs(data, 16, np.random.default_rng(0), torch.device("cpu"))
     two = FixedInputs(1000 * data, 16, np.random.default_rng(0), torch.device("cpu"))
     torch.testing.assert_close(one.draw(1), two.draw(1), rtol=1e-4, atol=1e-4)
+
+
+def test_resampled_inputs_show_small_columns_beside_large_ones() -> None:
+    """In the unit of the smallest column, large values by their logarithm."""
+    rows = np.random.default_rng(0).normal(size=(400, 2)) * [1.0, 1e4]
+    inputs = ResampledInputs(rows, 300, torch.Generator().manual_seed(0), torch.device("cpu")).draw(2)
+    small, large = inputs.std(dim=(0, 2))
+    assert 0.6 < small < 1.0
+    assert 5 < inputs[:, 1].abs().median() < 12
+    again = ResampledInputs(1000 * rows, 300, torch.Generator().manual_seed(0), torch.device("cpu")).draw(2)
+    torch.testing.assert_close(inputs, again, rtol=1e-4, atol=1e-4)
+    assert large > small

@@ -62,8 +62,9 @@ class GraphedIteration(Iteration):
             self._inputs, self._noise = inputs.clone(), noise.clone()
             with torch.cuda.graph(self._collecting, stream=self._stream):
                 super().collect(self._inputs, self._noise)
-        self._inputs.copy_(inputs)
-        self._noise.copy_(noise)
+        else:
+            self._inputs.copy_(inputs)
+            self._noise.copy_(noise)
         self._collecting.replay()
         assert self._orders is not None
         return self._orders.clone()
@@ -78,7 +79,8 @@ class GraphedIteration(Iteration):
             with torch.cuda.graph(self._updating, pool=self._collecting.pool(), stream=self._stream):
                 self._figure = super().update(self._returns)
             self._states = None  # its history is spent
-        self._returns.copy_(returns)
+        else:
+            self._returns.copy_(returns)
         self._updating.replay()
         return self._figure.clone()
 
