@@ -1,6 +1,7 @@
 """The command line: results, exit codes, and one sentence for every mistake."""
 
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -9,6 +10,7 @@ from typer.testing import CliRunner
 
 import precede as pc
 from precede.cli import app
+from precede.cli.methods import WHAT_IT_IS
 
 runner = CliRunner()
 FAST = ["--score", "linear", "--set", "n_iterations=5", "--set", "batch_size=8", "--seed", "0"]
@@ -96,9 +98,22 @@ def test_simulate_and_evaluate(tmp_path: Path) -> None:
 def test_methods_are_listed() -> None:
     done = runner.invoke(app, ["methods"])
     assert all(name in done.output for name in pc.methods())
+    assert list(WHAT_IT_IS) == list(pc.methods())
 
 
-@pytest.mark.parametrize("command", [[], ["discover"], ["simulate"], ["evaluate"], ["report"]])
+def test_order_says_how_long_it_took(csv: str) -> None:
+    done = runner.invoke(app, ["order", csv])
+    assert re.search(r"took \d+\.\d\d s", done.stdout)
+    again = [runner.invoke(app, ["order", csv, *words]).stdout for words in (["--json"], ["--quiet"]) for _ in range(2)]
+    assert again[0] == again[1]
+    assert again[2] == again[3]
+    assert "took" not in again[0] + again[2]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [[], *([name] for name in ("discover", "order", "pretrain", "simulate", "evaluate", "reproduce", "report"))],
+)
 def test_help(command: list[str]) -> None:
     assert runner.invoke(app, [*command, "--help"]).exit_code == 0
 

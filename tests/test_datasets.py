@@ -4,7 +4,8 @@ from importlib.resources import files
 
 import numpy as np
 
-from precede.data import load_sachs, load_table
+from precede.data.datasets import load_sachs
+from precede.data.load import load_table
 from precede.graph import is_acyclic
 
 

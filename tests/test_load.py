@@ -219,6 +219,37 @@ def test_csv_details(frame, file):
     assert load_table(file("a,b\n1,True\n3,False\n4,True\n")).remarks == ("column 'b' was boolean and became 0 and 1.",)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,b\n1,2\n3,5\n4,4\n",
+        "\n a ,b\r\n\r\n1e-3, -2.5\r\n .5,5\r\n+4,0.1\r\n",
+        "a b\n1  2\n 3 5\n4 4",
+        "a;b\n1,5;2\n3;5\n4;4\n",
+        "a\tb\n0.1\t2\n0.30000000000000004\t5\n1e22\t4\n",
+        '"a","b"\n"1",2\n3,5\n4,4\n',
+        "a,b\n1,NaN\n3,5\n4,4\n",
+        "a,b\n1,\n3,5\n4,4\n5,9\n",
+        "a,b\n1,inf\n3,5\n4,4\n",
+        "a,b\n1,2,\n3,5,\n4,4,\n",
+        "a,b\n1,#2\n3,5\n4,4\n",
+        "a,b\n1_0,2\n3,5\n4,4\n",
+        "a,b\n0x10,2\n3,5\n4,4\n",
+    ],
+)
+def test_small_files_read_as_large_ones_do(file, text, monkeypatch):
+    def read():
+        try:
+            table = load_table(file(text), missing="drop")
+        except DataError as error:
+            return str(error)
+        return table.names, table.values.tolist(), table.remarks
+
+    small = read()
+    monkeypatch.setattr("precede.data.read.SMALL_FILE", 0)
+    assert small == read()
+
+
 def test_index_column_is_left_out_with_a_remark(frame, file, caplog):
     with caplog.at_level(logging.WARNING, logger="precede"):
         table = load_table(file(frame.to_csv()))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from precede.data import simulate
+from precede.data.simulate import simulate
 from precede.errors import DataError, GraphError
 from precede.graph import CausalGraph, full_dag
 from precede.metrics import (

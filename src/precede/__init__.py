@@ -1,15 +1,8 @@
 """Precede learns which variable precedes which."""
 
-from precede import baselines, scores
-from precede.confidence import Confidence
-from precede.data.datasets import Dataset, load_sachs
-from precede.data.load import load_table
-from precede.data.simulate import simulate
-from precede.discovery import CORL, discover, methods
-from precede.errors import PrecedeError
-from precede.graph import CausalGraph
-from precede.knowledge import Knowledge
-from precede.metrics.structure import Metrics, evaluate
+from typing import TYPE_CHECKING
+
+from precede.lazy import lazy_names
 
 __version__ = "0.1.0"
 
@@ -30,3 +23,36 @@ __all__ = [
     "scores",
     "simulate",
 ]
+
+if TYPE_CHECKING:
+    from precede import baselines, scores
+    from precede.confidence import Confidence
+    from precede.data.datasets import Dataset, load_sachs
+    from precede.data.load import load_table
+    from precede.data.simulate import simulate
+    from precede.discovery import CORL, discover, methods
+    from precede.errors import PrecedeError
+    from precede.graph import CausalGraph
+    from precede.knowledge import Knowledge
+    from precede.metrics.structure import Metrics, evaluate
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "CORL": "precede.discovery",
+            "CausalGraph": "precede.graph",
+            "Confidence": "precede.confidence",
+            "Dataset": "precede.data.datasets",
+            "Knowledge": "precede.knowledge",
+            "Metrics": "precede.metrics.structure",
+            "PrecedeError": "precede.errors",
+            "baselines": "precede.baselines",
+            "discover": "precede.discovery",
+            "evaluate": "precede.metrics.structure",
+            "load_sachs": "precede.data.datasets",
+            "load_table": "precede.data.load",
+            "methods": "precede.discovery",
+            "scores": "precede.scores",
+            "simulate": "precede.data.simulate",
+        },
+    )

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 from sklearn.base import BaseEstimator
 
 from precede.confidence import Confidence, bootstrap
 from precede.data.load import Table, load_table
 from precede.equivalence import cpdag
 from precede.graph import BoolArray, CausalGraph, FloatArray, IntArray
+from precede.lazy import pandas as pd
 from precede.randomness import RandomState
 
 

@@ -15,11 +15,11 @@ from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
 from precede.errors import GraphError, listed
+from precede.lazy import networkx as nx
 
 JSON_FORMAT = "precede-graph"
 JSON_VERSION = 1

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from precede import dot, drawing, formats, peers
 from precede.errors import GraphError, listed
+from precede.lazy import pandas as pd
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -9,12 +9,12 @@ from collections.abc import Hashable, Sequence
 from importlib import import_module
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
 from precede.errors import GraphError, OptionError
 from precede.formats import Parts, from_gml, from_networkx, text_names, to_networkx
+from precede.lazy import networkx as nx
 
 
 def to_dowhy(parts: Parts) -> nx.DiGraph[Hashable]:

@@ -6,9 +6,9 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from precede.graph import FloatArray, IntArray
+from precede.lazy import pandas as pd
 
 
 def precedence_shares(orders: IntArray, weights: FloatArray | None = None) -> FloatArray:

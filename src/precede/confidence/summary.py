@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 
 from precede.confidence.orders import precedence_shares
 from precede.errors import DataError
 from precede.formats import text_of, write_text
 from precede.graph import BoolArray, CausalGraph, IntArray, ancestors
+from precede.lazy import pandas as pd
 
 FORMAT, VERSION = "precede-confidence", 1
 MOST_GRAPHS = 10

@@ -7,11 +7,10 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from pandas.api import types
 
 from precede.errors import DataError, listed
 from precede.graph import FloatArray
+from precede.lazy import pandas as pd
 
 LOOKS_LIKE_A_DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})\b")
 
@@ -38,7 +37,7 @@ def frame_to_matrix(frame: pd.DataFrame) -> tuple[FloatArray, list[str]]:
 
 def _kind(column: pd.Series[Any]) -> str:
     """One of number, boolean, date, category, complex, text."""
-    dtype = column.dtype
+    dtype, types = column.dtype, pd.api.types
     if isinstance(dtype, pd.CategoricalDtype):
         return "category"
     if types.is_bool_dtype(dtype):

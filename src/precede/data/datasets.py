@@ -7,9 +7,9 @@ from importlib.resources import files
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from precede.graph import CausalGraph
+from precede.lazy import pandas as pd
 
 SACHS_EDGES = {
     "Raf": ["Mek"],

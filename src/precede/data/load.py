@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from precede.data.checks import check_names, check_size, check_values, missing_counts
 from precede.data.columns import frame_to_matrix
-from precede.data.read import read_file
+from precede.data.read import Numbers, read_file
 from precede.errors import DataError, check_choice, listed
 from precede.graph import FloatArray
+from precede.lazy import pandas as pd
 
 logger = logging.getLogger("precede")
 
@@ -127,6 +127,8 @@ def _table(source: Any, missing: str, remarks: list[str]) -> Table:
 
 def _matrix(source: Any) -> tuple[FloatArray, tuple[Hashable, ...], list[str]]:
     """Turn any accepted object into a float64 matrix, copying at most once."""
+    if isinstance(source, Numbers):
+        return source.values, source.names, []
     if isinstance(source, pd.DataFrame):
         names: tuple[Hashable, ...] = tuple(source.columns)
         check_names(names)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import csv
 import gzip
+import math
 import re
 import warnings
 import zlib
+from collections.abc import Hashable
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from precede.data.checks import check_names
 from precede.errors import DataError, listed
+from precede.graph import FloatArray
+from precede.lazy import pandas as pd
 
 DELIMITERS = ",;\t|"
 SAMPLE_BYTES = 2**16
@@ -26,9 +30,18 @@ OTHER_FORMATS = {
     b"\x93NUMPY": "a NumPy file",
     b"%PDF": "a PDF",
 }
+SMALL_FILE = 2**23
+"""Bytes up to which a CSV file of nothing but numbers is read without pandas, whose import would take longer."""
 
 
-def read_file(path: Path) -> tuple[pd.DataFrame, list[str]]:
+class Numbers(NamedTuple):
+    """A file that holds nothing but numbers: a float64 matrix (n_samples, n_variables), and the names."""
+
+    values: FloatArray
+    names: tuple[Hashable, ...]
+
+
+def read_file(path: Path) -> tuple[pd.DataFrame | Numbers, list[str]]:
     """Read a CSV or Parquet file, told apart by their first bytes.
 
     Returns the table and remarks about what was done to it; any trouble is a :class:`DataError`.
@@ -66,7 +79,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     return frame
 
 
-def _read_csv(path: Path, head: bytes, packed: bool) -> tuple[pd.DataFrame, list[str]]:
+def _read_csv(path: Path, head: bytes, packed: bool) -> tuple[pd.DataFrame | Numbers, list[str]]:
     text = _decoded(path, head)
     if not text.strip():
         raise DataError(f"{path.name} is empty.")
@@ -77,6 +90,10 @@ def _read_csv(path: Path, head: bytes, packed: bool) -> tuple[pd.DataFrame, list
         header = ["", *header]
     _check_header(path, header)
     decimal = "," if delimiter == ";" and _decimal_commas(rows) else "."
+    if header[0] and rows and not packed and path.stat().st_size <= SMALL_FILE:
+        values = _parse_numbers(path, delimiter)
+        if values is not None and values.shape[1] == len(header):
+            return Numbers(values, tuple(header)), []
     frame = _parse(path, delimiter, header, decimal, packed)
     if header[0] != "":
         return frame, []
@@ -141,13 +158,31 @@ def _check_header(path: Path, header: list[str]) -> None:
         check_names(tuple(header))
     except DataError as error:
         raise DataError(f"{path.name}: {error}") from None
-    numbers = pd.to_numeric(pd.Series(header, dtype=object), errors="coerce")
     counted = [[str(k + start) for k in range(len(header))] for start in (0, 1)]
-    if numbers.notna().all() and header not in counted:
+    if all(map(_is_number, header)) and header not in counted:
         raise DataError(
             f"the first line of {path.name} holds numbers ({', '.join(header[:3])}, ...), not names: "
             "add a line of names."
         )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return "_" not in text and not math.isnan(float(text))
+    except ValueError:
+        return False
+
+
+def _parse_numbers(path: Path, delimiter: str) -> FloatArray | None:
+    """The lines below the header; None where a cell is anything but a number, which is for pandas to judge."""
+    try:
+        header, *lines = (line for line in path.read_text("utf-8-sig").split("\n") if line.strip())
+        if not lines or '"' in header:  # a quoted header can go on in the next line
+            return None
+        values = np.loadtxt(lines, delimiter=None if delimiter == " " else delimiter, comments=None, ndmin=2)
+    except ValueError:
+        return None
+    return np.asfortranarray(values)  # as pandas lays out its columns, so that sums round alike
 
 
 def _parse(path: Path, delimiter: str, header: list[str], decimal: str, packed: bool) -> pd.DataFrame:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 from precede.data import mechanisms
 from precede.data.dags import random_dag
@@ -11,6 +10,7 @@ from precede.data.datasets import Dataset
 from precede.data.noise import gaussian_noise, noise_scales, power_noise
 from precede.errors import OptionError, check_choice, check_positive
 from precede.graph import CausalGraph
+from precede.lazy import pandas as pd
 from precede.randomness import RandomState, numpy_rng
 
 NONLINEAR: dict[str, mechanisms.Mechanism] = {

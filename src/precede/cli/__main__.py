@@ -1,0 +1,5 @@
+"""``python -m precede.cli``."""
+
+from precede.cli import main
+
+main()

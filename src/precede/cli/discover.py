@@ -1,0 +1,158 @@
+"""``precede discover``: from a table to a graph, and a folder that holds all that belongs to it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from precede.cli.terminal import (
+    AsJson,
+    DataFile,
+    Debug,
+    Missing,
+    Quiet,
+    Seed,
+    edge_records,
+    kindly,
+    log_to_terminal,
+    show_graph,
+)
+from precede.errors import OptionError, check_choice
+
+if TYPE_CHECKING:
+    from precede.estimator import CausalEstimator
+    from precede.graph import CausalGraph
+
+
+def discover(
+    data: DataFile,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder for the graph and all that belongs to it.")
+    ] = None,
+    method: Annotated[str, typer.Option("--method", "-m", help="One of 'precede methods'.")] = "corl",
+    score: Annotated[
+        str | None, typer.Option(help="auto, linear, nongaussian, quadratic, gp, sparse-linear, sparse-gp.")
+    ] = None,
+    pruning: Annotated[str | None, typer.Option(help="auto, threshold, bic, cam, cam-f, none.")] = None,
+    knowledge: Annotated[Path | None, typer.Option(help="JSON or TOML file with what is known.")] = None,
+    missing: Missing = "refuse",
+    max_time: Annotated[float | None, typer.Option(help="Seconds for the search.")] = None,
+    checkpoint: Annotated[Path | None, typer.Option(help="File that training is saved to every few seconds.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint.")] = False,
+    device: Annotated[str | None, typer.Option(help="auto, cpu, cuda.")] = None,
+    resamples: Annotated[
+        int, typer.Option("--bootstrap", help="Learn again on so many resamples of the rows: how sure is each edge.")
+    ] = 0,
+    option: Annotated[
+        list[str] | None, typer.Option("--set", help="Any other option of the method, as name=value.")
+    ] = None,
+    seed: Seed = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+    debug: Debug = False,
+) -> None:
+    """Learn the causal graph of a table."""
+    with kindly(debug):
+        from precede.data.datasets import load_sachs
+        from precede.data.load import load_table
+        from precede.knowledge import Knowledge
+        from precede.report import write_report, write_results
+
+        log_to_terminal(quiet)
+        model = _make_model(method, {
+            "score": score, "pruning": pruning, "max_time": max_time, "device": device, "random_state": seed,
+            "checkpoint": None if checkpoint is None else str(checkpoint), "resume": resume or None,
+            "knowledge": None if knowledge is None else Knowledge.from_file(knowledge),
+            "verbose": not quiet, **_assignments(option or []),
+        })  # fmt: skip
+        truth = load_sachs().graph if data == "sachs" else None
+        table = load_table(load_sachs().data if data == "sachs" else data, missing=missing)
+        model.fit(table)
+        # before the bootstrap: Ctrl-C there costs no fit
+        files = [] if out is None else write_results(out, model, table)
+        confidence = None
+        if resamples:
+            confidence = model.bootstrap(table, n_resamples=resamples, n_jobs=-1, random_state=seed, verbose=not quiet)
+        if out is not None:
+            files += write_report(out, model, table, truth=truth, confidence=confidence, title=Path(data).stem)
+        if as_json:
+            typer.echo(json.dumps(_summary(model, files), default=str))
+        else:
+            _show(model, truth, files)
+
+
+def _make_model(method: str, options: dict[str, Any]) -> CausalEstimator:
+    """Build the estimator from the options that were given; one that the method does not have is refused."""
+    from precede.discovery import methods
+
+    known = methods()
+    check_choice("method", method, known)
+    accepted = known[method]._get_param_names()
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in given:
+        if name not in accepted and name not in ("random_state", "verbose", "device"):
+            check_choice(f"option of {method!r}", name, accepted)
+    return known[method](**{name: value for name, value in given.items() if name in accepted})
+
+
+def _assignments(pairs: list[str]) -> dict[str, Any]:
+    """Read ``name=value``; a value is JSON where it can be (numbers, true, null), else text."""
+    result: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals:
+            raise OptionError(f"--set {pair!r} will not do: write it as name=value.")
+        try:
+            result[name.strip().replace("-", "_")] = json.loads(text)
+        except json.JSONDecodeError:
+            result[name.strip().replace("-", "_")] = text
+    return result
+
+
+def _summary(model: CausalEstimator, files: list[Path]) -> dict[str, Any]:
+    return {
+        "order": list(model.causal_order_),
+        "edges": edge_records(model.graph_),
+        "score": model.score_,
+        "diagnostics": model.diagnostics_,
+        "files": [str(path) for path in files],
+    }
+
+
+def _show(model: CausalEstimator, truth: CausalGraph | None, files: list[Path]) -> None:
+    from precede.metrics.structure import evaluate
+
+    console = Console()
+    graph = model.graph_
+    show_graph(console, graph)
+    for line in _sentences(model.diagnostics_):
+        console.print(f"• {line}", highlight=False)
+    if truth is not None:
+        metrics = evaluate(graph, truth)
+        console.print(
+            f"• Against the {truth.n_edges}-edge consensus network: SHD {metrics.shd}, TPR {metrics.tpr:.2f}, "
+            f"order TPR {metrics.order_tpr:.2f}.", highlight=False)  # fmt: skip
+    if files:
+        console.print(
+            f"[bold]Written[/bold]  {files[0].parent}: {', '.join(path.name for path in files)}", highlight=False
+        )
+
+
+def _sentences(diagnostics: dict[str, Any]) -> list[str]:
+    """What the search found, in plain words."""
+    lines = list(diagnostics.get("remarks", []))
+    if "score_choice" in diagnostics:
+        lines.append(diagnostics["score_choice"]["reason"])
+    search = diagnostics.get("search", {})
+    if "policy_score" in search:
+        lines.append(
+            f"The policy alone reached {search['policy_score']:.2f} in {search['iterations']} iterations "
+            f"({search['seconds']:.0f} s); polish added {search.get('polish_gain', 0.0):.2f}; "
+            f"a greedy order gets {search['greedy_score']:.2f}."
+        )
+    lines += [check["sentence"] for check in diagnostics.get("checks", [])]
+    return lines

@@ -1,0 +1,44 @@
+"""``precede evaluate``: how far an estimated graph is from the true one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table as TerminalTable
+
+from precede.cli.terminal import AsJson, Debug, kindly
+
+if TYPE_CHECKING:
+    from precede.graph import CausalGraph
+
+
+def evaluate(
+    estimated: Annotated[Path, typer.Argument(help="Adjacency matrix (CSV) or graph (JSON).")],
+    truth: Annotated[Path, typer.Argument(help="The true one.")],
+    as_json: AsJson = False,
+    debug: Debug = False,
+) -> None:
+    """Compare an estimated graph with the true one."""
+    with kindly(debug):
+        from precede.metrics.structure import evaluate as compare
+
+        metrics = compare(_read_graph(estimated), _read_graph(truth)).to_dict()
+        if as_json:
+            typer.echo(json.dumps(metrics))
+            return
+        table = TerminalTable("metric", "value")
+        for name, value in metrics.items():
+            table.add_row(name.replace("_", " "), f"{value:.3f}" if isinstance(value, float) else str(value))
+        Console().print(table)
+
+
+def _read_graph(path: Path) -> CausalGraph:
+    from precede.graph import CausalGraph
+
+    if path.suffix == ".json":
+        return CausalGraph.from_json(path)
+    return CausalGraph.from_csv(path)

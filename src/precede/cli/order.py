@@ -1,0 +1,57 @@
+"""``precede order``: the order and graph that a pretrained policy sees at once."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from precede.cli.terminal import (
+    AsJson,
+    DataFile,
+    Debug,
+    Missing,
+    Quiet,
+    edge_records,
+    kindly,
+    log_to_terminal,
+    show_graph,
+)
+
+FIRST_LOOK = (
+    "This is a first look: a pretrained policy's guess at the order and a linear graph along it, neither searched nor "
+    "checked; 'precede discover' does both."
+)
+
+
+def order(
+    data: DataFile,
+    pretrained: Annotated[str, typer.Option(help="default, paper, or the path of a saved policy.")] = "default",
+    missing: Missing = "refuse",
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+    debug: Debug = False,
+) -> None:
+    """Show at once the order and graph that a pretrained policy sees: a first look."""
+    with kindly(debug):
+        from precede.data.datasets import load_sachs
+        from precede.data.load import load_table
+        from precede.first_look import first_look
+
+        log_to_terminal(quiet)
+        start = time.perf_counter()
+        table = load_table(load_sachs().data if data == "sachs" else data, missing=missing)
+        graph = first_look(table, pretrained)
+        seconds = time.perf_counter() - start
+        if as_json:
+            typer.echo(json.dumps({"order": list(graph.order), "edges": edge_records(graph), "remark": FIRST_LOOK}))
+            return
+        console = Console()
+        show_graph(console, graph)
+        if not quiet:
+            took = f"Reading, ordering and pruning took {seconds:.2f} s."
+            for line in (*table.remarks, FIRST_LOOK, took):
+                console.print(f"• {line}", highlight=False)

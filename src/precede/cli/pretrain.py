@@ -1,0 +1,56 @@
+"""``precede pretrain``: train a policy on simulated data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from precede.cli.terminal import Debug, Quiet, Seed, kindly, log_to_terminal
+
+
+def pretrain(
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the log, checkpoints and weights.")],
+    variant: Annotated[str, typer.Option(help="default, or paper for the paper's transformer.")] = "default",
+    encoder: Annotated[str | None, typer.Option(help="moments or alternating, for the default variant.")] = None,
+    name: Annotated[str | None, typer.Option(help="Of the files; the variant's name unless given.")] = None,
+    max_time: Annotated[float, typer.Option(help="Seconds of training, over all resumed runs.")] = 420.0,
+    steps: Annotated[int | None, typer.Option(help="End after so many steps, if that is sooner.")] = None,
+    tasks_per_step: Annotated[int | None, typer.Option(help="Tasks of 30 variables and 400 samples in a step.")] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda.")] = "auto",
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the folder's checkpoint.")] = False,
+    tiny: Annotated[bool, typer.Option("--tiny", help="Small tasks and validation, to try it on a CPU.")] = False,
+    seed: Seed = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Train a policy on simulated data with known graphs, and save it for 'pretrained='."""
+    with kindly(debug):
+        from precede.device import choose_device
+        from precede.pretraining.command import command_settings
+        from precede.pretraining.listeners import pretrain_into
+        from precede.progress import ProgressBar, logger
+
+        log_to_terminal(quiet)
+        settings = command_settings(
+            variant, encoder, tiny=tiny, max_time=max_time, n_steps=steps, tasks_per_step=tasks_per_step,
+            random_state=seed, device=str(choose_device(device)),
+        )  # fmt: skip
+        name = name or variant
+        total = int(max_time) if steps is None else steps
+        try:
+            with ProgressBar("pretraining", total, not quiet) as progress:
+                for record in pretrain_into(out, name, settings, resume=resume):
+                    progress.update(int(record.seconds) if steps is None else record.step, loss=record.loss)
+                    if record.validation:
+                        at = f"step {record.step}, {record.seconds:.0f} s"
+                        logger.info("%s: order TPR %.3f on the validation suite", at, record.validation["mean"])
+        except KeyboardInterrupt:
+            logger.warning("interrupted; --resume goes on from the last checkpoint in %s", out)
+            raise typer.Exit(130) from None
+        if not quiet:
+            Console().print(
+                f"[bold]Written[/bold]  {out}: {name}.safetensors, {name}.jsonl, {name}.pt", highlight=False
+            )

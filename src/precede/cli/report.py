@@ -1,0 +1,22 @@
+"""``precede report``: the report of a folder, made again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from precede.cli.terminal import Debug, kindly
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(help="A folder that 'discover --out' wrote.")],
+    debug: Debug = False,
+) -> None:
+    """Make report.html again from the machine-readable files."""
+    with kindly(debug):
+        from precede.report import rebuild_report
+
+        Console().print(f"[bold]Written[/bold]  {rebuild_report(folder)}", highlight=False)

@@ -1,0 +1,57 @@
+"""``precede reproduce``: a table or figure of the paper beside the published numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from precede.cli.terminal import Debug, Quiet, kindly, log_to_terminal
+
+
+def reproduce(
+    name: Annotated[str | None, typer.Argument(help="One of 'precede reproduce --list'.")] = None,
+    list_: Annotated[bool, typer.Option("--list", help="Show every table and figure.")] = False,
+    seeds: Annotated[str | None, typer.Option(help="5 for the first five data sets, or 0-4, or 0,2,4.")] = None,
+    methods: Annotated[str | None, typer.Option(help="Only these rows, with commas between.")] = None,
+    data: Annotated[str | None, typer.Option(help="Only these data settings, with commas between.")] = None,
+    max_time: Annotated[float | None, typer.Option(help="Seconds for each cell.")] = None,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; -1 takes every core.")] = 1,
+    quick: Annotated[bool, typer.Option("--quick", help="One data set and small limits.")] = False,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Results go to OUT/NAME; run again to continue.")] = Path(
+        "results"
+    ),
+    cluster: Annotated[str | None, typer.Option(help="Address of a Dask scheduler.")] = None,
+    device: Annotated[str | None, typer.Option(help="cpu or cuda.")] = None,
+    render: Annotated[bool, typer.Option("--render", help="Run nothing; write the tables of what is there.")] = False,
+    merge: Annotated[list[Path] | None, typer.Option(help="Take over a folder of results from elsewhere.")] = None,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run failed cells again.")] = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Run a table or figure of the paper beside the published numbers."""
+    with kindly(debug):
+        from precede.experiments.reproduce import list_experiments, parse_seeds
+        from precede.experiments.reproduce import reproduce as run
+
+        log_to_terminal(quiet)
+        console = Console()
+        if list_ or name is None:
+            console.print(list_experiments())
+            return
+        done = run(
+            name, seeds=None if seeds is None else parse_seeds(seeds), methods=_names(methods), data=_names(data),
+            max_time=max_time, jobs=jobs, quick=quick, out=out, cluster=cluster, device=device, render=render,
+            merge=merge or (), retry_failed=retry_failed, verbose=not quiet,
+        )  # fmt: skip
+        console.print(done.tables)
+        console.print(
+            f"[bold]Written[/bold]  {done.files[0].parent}: {', '.join(path.name for path in done.files)}",
+            highlight=False,
+        )
+
+
+def _names(text: str | None) -> list[str] | None:
+    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]

@@ -1,0 +1,44 @@
+"""``precede simulate``: a data set and the graph behind it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from precede.cli.terminal import Debug, Quiet, Seed, kindly
+
+
+def simulate(
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for data.csv and truth.csv.")],
+    graph: Annotated[str, typer.Option(help="er (Erdős–Rényi) or sf (scale-free).")] = "er",
+    variables: Annotated[int, typer.Option(help="Number of variables.")] = 30,
+    degree: Annotated[int, typer.Option(help="Edges per variable.")] = 2,
+    sem: Annotated[
+        str, typer.Option(help="linear-gaussian, lingam, gp, gp-additive, quadratic, mlp.")
+    ] = "linear-gaussian",
+    samples: Annotated[int, typer.Option(help="Number of rows.")] = 3000,
+    noise: Annotated[str, typer.Option(help="equal or unequal noise variances.")] = "equal",
+    standardize: Annotated[bool, typer.Option("--standardize", help="Give every column variance 1.")] = False,
+    seed: Seed = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Draw a data set whose causal graph is known."""
+    with kindly(debug):
+        from precede.data.simulate import simulate as draw
+
+        made = draw(
+            graph=graph, n_variables=variables, degree=degree, sem=sem, n_samples=samples, noise=noise,
+            standardize=standardize, random_state=seed,
+        )  # fmt: skip
+        out.mkdir(parents=True, exist_ok=True)
+        made.data.to_csv(out / "data.csv", index=False)
+        made.graph.to_csv(out / "truth.csv")
+        made.graph.to_json(out / "truth.json")
+        if not quiet:
+            Console().print(
+                f"{samples} rows of {variables} variables, {made.graph.n_edges} edges: {out}/data.csv, truth.csv"
+            )

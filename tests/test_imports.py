@@ -1,0 +1,57 @@
+"""What is imported when: help and names at once, a first look without the packages it has no use for."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import precede
+from precede.data.load import load_table
+from precede.data.simulate import simulate
+
+HEAVY = {"torch", "sklearn", "scipy", "networkx", "pandas", "joblib", "plotly", "matplotlib", "jinja2"}
+
+
+def imported(code: str) -> set[str]:
+    """Every module that a fresh interpreter has imported after some code."""
+    ending = "\nimport json, sys; print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code + ending], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stderr.splitlines()[-1]))
+
+
+def command(*words: str) -> str:
+    """Code that runs a command and goes on after it."""
+    return f"import sys\nfrom precede.cli import app\napp({list(words)}, prog_name='precede', standalone_mode=False)"
+
+
+def test_the_package_itself_imports_nothing_heavy() -> None:
+    assert not HEAVY & imported("import precede; dir(precede); precede.__version__; precede.PrecedeError")
+
+
+@pytest.mark.parametrize("words", [("--help",), ("methods",), ("order", "--help"), ("discover", "--help")])
+def test_help_imports_nothing_heavy(words: tuple[str, ...]) -> None:
+    assert not HEAVY & imported(command(*words))
+
+
+def test_a_first_look_imports_what_it_needs(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    simulate(n_variables=4, degree=1, n_samples=100, random_state=0).data.to_csv(path, index=False)
+    modules = imported(command("order", str(path)))
+    assert modules & HEAVY == {"torch", "scipy"}
+    assert not modules & {"scipy.stats", "scipy.optimize", "torch._dynamo", "sympy"}
+
+
+def test_names_come_from_their_modules() -> None:
+    assert set(precede.__all__) <= set(dir(precede))
+    assert {name: getattr(precede, name) for name in precede.__all__}
+    assert precede.load_table is load_table
+    assert precede.baselines.EqVar is precede.methods()["eqvar"]
+
+
+def test_a_name_that_is_not_there() -> None:
+    with pytest.raises(AttributeError, match="module 'precede' has no attribute 'CROL'"):
+        precede.CROL  # noqa: B018
+    with pytest.raises(ImportError, match="CROL"):
+        exec("from precede import CROL")
