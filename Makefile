@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip --disable-pip-version-check
 
-.PHONY: demo test test-slow test-peers test-browser lint types bench clean
+.PHONY: demo test test-slow test-peers test-browser lint types docs bench clean
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -42,8 +42,17 @@ lint: .venv/developed
 types: .venv/developed
 	$(BIN)/mypy
 
+.venv/documented: .venv/developed
+	$(PIP) install --quiet --constraint constraints.txt --editable ".[docs]"
+	touch $@
+
+docs: .venv/documented  ## the documentation, with its gallery, into docs/_build/html; any warning is an error
+	rm -rf docs/generated  # a stub of a name that is gone would be a warning
+	OMP_NUM_THREADS=1 $(BIN)/sphinx-build -W --keep-going --quiet -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
 bench: .venv/developed  ## the tables that the README quotes
 	$(BIN)/python benchmarks/linear.py
 
 clean:
-	rm -rf .venv .venv-peers results build dist
+	rm -rf .venv .venv-peers results build dist docs/_build docs/generated docs/gallery

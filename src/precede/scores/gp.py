@@ -41,7 +41,8 @@ class GPScore:
     and the term of j is :math:`-\frac m2 \log v_j` (``noise="unequal"``), or :math:`-\frac{m}{2\sigma_0^2} v_j` with
     ``total`` the profile likelihood (``noise="equal"``). Without predecessors :math:`v_j` is the variance. As
     :math:`D_U` is the sum of the members' distances, the kernels of many sets are one matrix product; one factor
-    of a kernel serves all variables outside the set; a set is factorised once (:class:`PredecessorCache`).
+    of a kernel serves all variables outside the set; a set is factorised once
+    (:class:`~precede.scores.cache.PredecessorCache`).
 
     Parameters
     ----------

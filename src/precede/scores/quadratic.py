@@ -39,7 +39,7 @@ class QuadraticScore:
     and the term of j is :math:`-\frac m2 \log v_j` (``noise="unequal"``), or :math:`-\frac{m}{2\sigma_0^2} v_j` with
     ``total`` the profile likelihood (``noise="equal"``). Every A and b is cut from one matrix, the covariance of all
     variables and all their products, so a regression does not touch the samples; one factor of A serves all variables
-    outside the set; a set is factorised once (:class:`PredecessorCache`).
+    outside the set; a set is factorised once (:class:`~precede.scores.cache.PredecessorCache`).
 
     Parameters
     ----------
