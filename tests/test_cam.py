@@ -6,6 +6,7 @@ import pytest
 from sklearn.base import clone
 
 from precede.baselines import cam as cam_module
+from precede.baselines import spline_bank
 from precede.baselines.cam import CAM, GreedySearch
 from precede.baselines.spline_bank import SplineBank, likely_parents
 from precede.errors import KnowledgeError, OptionError
@@ -214,3 +215,22 @@ def test_boosting_finds_the_neighbours():
     assert not (likely & ~allowed).any()
     for cause, effect in set(EDGES) - {("a", "b")}:
         assert likely[names.index(cause), names.index(effect)]
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_boosting_leaves_no_more_than_the_limit(most):
+    causes = np.random.default_rng(0).normal(size=(400, 3))  # of equal weight, so that ties at the limit are likely
+    bank = SplineBank.of(np.column_stack([causes, causes.sum(axis=1)]), 5)
+    chosen = likely_parents(bank, ~np.eye(4, dtype=bool), most)[:, 3]
+    assert chosen.sum() <= most
+    assert chosen.sum() == 3 or most < 3
+
+
+def test_boosting_wants_more_than_two_steps_in_a_hundred(monkeypatch):
+    bank = SplineBank.of(sines(0, m=600).to_numpy(), 10)
+    allowed = ~np.eye(7, dtype=bool)
+    monkeypatch.setattr(spline_bank, "LEAST_SELECTED", 0.0)
+    every = likely_parents(bank, allowed, 7)
+    monkeypatch.setattr(spline_bank, "LEAST_SELECTED", 1.0)  # what is chosen every time is not chosen more often
+    assert every.any()
+    assert not likely_parents(bank, allowed, 7).any()

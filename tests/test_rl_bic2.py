@@ -12,7 +12,7 @@ from scipy.linalg import expm
 
 from precede.baselines import graph_reward
 from precede.baselines.graph_reward import GraphBIC, GraphReward, on_cycles
-from precede.baselines.rl_bic2 import RLBIC2, regression_weights
+from precede.baselines.rl_bic2 import RLBIC2, GraphPolicy, regression_weights
 from precede.data.simulate import simulate
 from precede.errors import OptionError
 from precede.graph import is_acyclic
@@ -116,7 +116,7 @@ def test_reward_by_hand(dataset):
     assert not judged.cyclic.all()
 
 
-def test_weights_tighten_as_in_algorithm_1(dataset):
+def test_weights_tighten_as_in_the_paper(dataset):
     reward = GraphReward(GraphBIC(dataset.data.to_numpy(), "equal", CPU), 0.9)
     assert reward.acyclicity_weight == pytest.approx(0.01)  # 10 ** -round(5 / 3) is 0.01
     reward.acyclicity_weight = 1e-4
@@ -171,6 +171,7 @@ def test_max_time_ends_the_training(dataset):
         {"n_heads": 4},
         {"n_blocks": 2},
         {"decoder_width": 4},
+        {"normalization": "batch"},
         {"bias": None},
         {"bias": -1.0},
         {"learning_rate": 1e-2},
@@ -189,8 +190,24 @@ def test_options_change_the_training(dataset, option):
 def test_paper_settings(dataset):
     model = RLBIC2.paper(n_iterations=3, n_blocks=1, verbose=False, random_state=0)
     assert (model.inputs, model.credit, model.update_every) == ("resample", "graph", 1000)
+    assert (model.normalization, model.cycle_step, model.patience) == ("batch", 1.0, None)
     history = model.fit(dataset.data).history_
     assert history.cycle_weight.tolist() == [0.0, 1.0, 1.0]
+
+
+def test_paper_settings_learn(dataset):
+    model = RLBIC2.paper(n_iterations=50, n_blocks=1, n_heads=4, batch_size=32, verbose=False, random_state=0)
+    rewards = model.fit(dataset.data).history_.reward[1:]  # the weights change after the first iteration
+    assert rewards[-10:].mean() > rewards[:10].mean() + 0.1
+
+
+def test_batch_normalisation_takes_the_scale_off_the_inputs():
+    torch.manual_seed(0)
+    inputs = 100.0 * torch.randn(8, 3, 16)
+    policy = GraphPolicy(16, 8, 2, 1, 4, None, "batch")
+    torch.testing.assert_close(policy(inputs)[0], policy(7.0 * inputs)[0], rtol=1e-3, atol=1e-3)
+    states = policy.norm_embedding(policy.embed(inputs))
+    torch.testing.assert_close(states.mean(dim=(0, 1)), torch.zeros(8), rtol=0, atol=1e-5)
 
 
 def test_patience_stops(dataset):
@@ -214,6 +231,7 @@ def test_threshold_and_repair(dataset):
         {"noise": "equall"},
         {"inputs": "fresh"},
         {"credit": "edges"},
+        {"normalization": "group"},
         {"n_heads": 5},
         {"patience": 0},
         {"batch_size": 0.5},

@@ -2,8 +2,8 @@ r"""Acyclicity as a smooth function of a weighted adjacency matrix, and the repa
 
 Two functions of a non-negative matrix W (``W[i, j]`` is the weight of i -> j), zero if and only if W has no cycle:
 
-- :func:`exponential_acyclicity`, :math:`\operatorname{tr} e^{W} - d` (Zheng et al. 2018, Theorem 1);
-- :func:`polynomial_acyclicity`, :math:`\operatorname{tr}(I + W / d)^d - d` (Yu et al. 2019, Theorem 1).
+- :func:`exponential_acyclicity`, :math:`\operatorname{tr} e^{W} - d` (Zheng et al. 2018, NOTEARS);
+- :func:`polynomial_acyclicity`, :math:`\operatorname{tr}(I + W / d)^d - d` (Yu et al. 2019, DAG-GNN).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from precede.graph import BoolArray, FloatArray, is_acyclic
 
 
 def polynomial_acyclicity(weights: Tensor) -> Tensor:
-    r"""Acyclicity of Yu et al. (2019), Equation 13: :math:`\operatorname{tr}[(I + W / d)^d] - d`.
+    r"""Acyclicity of Yu et al. (2019): :math:`\operatorname{tr}[(I + W / d)^d] - d`.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class _TraceOfExponential(torch.autograd.Function):
 
 
 def exponential_acyclicity(weights: Tensor) -> Tensor:
-    r"""Acyclicity of Zheng et al. (2018), Equation 8: :math:`\operatorname{tr} e^{W} - d`.
+    r"""Acyclicity of Zheng et al. (2018): :math:`\operatorname{tr} e^{W} - d`.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def exponential_acyclicity(weights: Tensor) -> Tensor:
 def strongest_dag(strengths: FloatArray, threshold: float = 0.0) -> tuple[BoolArray, float]:
     """Keep the edges stronger than a threshold; raise the threshold until no cycle is left.
 
-    The rule of Lachapelle et al. (2020), Section 3.4, and the repair for the methods whose own threshold does not
+    How Lachapelle et al. (2020) make their graph a DAG, and the repair for the methods whose own threshold does not
     promise a DAG. A graph only loses edges as the threshold rises, so the smallest one is found by bisection.
 
     Parameters

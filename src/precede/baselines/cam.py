@@ -44,7 +44,8 @@ class CAM(CausalEstimator):
     max_parents : int, optional
         Most parents that the greedy search gives to a variable; ``n_samples / 20`` when left out.
     pruning : bool
-        Whether insignificant edges are dropped in the end; without, the graph is dense by construction.
+        Whether insignificant edges are dropped in the end; without, the graph is dense by construction (the R package
+        does neither this nor the preliminary selection unless told to).
     cutoff : float
         Largest p-value of an edge that stays.
     knowledge : Knowledge, optional
@@ -65,8 +66,9 @@ class CAM(CausalEstimator):
     Deviations from the paper: (1) smoothing parameters are selected by REML, not by generalised cross-validation.
     (2) While a candidate edge is tried, the smoothing parameters of the parents that are already there are held;
     all are selected anew once an edge is added. (3) The basis is sized for the most parents a variable may have, so
-    that one bank serves all fits. (4) Base learners of the boosting step are the same splines, with four degrees of
-    freedom. The method draws nothing at random.
+    that one bank serves all fits. (4) No edge is added that gains nothing; the R package goes on until no edge is left
+    that would not close a cycle, and leaves these to the pruning. (5) Base learners of the boosting step are the same
+    splines, with four degrees of freedom. The method draws nothing at random.
 
     Examples
     --------

@@ -3,7 +3,7 @@ r"""DAG-GNN: a variational autoencoder whose layers know the graph (Yu, Chen, Ga
 .. math::
 
     \min_{A, \theta} -\mathrm{ELBO}(A, \theta) \quad\text{subject to}\quad
-    h(A) = \operatorname{tr}[(I + A \circ A / d)^d] - d = 0    \qquad\text{(their Equations 8, 13)}
+    h(A) = \operatorname{tr}[(I + A \circ A / d)^d] - d = 0
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LARGEST_PENALTY = 1e20
 
 
 class GraphAutoencoder(nn.Module):
-    r"""Encoder :math:`Z = (I - A^T) f_1(X)` and decoder :math:`\hat X = f_2((I - A^T)^{-1} Z)` (Equations 5, 6).
+    r"""Encoder :math:`Z = (I - A^T) f_1(X)` and decoder :math:`\hat X = f_2((I - A^T)^{-1} Z)`.
 
     :math:`f_1, f_2` are perceptrons of one hidden layer that act on every variable by itself with shared weights. As
     in the authors' program :math:`A = \sinh(3 B)` with B the parameter, which makes large entries easy to reach, and
@@ -71,7 +71,7 @@ class GraphAutoencoder(nn.Module):
 
 
 def negative_elbo(code: Tensor, reconstruction: Tensor, values: Tensor) -> Tensor:
-    r"""Mean over samples of :math:`\frac12 \lVert x - \hat x \rVert^2 + \frac12 \lVert z \rVert^2` (Equations 8 to 10).
+    r"""Mean over samples of :math:`\frac12 \lVert x - \hat x \rVert^2 + \frac12 \lVert z \rVert^2`.
 
     Unit variances on both sides and the code at its mean, as in the authors' program; constants are left out.
     """
@@ -94,9 +94,9 @@ class Epoch:
 class DAGGNN(CausalEstimator):
     r"""DAG-GNN (Yu et al. 2019), an autoencoder with a weighted adjacency under the augmented Lagrangian.
 
-    Each outer step minimises :math:`-\mathrm{ELBO} + \lambda h(A) + \frac c2 h(A)^2` (Equation 14) by Adam, then sets
-    :math:`\lambda \leftarrow \lambda + c h(A)` (Equation 15) and :math:`c \leftarrow \eta c` if
-    :math:`h(A) > \gamma h(A_\text{old})` (Equation 16). Edges weaker than ``threshold`` are dropped; the threshold
+    Each outer step minimises :math:`-\mathrm{ELBO} + \lambda h(A) + \frac c2 h(A)^2` by Adam, then sets
+    :math:`\lambda \leftarrow \lambda + c h(A)` and :math:`c \leftarrow \eta c` if
+    :math:`h(A) > \gamma h(A_\text{old})`. Edges weaker than ``threshold`` are dropped; the threshold
     is raised where a cycle is left.
 
     Parameters
@@ -140,7 +140,7 @@ class DAGGNN(CausalEstimator):
     -----
     Deviations from the paper: the code is taken at its mean and not drawn, and both variances are one, as in the
     authors' program; then the decoder's inverse undoes the encoder's product, and is not computed. Deviations from
-    their program: at most 300 epochs and not always 200, ended early by ``patience``; columns are centred; the result
+    their program: subproblems are ended early by ``patience``; columns are centred; the result
     is the last A, not the one of the best ELBO, because the latter may be an early and cyclic one; their rule that
     stops raising c when the loss explodes is left out.
 
@@ -237,7 +237,7 @@ class DAGGNN(CausalEstimator):
     def _train(
         self, model: GraphAutoencoder, values: Tensor, generator: torch.Generator, deadline: Deadline
     ) -> Iterator[Epoch]:
-        """Augmented Lagrangian (Equations 14 to 16); yields one record per epoch."""
+        """Augmented Lagrangian; yields one record per epoch."""
         optimizer = torch.optim.Adam(model.parameters(), lr=self.learning_rate, fused=True)
         penalty, multiplier, previous = self.penalty, 0.0, math.inf
         for step in range(1, int(self.max_steps) + 1):

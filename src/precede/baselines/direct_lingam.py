@@ -17,7 +17,7 @@ from precede.scores.nongaussian import negentropy
 
 
 class DirectLiNGAM(OrderMethod):
-    r"""Order of a linear non-Gaussian model without ICA (Shimizu et al. 2011, their Algorithm 1).
+    r"""Order of a linear non-Gaussian model without ICA (Shimizu et al. 2011).
 
     Again and again, the variable that depends least on the residuals of the others comes next,
 

@@ -22,7 +22,7 @@ Direction = Literal["top-down", "bottom-up"]
 class EqVar(OrderMethod):
     r"""Greedy order of a linear model with equal noise variances (Chen, Drton, Wang 2019).
 
-    Top-down (their Algorithm 1): the next variable is
+    Top-down: the next variable is
     :math:`\arg\min_j \operatorname{Var}(X_j \mid X_{\text{placed}})`, a source of what is left, because any other has
     the variance of its unplaced causes on top. Bottom-up (Ghoshal and Honorio 2018): the last of what is left is
     :math:`\arg\min_j [\Sigma^{-1}]_{jj}`, a sink. Deterministic.

@@ -3,7 +3,7 @@ r"""GraN-DAG: one network per variable, the graph read from its weights (Lachape
 .. math::
 
     \max_\phi \mathbb{E} \sum_j \log p_j(x_j \mid x_{-j}; \phi_j) \quad\text{subject to}\quad
-    h(\phi) = \operatorname{tr} e^{A_\phi} - d = 0    \qquad\text{(their Equation 12)}
+    h(\phi) = \operatorname{tr} e^{A_\phi} - d = 0
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from precede.pruning.cam import prune_by_gam
 from precede.randomness import RandomState, numpy_rng, seeded_torch, torch_generator
 
 SELECTION_FROM = 50
-"""Neighbours are selected first from this many variables on (their Section 4.1)."""
+"""Neighbours are selected first from this many variables on; in the authors' program it is the user who decides."""
 
 N_TREES = 500
 """Trees per variable in the neighbour selection, in the authors' program."""
@@ -78,7 +78,7 @@ class ConditionalNetworks(nn.Module):
         return -0.5 * standardised.square() - self.log_scale - 0.5 * math.log(2 * math.pi)
 
     def connectivity(self) -> Tensor:
-        r"""Weighted adjacency :math:`A_\phi`, mean over paths of the product of absolute weights (Equations 7 to 9).
+        r"""Weighted adjacency :math:`A_\phi`, mean over paths of the product of absolute weights.
 
         Zero at ``[i, j]`` if and only if no path leads from input i to the mean of j.
         """
@@ -90,7 +90,7 @@ class ConditionalNetworks(nn.Module):
         return connectivity
 
     def sensitivity(self, values: Tensor) -> Tensor:
-        r"""Mean absolute Jacobian :math:`\mathbb{E} |\partial \log p_j / \partial x_i|` (Section 3.4), (d, d)."""
+        r"""Mean absolute Jacobian :math:`\mathbb{E} |\partial \log p_j / \partial x_i|`, (d, d)."""
         inputs = values.clone().requires_grad_()
         terms = self.log_likelihood(inputs, values).sum(dim=0)
         rows = [torch.autograd.grad(term, inputs, retain_graph=True)[0].abs().mean(dim=0) for term in terms]
@@ -102,7 +102,7 @@ def select_neighbors(
 ) -> BoolArray:
     """Candidate parents of each variable by the importance of the others in extremely randomised trees.
 
-    An input is kept when its importance is at least ``share`` of the mean importance (their Appendix A.1).
+    An input is kept when its importance is at least ``share`` of the mean importance, as in the authors' program.
 
     Returns
     -------
@@ -124,11 +124,11 @@ class GranDAG(CausalEstimator):
     r"""GraN-DAG (Lachapelle et al. 2020) for nonlinear Gaussian additive noise models.
 
     1. From 50 variables on, candidate parents are chosen by tree importance.
-    2. The augmented Lagrangian :math:`-\mathbb{E} \log p + \lambda h + \frac\mu2 h^2` (Equation 13) is minimised by
+    2. The augmented Lagrangian :math:`-\mathbb{E} \log p + \lambda h + \frac\mu2 h^2` is minimised by
        RMSprop; when the validation loss stands still, :math:`\lambda \leftarrow \lambda + \mu h`, and
-       :math:`\mu \leftarrow 10 \mu` unless h fell to ``omega`` of what it was (Equations 14, 15). Inputs with a
+       :math:`\mu \leftarrow 10 \mu` unless h fell to ``omega`` of what it was. Inputs with a
        connectivity below ``clamp`` are masked for good.
-    3. Edges are dropped, weakest mean absolute Jacobian first, until there is no cycle (Section 3.4).
+    3. Edges are dropped, weakest mean absolute Jacobian first, until there is no cycle.
     4. CAM pruning: an additive model per variable keeps parents that are significant.
 
     Parameters
@@ -177,10 +177,10 @@ class GranDAG(CausalEstimator):
     Notes
     -----
     Deviations from the authors' program: columns are centred; the first subproblem has a learning rate of its own
-    (there an option, by default the same 1e-3); the acyclicity is computed in float64 and all else in float32. The
-    likelihood has a free variance per variable, so linear Gaussian data are only identified up to their Markov
-    equivalence class; the variances start at one, though, and training is local, so the scale of the columns sways
-    the directions.
+    (there an option, by default the same 1e-3); ``cutoff`` is CAM's, where they try ten between 1e-6 and 1; the
+    acyclicity is computed in float64 and all else in float32. The likelihood has a free variance per variable, so
+    linear Gaussian data are only identified up to their Markov equivalence class; the variances start at one, though,
+    and training is local, so the scale of the columns sways the directions.
 
     References
     ----------
@@ -312,7 +312,7 @@ class GranDAG(CausalEstimator):
         generator: torch.Generator,
         deadline: Deadline,
     ) -> Iterator[dict[str, Any]]:
-        """Augmented Lagrangian (Equations 13 to 15); yields a record at each look at the validation loss."""
+        """Augmented Lagrangian; yields a record at each look at the validation loss."""
         penalty, multiplier, solved_at = self.penalty, 0.0, math.inf
         optimizer = torch.optim.RMSprop(model.parameters(), lr=self.first_learning_rate)
         looks: list[float] = []  # validation values of the augmented Lagrangian

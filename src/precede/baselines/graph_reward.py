@@ -17,7 +17,7 @@ from precede.scores.covariance import covariance
 Noise = Literal["equal", "unequal"]
 
 SCORE_RANGE = 5.0
-"""Scores are mapped to [0, 5] between the complete and the empty graph (their Section 5.2 and Appendix)."""
+"""Scores are mapped to [0, 5] between the complete and the empty graph (the authors' program)."""
 
 CACHE_ENTRIES = 500_000
 """Residual variances that are kept, about 100 bytes each; the cache is emptied when it is full."""
@@ -26,8 +26,8 @@ CACHE_ENTRIES = 500_000
 class GraphBIC:
     r"""BIC of linear Gaussian models over directed graphs, cyclic ones included; lower is better.
 
-    With :math:`\mathrm{RSS}_j` of the regression of j on its parents and :math:`|E|` edges, divided by m (their
-    Section 4.1 times :math:`1 / m`, and :math:`1 / (m d)` where the variances are equal):
+    With :math:`\mathrm{RSS}_j` of the regression of j on its parents and :math:`|E|` edges, divided by m (by
+    m d where the variances are equal):
 
     - equal variances (RL-BIC2): :math:`\log(\sum_j \mathrm{RSS}_j / (m d)) + |E| \log(m) / (m d)`;
     - unequal (RL-BIC): :math:`\sum_j \log(\mathrm{RSS}_j / m) + |E| \log(m) / m`.
@@ -155,13 +155,13 @@ def on_cycles(graphs: BoolArray) -> BoolArray:
 
 
 class GraphReward:
-    r"""Reward :math:`-[\mathcal S(G) + \lambda_1 1(G \text{ cyclic}) + \lambda_2 h(A)]` of Equation 6 in Zhu et al.
+    r"""Reward :math:`-[\mathcal S(G) + \lambda_1 1(G \text{ cyclic}) + \lambda_2 h(A)]` of Zhu et al.
 
     :math:`\mathcal S` is the BIC mapped to [0, 5], 0 for the complete graph (cyclic, so a lower bound) and 5 for the
     empty one; :math:`h(A) = \operatorname{tr} e^A - d`.
 
-    The weights follow their Algorithm 1: :math:`\lambda_1` grows from zero, step by step, up to the score of the best
-    DAG so far, which makes that DAG better than any cyclic graph (their Proposition 1); :math:`\lambda_2` grows tenfold
+    The weights follow their schedule: :math:`\lambda_1` grows from zero, step by step, up to the score of the best
+    DAG so far, which makes that DAG better than any cyclic graph ; :math:`\lambda_2` grows tenfold
     from :math:`10^{-\operatorname{round}(d / 3)}` up to 0.01.
 
     Parameters
@@ -203,7 +203,7 @@ class GraphReward:
         return Judgement(scores, h, cyclic, -(scores + penalty), credits)
 
     def tighten(self, best_dag_score: float) -> None:
-        """Raise the weights (Algorithm 1); ``best_dag_score`` is infinite while no DAG has been seen."""
+        """Raise the weights; ``best_dag_score`` is infinite while no DAG has been seen."""
         self.cycle_bound = min(self.cycle_bound, best_dag_score)
         self.cycle_weight = min(self.cycle_weight + self.cycle_step, self.cycle_bound)
         self.acyclicity_weight = min(self.acyclicity_weight * 10.0, self.acyclicity_bound)

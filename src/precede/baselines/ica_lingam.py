@@ -24,7 +24,7 @@ ITERATIONS_AT_ONCE = 25
 
 
 class ICALiNGAM(CausalEstimator):
-    r"""Linear non-Gaussian acyclic model by independent component analysis (Shimizu et al. 2006, Algorithm A).
+    r"""Linear non-Gaussian acyclic model by independent component analysis (Shimizu et al. 2006).
 
     With :math:`x = Bx + e`, ICA finds :math:`W = I - B` up to scale and permutation of its rows:
 
@@ -32,7 +32,7 @@ class ICALiNGAM(CausalEstimator):
     2. Permute its rows so that :math:`\sum_i 1 / |W_{ii}|` is smallest.
     3. Divide each row by its diagonal entry; :math:`\hat B = I - W`.
     4. The order: set the smallest entries of :math:`\hat B` to zero, from d(d+1)/2 of them on, until what is left is
-       acyclic (their Algorithm C).
+       acyclic.
     5. Regress along the order and prune.
 
     Parameters

@@ -17,8 +17,8 @@ def lasso_path(gram: FloatArray, cross: FloatArray) -> Iterator[tuple[IntArray, 
 
     Between two knots the active set A and its signs s stay, and with :math:`G_{AA} v = c_A` and :math:`G_{AA} u = s`,
     :math:`w_A(\lambda) = v - \lambda u`. The next knot is the largest smaller :math:`\lambda` where an active weight
-    reaches zero or an inactive correlation reaches :math:`\lambda` (the lasso modification of LARS, Efron et al. 2004,
-    Section 3.1). ``v`` are the least-squares weights that L1OBS scores the set with, so they come for free.
+    reaches zero or an inactive correlation reaches :math:`\lambda` (the lasso modification of LARS, Efron et al. 2004).
+    ``v`` are the least-squares weights that L1OBS scores the set with, so they come for free.
 
     Parameters
     ----------

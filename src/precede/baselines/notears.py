@@ -23,10 +23,10 @@ Loss = Literal["l2", "logistic", "poisson"]
 ValueAndGradient = Callable[[FloatArray], tuple[float, FloatArray]]
 
 SUFFICIENT_DECREASE = 0.25
-"""Share of the last h that a dual step must reach, else the penalty grows (c in Algorithm 1 of Zheng et al. 2018)."""
+"""Share of the last h that a dual step must reach, else the penalty grows (the authors' program)."""
 
 PENALTY_GROWTH = 10.0
-"""Factor on rho when a dual step decreased h too little (Zheng et al. 2018, Section 4)."""
+"""Factor on rho when a dual step decreased h too little (the authors' program)."""
 
 
 class NOTEARS(CausalEstimator):
@@ -34,8 +34,8 @@ class NOTEARS(CausalEstimator):
 
     .. math:: \min_W \ell(W; X) + \lambda_1 \|W\|_1 \quad\text{s.t.}\quad h(W) = \operatorname{tr} e^{W \circ W} - d = 0
 
-    by the augmented Lagrangian (Equation 11 and Algorithm 1 of that paper); entries below ``threshold`` are dropped at
-    the end (its Section 4.3). Deterministic.
+    by its augmented Lagrangian; entries below ``threshold`` are dropped at
+    the end. Deterministic.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class NOTEARS(CausalEstimator):
 def acyclicity(weights: FloatArray) -> tuple[float, FloatArray]:
     r""":math:`h(W) = \operatorname{tr} e^{W \circ W} - d` and its gradient :math:`(e^{W \circ W})^T \circ 2W`.
 
-    Theorem 1 of Zheng et al. 2018; zero exactly for a DAG.
+    Zero exactly for a DAG.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def solve(
 
 
 def dual_ascent(problem: AcyclicProblem, max_iterations: int, deadline: Deadline) -> Iterator[DualStep]:
-    r"""Augmented Lagrangian (Algorithm 1 of Zheng et al. 2018).
+    r"""Augmented Lagrangian of Zheng et al. (2018).
 
     Each step minimises :math:`F(W) + \frac\rho2 h(W)^2 + \alpha h(W)` by L-BFGS-B from the last solution, raising
     :math:`\rho` until h falls enough, then sets :math:`\alpha \leftarrow \alpha + \rho h(W)`.
@@ -245,7 +245,7 @@ def check_not_negative(option: str, value: object) -> None:
 
 
 def _loss(kind: Loss, table: Table) -> ValueAndGradient:
-    """Loss per sample and its gradient in W (Equation 3 of Zheng et al. 2018, and the authors' two other losses)."""
+    """Loss per sample and its gradient in W (the three losses of the authors' program)."""
     X, m = table.values, table.n_samples
     match kind:
         case "l2":

@@ -81,9 +81,9 @@ class AttentionBlock(nn.Module):
 
 
 class GraphPolicy(nn.Module):
-    r"""Encoder, single-layer decoder and critic (Sections 4.2 and 4.3 of Zhu et al.).
+    r"""Encoder, single-layer decoder and critic of Zhu et al.
 
-    The decoder's logit for an edge i -> j is :math:`u^T \tanh(W_1 e_i + W_2 e_j) + b` (Equation 5), e the encoded
+    The decoder's logit for an edge i -> j is :math:`u^T \tanh(W_1 e_i + W_2 e_j) + b`, e the encoded
     variables; edges are independent Bernoulli draws. The critic predicts the reward from the mean of e.
     """
 
@@ -121,9 +121,9 @@ class RLBIC2(CausalEstimator):
     r"""RL-BIC2 (Zhu et al. 2020): reinforcement learning over directed graphs, for linear Gaussian models.
 
     Each iteration draws graphs from the policy, rewards them by
-    :math:`-[\mathcal S(G) + \lambda_1 1(G \text{ cyclic}) + \lambda_2 h(A)]` (Equation 6; see
-    :class:`~precede.baselines.graph_reward.GraphReward`) and takes one actor-critic step with an entropy bonus
-    (Equation 8). The best DAG ever drawn is kept, and edges whose regression weight is at most ``threshold`` are
+    :math:`-[\mathcal S(G) + \lambda_1 1(G \text{ cyclic}) + \lambda_2 h(A)]` (see
+    :class:`~precede.baselines.graph_reward.GraphReward`) and takes one actor-critic step with an entropy bonus.
+    The best DAG ever drawn is kept, and edges whose regression weight is at most ``threshold`` are
     pruned.
 
     Parameters
@@ -141,14 +141,14 @@ class RLBIC2(CausalEstimator):
     width, n_heads, n_blocks, decoder_width : int
         Size of the encoder and of the decoder's hidden layer.
     normalization : "layer" or "batch"
-        In the encoder; "batch" is the authors' encoder, the only one of the two that learns from resampled inputs.
+        Of the encoder; "batch" is the authors' encoder, and the one to take with resampled inputs.
     bias : float, "auto" or None
         Start of a learned bias on all logits, to start from sparse graphs; "auto" starts from one edge for every five
         variables (the authors: -10 at 30 variables, else None).
     learning_rate : float
         Of Adam, for actor and critic; decays by 4 % every 5000 iterations.
     entropy_weight : float
-        Weight of the entropy bonus, per edge (the authors: the learning rate).
+        Weight of the entropy bonus, per edge (the authors: the learning rate, which decays).
     credit : "edge" or "graph"
         What the choice of an edge is rewarded by: the score's change through its effect's parents, and
         :math:`\lambda_1` if the edge lies on a cycle; or the reward of the whole graph, less average and critic (the
@@ -184,15 +184,19 @@ class RLBIC2(CausalEstimator):
     -----
     Deviations from the paper and the authors' program:
 
-    - Layer normalisation instead of batch normalisation, and fixed inputs that all graphs of a batch share.
+    - Layer normalisation instead of batch normalisation, and fixed inputs that all graphs of a batch share. (From
+      resampled inputs the policy was seen to learn with batch normalisation only.)
     - With ``credit="edge"`` an edge is rewarded by what it does, not by what the whole graph gets. The score's part is
       the paper's gradient with a baseline per variable, with far less noise (see
       :meth:`~precede.baselines.graph_reward.GraphBIC.differences`); the penalty is another one: it is put on the
       edges of the cycles alone, so that it teaches even while all graphs are cyclic, and :math:`\lambda_2` is not used.
-    - :math:`\lambda_1` then grows in small steps: of two edges that close a cycle, the one that explains less goes.
-    - Advantages are standardised over the batch; a graph is cyclic when it has a cycle; ``patience`` stops.
+    - :math:`\lambda_1` then grows in small steps: of two edges that close a cycle, the one that explains less goes; and
+      advantages are standardised over the batch, without a critic.
+    - ``patience`` stops.
 
-    :meth:`paper` has the authors' settings of all options.
+    :meth:`paper` undoes all of these. What differs even there: a graph is cyclic when it has a cycle, and not by its
+    h(A); :math:`\lambda_1` is bounded by the best DAG drawn so far, theirs only while that DAG has the highest reward;
+    actor and critic take one common step, with one bound on the norm of their whole gradient.
 
     References
     ----------
@@ -260,7 +264,7 @@ class RLBIC2(CausalEstimator):
     def paper(cls, **options: Any) -> Self:
         """The settings of the authors' program; any option may be given on top.
 
-        Their runs of 30 variables have ``bias=-10``.
+        Their runs of 30 variables have ``bias=-10, batch_size=128, n_samples=128, n_iterations=40_000``.
         """
         authors: dict[str, Any] = {
             "inputs": "resample",
@@ -331,7 +335,7 @@ class RLBIC2(CausalEstimator):
     def _train(
         self, table: Table, search: _Search, rng: np.random.Generator, device: torch.device, deadline: Deadline
     ) -> Iterator[dict[str, Any]]:
-        """Actor-critic loop (Algorithm 1 of Zhu et al.); yields one record per iteration."""
+        """Actor-critic loop; yields one record per iteration."""
         d = table.n_variables
         source: FixedInputs | ResampledInputs
         if self.inputs == "fixed":
