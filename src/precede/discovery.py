@@ -17,19 +17,18 @@ from precede.device import choose_device, one_thread
 from precede.diagnostics import diagnose
 from precede.errors import KnowledgeError, OptionError, check_choice, check_positive, listed
 from precede.estimator import CausalEstimator, Findings
-from precede.graph import BoolArray, CausalGraph, FloatArray, IntArray, full_dag
+from precede.graph import CausalGraph, IntArray
 from precede.knowledge import Constraints, Knowledge, constraints_over
 from precede.policy.decoders import DecoderName, PointerName
 from precede.policy.encoders import EncoderName
 from precede.progress import Deadline, ProgressBar, logger
-from precede.pruning.cam import prune_by_gam
-from precede.pruning.weights import THRESHOLD, prune_by_bic, prune_by_weight, regression_on
+from precede.pruning.order_to_graph import PruningName, order_to_graph
+from precede.pruning.weights import THRESHOLD
 from precede.randomness import RandomState, numpy_rng
 from precede.scores.build import NoiseName, ScoreName, build_score
 from precede.scores.choose import choose_score
-from precede.scores.covariance import covariance, regularised
-from precede.scores.protocol import GraphScore, OrderScore
-from precede.search.checkpoint import CheckpointFile, Subject, check_same, data_fingerprint, read_subject, start_again
+from precede.scores.protocol import OrderScore
+from precede.search.checkpoint import CheckpointFile, data_fingerprint, open_checkpoint
 from precede.search.draws import TrainedPolicy
 from precede.search.exact import exact_order
 from precede.search.greedy import greedy_order
@@ -40,11 +39,9 @@ from precede.search.pretrained import load_pretrained
 from precede.search.rewards import RewardName, ShapingName
 from precede.search.train import Record, Trainer, TrainingSettings
 
-PruningName = Literal["auto", "threshold", "bic", "cam", "cam-f", "none"]
 SearchName = Literal["policy", "exact"]
 SHARED_FROM = 64
 """Variables from which a training step on a CPU is shared between threads: below, its operations are too small."""
-LINEAR_SCORES = ("linear", "nongaussian", "sparse-linear")
 
 
 @dataclass(frozen=True)
@@ -245,7 +242,10 @@ class CORL(CausalEstimator):
         building = Deadline(self.max_time)
         score = self._make_score(table, constraints, diagnostics)
         found = self._search(score, table, constraints, rng, building.elapsed())
-        edges, weights = self._prune(score, table, found.order, constraints)
+        edges, weights = order_to_graph(
+            found.order, table, score, constraints,
+            pruning=self.pruning, threshold=self.threshold, cutoff=self.cutoff,
+        )  # fmt: skip
         identifies = getattr(score, "identifies", "dag")
         diagnostics |= {"score": score.name, "identifies": identifies, "search": found.figures}
         diagnostics["remarks"] += getattr(score, "notes", [])
@@ -359,30 +359,13 @@ class CORL(CausalEstimator):
     def _open_checkpoint(
         self, score: OrderScore, table: Table, constraints: Constraints, rng: np.random.Generator
     ) -> CheckpointFile:
-        """The file to save to; when resuming, it must fit, and ``rng`` goes back to where the saved run started."""
-        path = Path(str(self.checkpoint))
         ends = ("n_iterations", "patience", "max_time")
         settings = {name: value for name, value in asdict(self._settings()).items() if name not in ends}
-        seed = self.random_state if isinstance(self.random_state, int) else None
         settings |= {"pretrained": None if self.pretrained is None else str(self.pretrained)}
         settings |= {"score": score.name, "noise": self.noise, "precedences": np.argwhere(constraints.before).tolist()}
+        seed = self.random_state if isinstance(self.random_state, int) else None
         data = data_fingerprint(table.values, table.names)
-        if path.exists():
-            if not self.resume:
-                raise OptionError(
-                    f"checkpoint={str(path)!r} is there already: resume=True goes on from it; to start anew, remove it."
-                )
-            saved = read_subject(path)
-            was = saved.settings.pop("random_state", None)
-            if seed is not None:  # without a seed of its own, a run takes that of the checkpoint
-                saved.settings["random_state"], settings["random_state"] = was, seed
-            check_same(path, saved, data, settings)
-            start_again(rng, saved, path)
-            seed = was
-        elif self.resume:
-            logger.info("there is no checkpoint %s yet: starting from the beginning", path)
-        random = dict(rng.bit_generator.state)
-        return CheckpointFile(path, Subject(data, {**settings, "random_state": seed}, random))
+        return open_checkpoint(Path(str(self.checkpoint)), self.resume, data, settings, seed, rng)
 
     def _train(self, trainer: Trainer, checkpoint: CheckpointFile | None) -> tuple[list[Record], bool]:
         """Run the loop and listen to it; Ctrl-C ends it and keeps what it has found."""
@@ -440,32 +423,6 @@ class CORL(CausalEstimator):
             raise OptionError("search='exact' trains no policy, so there is none to draw from: use search='policy'.")
         orders, log_probabilities, scores = self._policy_.draw(n_orders, numpy_rng(random_state))
         return OrderSample(self.graph_.names, orders, log_probabilities, scores)
-
-    def _prune(
-        self, score: OrderScore, table: Table, order: IntArray, constraints: Constraints
-    ) -> tuple[BoolArray, FloatArray]:
-        """From the order to the graph, and the weights of its edges."""
-        linear = score.name in LINEAR_SCORES
-        pruning = self.pruning
-        if pruning == "auto":
-            pruning = "none" if isinstance(score, GraphScore) else "bic" if linear else "cam"
-        matrix = regularised(covariance(table.values))
-        candidates = constraints.apply(full_dag(order))
-        match pruning:
-            case "threshold":
-                edges = prune_by_weight(matrix, order, self.threshold, constraints)
-            case "bic":
-                edges = prune_by_bic(matrix, order, table.n_samples, constraints)
-            case "cam" | "cam-f":
-                test: Literal["wood", "f"] = "wood" if pruning == "cam" else "f"
-                edges = prune_by_gam(
-                    table.values, candidates, required=constraints.required, cutoff=self.cutoff, test=test
-                ).edges
-            case "none":
-                edges = score.graph(order) if isinstance(score, GraphScore) else candidates
-        if linear:
-            return edges, regression_on(matrix, edges, order)
-        return edges, prune_by_gam(table.values, edges, required=edges, test="f").strengths
 
 
 def methods() -> dict[str, type[CausalEstimator]]:

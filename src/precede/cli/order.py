@@ -54,4 +54,4 @@ def order(
         if not quiet:
             took = f"Reading, ordering and pruning took {seconds:.2f} s."
             for line in (*table.remarks, FIRST_LOOK, took):
-                console.print(f"• {line}", highlight=False)
+                console.print(f"• {line}", highlight=False, markup=False)

@@ -24,6 +24,7 @@ from torch import Tensor
 from precede.data.checks import row_blocks
 from precede.errors import OptionError, listed
 from precede.graph import FloatArray
+from precede.progress import logger
 from precede.search.train import Record, Trainer
 
 FORMAT, VERSION = "precede-checkpoint", "1"
@@ -142,6 +143,34 @@ def check_same(path: str | Path, saved: Subject, data: str, settings: Mapping[st
         was = ", ".join(f"{name}={saved.settings.get(name)!r}" for name in differing[:3])
         here = ", ".join(f"{name}={now.get(name)!r}" for name in differing[:3])
         raise OptionError(f"{shown} was made with other settings ({listed(differing)}): {was} there, {here} here.")
+
+
+def open_checkpoint(
+    path: Path,
+    resume: bool,
+    data: str,
+    settings: Mapping[str, Any],
+    seed: int | None,
+    rng: np.random.Generator,
+) -> CheckpointFile:
+    """The file to save to; when resuming, it must fit, and ``rng`` goes back to where the saved run started."""
+    settings = dict(settings)
+    if path.exists():
+        if not resume:
+            raise OptionError(
+                f"checkpoint={str(path)!r} is there already: resume=True goes on from it; to start anew, remove it."
+            )
+        saved = read_subject(path)
+        was = saved.settings.pop("random_state", None)
+        if seed is not None:  # without a seed of its own, a run takes that of the checkpoint
+            saved.settings["random_state"], settings["random_state"] = was, seed
+        check_same(path, saved, data, settings)
+        start_again(rng, saved, path)
+        seed = was
+    elif resume:
+        logger.info("there is no checkpoint %s yet: starting from the beginning", path)
+    random = dict(rng.bit_generator.state)
+    return CheckpointFile(path, Subject(data, {**settings, "random_state": seed}, random))
 
 
 def start_again(rng: np.random.Generator, saved: Subject, path: str | Path) -> None:

@@ -1,0 +1,70 @@
+"""From the order to the graph by the name of the pruning: what ``CORL(pruning=...)`` does after the search."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from precede.data.load import Table
+from precede.graph import BoolArray, FloatArray, IntArray, full_dag
+from precede.knowledge import Constraints
+from precede.pruning.cam import prune_by_gam
+from precede.pruning.weights import prune_by_bic, prune_by_weight, regression_on
+from precede.scores.covariance import covariance, regularised
+from precede.scores.protocol import GraphScore, OrderScore
+
+PruningName = Literal["auto", "threshold", "bic", "cam", "cam-f", "none"]
+LINEAR_SCORES = ("linear", "nongaussian", "sparse-linear")
+
+
+def order_to_graph(
+    order: IntArray,
+    table: Table,
+    score: OrderScore,
+    constraints: Constraints,
+    *,
+    pruning: PruningName,
+    threshold: float,
+    cutoff: float,
+) -> tuple[BoolArray, FloatArray]:
+    """Prune the densest graph along an order, and weigh the edges that are left.
+
+    Parameters
+    ----------
+    order : (n_variables,) int array
+    table : Table
+    score : OrderScore
+        The one that the order maximises; it says what "auto" is, and whether weights are linear.
+    constraints : Constraints
+    pruning : str
+        "auto" takes the graph of a score that has one, "bic" for linear scores and "cam" for the others.
+    threshold : float
+        Smallest absolute weight for "threshold".
+    cutoff : float
+        Largest p-value for "cam" and "cam-f".
+
+    Returns
+    -------
+    edges : (n_variables, n_variables) bool array
+    weights : (n_variables, n_variables) array
+        Of the linear regression on the parents, or strengths of the smooth terms.
+    """
+    linear = score.name in LINEAR_SCORES
+    if pruning == "auto":
+        pruning = "none" if isinstance(score, GraphScore) else "bic" if linear else "cam"
+    matrix = regularised(covariance(table.values))
+    candidates = constraints.apply(full_dag(order))
+    match pruning:
+        case "threshold":
+            edges = prune_by_weight(matrix, order, threshold, constraints)
+        case "bic":
+            edges = prune_by_bic(matrix, order, table.n_samples, constraints)
+        case "cam" | "cam-f":
+            test: Literal["wood", "f"] = "wood" if pruning == "cam" else "f"
+            edges = prune_by_gam(
+                table.values, candidates, required=constraints.required, cutoff=cutoff, test=test
+            ).edges
+        case "none":
+            edges = score.graph(order) if isinstance(score, GraphScore) else candidates
+    if linear:
+        return edges, regression_on(matrix, edges, order)
+    return edges, prune_by_gam(table.values, edges, required=edges, test="f").strengths
