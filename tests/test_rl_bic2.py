@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from scipy.linalg import expm
 
 from precede.baselines import graph_reward
+from precede.baselines.graph_policy import GraphPolicy
 from precede.baselines.graph_reward import GraphBIC, GraphReward, on_cycles
-from precede.baselines.rl_bic2 import RLBIC2, GraphPolicy, regression_weights
+from precede.baselines.rl_bic2 import RLBIC2, regression_weights
 from precede.data.simulate import simulate
 from precede.errors import OptionError
 from precede.graph import is_acyclic

@@ -9,9 +9,10 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import nn
 
 from precede.baselines.acyclicity import strongest_dag
+from precede.baselines.graph_policy import GraphPolicy, Normalization
 from precede.baselines.graph_reward import GraphBIC, GraphReward, Judgement, Noise
 from precede.data.load import Table
 from precede.device import choose_device
@@ -22,8 +23,6 @@ from precede.progress import Deadline, ProgressBar
 from precede.randomness import RandomState, numpy_rng, seeded_torch, torch_generator
 from precede.scores.covariance import covariance
 from precede.search.inputs import FixedInputs, InputsName, ResampledInputs
-
-Normalization = Literal["layer", "batch"]
 
 BASELINE_DECAY = 0.99
 """Of the moving average of the reward, in the authors' program."""
@@ -52,85 +51,6 @@ CYCLE_STEP = 0.3
 
 FIRST_EDGES = 0.2
 """Expected edges per variable of the first graphs with ``bias="auto"``; the authors' -10 at 30 variables draws none."""
-
-
-class BatchNorm(nn.BatchNorm1d):
-    """Normalise each feature over all graphs and variables of a batch."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__(width, eps=1e-3, track_running_stats=False)
-
-    def forward(self, states: Tensor) -> Tensor:
-        return super().forward(states.flatten(0, 1)).view_as(states)
-
-
-class AttentionBlock(nn.Module):
-    """Self-attention over variables, then two feed-forward layers; each part is added and normalised.
-
-    With batch normalisation it is the authors' block: queries, keys and values are rectified, and the weights are drawn
-    by Glorot's rule.
-    """
-
-    def __init__(self, width: int, n_heads: int, normalization: Normalization) -> None:
-        super().__init__()
-        self.n_heads = n_heads
-        self.project = nn.Linear(width, 3 * width)
-        self.feed_forward = nn.Sequential(nn.Linear(width, 4 * width), nn.ReLU(), nn.Linear(4 * width, width))
-        norm = BatchNorm if normalization == "batch" else nn.LayerNorm
-        self.norm_attention, self.norm_forward = norm(width), norm(width)
-        self.rectify = normalization == "batch"
-        if self.rectify:
-            for part in (*self.project.weight.split(width), self.feed_forward[0].weight, self.feed_forward[2].weight):
-                nn.init.xavier_uniform_(part)
-
-    def forward(self, states: Tensor) -> Tensor:
-        batch, d, width = states.shape
-        projected = self.project(states)
-        if self.rectify:
-            projected = F.relu(projected)
-        # shape: (3, batch, heads, d, width / heads)
-        query, key, value = projected.view(batch, d, 3, self.n_heads, -1).permute(2, 0, 3, 1, 4)
-        attended = F.scaled_dot_product_attention(query, key, value)
-        states = self.norm_attention(states + attended.transpose(1, 2).reshape(batch, d, width))
-        result: Tensor = self.norm_forward(states + self.feed_forward(states))
-        return result
-
-
-class GraphPolicy(nn.Module):
-    r"""Encoder, single-layer decoder and critic of Zhu et al.
-
-    The decoder's logit for an edge i -> j is :math:`u^T \tanh(W_1 e_i + W_2 e_j) + b`, e the encoded
-    variables; edges are independent Bernoulli draws. The critic predicts the reward from the mean of e.
-    """
-
-    def __init__(
-        self,
-        n_inputs: int,
-        width: int,
-        n_heads: int,
-        n_blocks: int,
-        decoder_width: int,
-        bias: float | None,
-        normalization: Normalization,
-    ) -> None:
-        super().__init__()
-        self.embed = nn.Linear(n_inputs, width)
-        self.norm_embedding = BatchNorm(width) if normalization == "batch" else nn.Identity()
-        self.blocks = nn.Sequential(*(AttentionBlock(width, n_heads, normalization) for _ in range(n_blocks)))
-        self.cause = nn.Linear(width, decoder_width, bias=False)
-        self.effect = nn.Linear(width, decoder_width, bias=False)
-        self.combine = nn.Linear(decoder_width, 1, bias=False)
-        self.bias = None if bias is None else nn.Parameter(torch.tensor(float(bias)))
-        self.critic = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 1))
-        for layer in (self.cause, self.effect, self.combine):
-            nn.init.xavier_uniform_(layer.weight)
-
-    def forward(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
-        """Edge logits (batch, d, d) with ``[k, i, j]`` for i -> j, and predicted rewards (batch,)."""
-        states = self.blocks(self.norm_embedding(self.embed(inputs)))
-        logits = self.combine(torch.tanh(self.cause(states)[:, :, None] + self.effect(states)[:, None]))[..., 0]
-        value = self.critic(states.mean(dim=1))[:, 0]
-        return (logits if self.bias is None else logits + self.bias), value
 
 
 class RLBIC2(CausalEstimator):
