@@ -48,7 +48,7 @@ types: .venv/developed
 
 docs: .venv/documented  ## the documentation, with its gallery, into docs/_build/html; any warning is an error
 	rm -rf docs/generated  # a stub of a name that is gone would be a warning
-	OMP_NUM_THREADS=1 $(BIN)/sphinx-build -W --keep-going --quiet -b html docs docs/_build/html
+	OMP_NUM_THREADS=1 $(BIN)/sphinx-build -E -W --keep-going --quiet -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
 bench: .venv/developed  ## the tables that the README quotes

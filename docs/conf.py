@@ -51,7 +51,8 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "min_reported_time": 1e6,  # times depend on the machine
     "write_computation_times": False,
-    "plot_gallery": "True",
+    "capture_repr": (),
+    "within_subsection_order": "FileNameSortKey",
 }
 
 html_theme = "furo"

@@ -42,13 +42,13 @@ for name in METHODS:
 # Order TPR is the share of true edges that agree with the order; a random order gets one half.
 
 places = np.arange(len(METHODS))
-figure, axes = plt.subplots(figsize=(7, 3.5), layout="constrained")
+figure, axes = plt.subplots(figsize=(8, 3.5), layout="constrained")
 axes.bar(places - 0.2, raw.values(), 0.4, label="raw")
 axes.bar(places + 0.2, standardised.values(), 0.4, label="standardised")
 axes.axhline(0.5, color="grey", linestyle=":", label="random order")
 axes.set_xticks(places, METHODS)
 axes.set_ylabel("order TPR")
-axes.legend(loc="lower left")
+axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
 
 # %%
 # So the first question to a result is whether it would survive a change of units. ``model.diagnostics_["checks"]``

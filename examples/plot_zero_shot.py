@@ -45,13 +45,13 @@ for name, (policy, by_variance) in zip(KINDS, found, strict=True):
 # Order TPR is the share of true edges that agree with the order.
 
 places = np.arange(len(KINDS))
-figure, axes = plt.subplots(figsize=(7, 3.5), layout="constrained")
+figure, axes = plt.subplots(figsize=(8, 3.5), layout="constrained")
 axes.bar(places - 0.2, found[:, 0], 0.4, label="pretrained policy")
 axes.bar(places + 0.2, found[:, 1], 0.4, label="sort by variance")
 axes.axhline(0.5, color="grey", linestyle=":", label="random order")
 axes.set_xticks(places, KINDS)
 axes.set_ylabel("order TPR")
-axes.legend(loc="lower left")
+axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
 
 # %%
 # Training goes on from there: ``pc.CORL(pretrained="default")``. The larger table is in the results, with its command.
