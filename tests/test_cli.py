@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 import precede as pc
 from precede.cli import app
 from precede.cli.methods import WHAT_IT_IS
+from precede.confidence import Confidence
 
 runner = CliRunner()
 FAST = ["--score", "linear", "--set", "n_iterations=5", "--set", "batch_size=8", "--seed", "0"]
@@ -28,7 +29,7 @@ def test_discover_writes_everything(csv: str, tmp_path: Path) -> None:
     done = runner.invoke(app, ["discover", csv, "--out", str(out), *FAST])
     assert done.exit_code == 0, done.output
     assert "Causal order" in done.output
-    assert "greedy order gets" in done.output
+    assert "greedy order scores" in " ".join(done.output.split())
     written = {path.name for path in out.iterdir()}
     assert {
         "adjacency.csv",
@@ -76,6 +77,41 @@ def test_bootstrap_puts_confidence_into_the_report(csv: str, tmp_path: Path) -> 
     )
     assert done.exit_code == 0, done.output
     assert "confidence-slider" in (out / "report.html").read_text()
+    assert "in at least half of the resamples" in " ".join(done.output.split())
+    found = Confidence.from_json(out / "confidence.json")
+    assert found.n_resamples == 4
+    again = runner.invoke(app, ["discover", csv, "--method=eqvar", "--bootstrap=4", "--seed=0", "--json", "--quiet"])
+    for edge in json.loads(again.stdout)["edges"]:
+        assert edge["confidence"] == found.edge_probability.loc[edge["cause"], edge["effect"]]
+
+
+def test_the_bootstrap_resumes(csv: str, tmp_path: Path) -> None:
+    out = tmp_path / "results"
+    base = ["discover", csv, "--method=eqvar", "--seed=0", f"--out={out}", "--quiet"]
+    assert runner.invoke(app, [*base, "--bootstrap=6"]).exit_code == 0
+    whole, journal = (out / "confidence.json").read_text(), out / "bootstrap.jsonl"
+    lines = journal.read_text().splitlines(keepends=True)
+    marked = "".join(lines[:3]).replace('"redraws": 0', '"redraws": 1')  # to see that they are taken from the file
+    journal.write_text(marked)
+    assert runner.invoke(app, [*base, "--bootstrap=6", "--resume"]).exit_code == 0
+    assert "drawn again" in (out / "confidence.json").read_text()
+    assert runner.invoke(app, [*base, "--bootstrap=6"]).exit_code == 0  # without --resume all is done anew
+    assert (out / "confidence.json").read_text() == whole
+    refused = runner.invoke(app, [*base, "--resume"])
+    assert refused.exit_code == 2  # nothing to resume: a method without training, and no bootstrap
+
+
+def test_ctrl_c_in_the_bootstrap_leaves_the_graph(csv: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("precede.baselines.EqVar.bootstrap", interrupt)
+    out = tmp_path / "results"
+    done = runner.invoke(app, ["discover", csv, "--method=eqvar", "--bootstrap=4", f"--out={out}"])
+    assert done.exit_code == 0, done.output
+    assert "--resume goes on" in " ".join(done.output.split())
+    assert (out / "report.html").exists()
+    assert not (out / "confidence.json").exists()
 
 
 def test_knowledge_file(csv: str, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import html.parser
 import json
 import re
-from types import SimpleNamespace
+from dataclasses import replace
 
 import matplotlib as mpl
 import numpy as np
@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from precede.baselines import EqVar
+from precede.confidence import Confidence
 from precede.data.load import load_table
 from precede.data.simulate import simulate
 from precede.discovery import CORL
@@ -79,13 +80,17 @@ def test_confidence_is_matched_by_name(fitted, summary):
     plain = [edge["confidence"] for edge in summarize(model, table, confidence=frame.to_numpy())["edges"]]
     turned = frame.iloc[::-1, ::-1]
     assert [edge["confidence"] for edge in summarize(model, table, confidence=turned)["edges"]] == plain
-    whole = SimpleNamespace(edge_probability=turned, n_resamples=40)
+    found = Confidence.of(table.names, [model.graph_.edges] * 40, [model.graph_.positions] * 40, ["A remark."])
+    whole = replace(found, edge_probability=turned)
     result = summarize(model, table, confidence=whole)
     assert [edge["confidence"] for edge in result["edges"]] == plain
     first = result["edges"][0]
     pair = frame.to_numpy()[[first["cause"], first["effect"]], [first["effect"], first["cause"]]]
     assert first["connected"] == pytest.approx(min(pair.sum(), 1), abs=1e-3)
-    assert any("40 resamples" in sentence for sentence in result["sure"])
+    said = " ".join(result["sure"])
+    assert "of the 40 resamples" in said
+    assert "same order with probability 1.00; the graph found most often came from 40" in said
+    assert "A remark." in said
     with pytest.raises(OptionError, match="shape"):
         summarize(model, table, confidence=np.zeros((2, 2)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +25,8 @@ from precede.cli.terminal import (
 from precede.errors import OptionError, check_choice
 
 if TYPE_CHECKING:
+    from precede.confidence import Confidence
+    from precede.data.load import Table
     from precede.estimator import CausalEstimator
     from precede.graph import CausalGraph
 
@@ -42,7 +45,9 @@ def discover(
     missing: Missing = "refuse",
     max_time: Annotated[float | None, typer.Option(help="Seconds for the search.")] = None,
     checkpoint: Annotated[Path | None, typer.Option(help="File that training is saved to every few seconds.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the checkpoint, and with the bootstrap in OUT.")
+    ] = False,
     device: Annotated[str | None, typer.Option(help="auto, cpu, cuda.")] = None,
     resamples: Annotated[
         int, typer.Option("--bootstrap", help="Learn again on so many resamples of the rows: how sure is each edge.")
@@ -65,7 +70,8 @@ def discover(
         log_to_terminal(quiet)
         model = _make_model(method, {
             "score": score, "pruning": pruning, "max_time": max_time, "device": device, "random_state": seed,
-            "checkpoint": None if checkpoint is None else str(checkpoint), "resume": resume or None,
+            "checkpoint": None if checkpoint is None else str(checkpoint),
+            "resume": (resume and (checkpoint is not None or out is None or not resamples)) or None,
             "knowledge": None if knowledge is None else Knowledge.from_file(knowledge),
             "verbose": not quiet, **_assignments(option or []),
         })  # fmt: skip
@@ -74,15 +80,37 @@ def discover(
         model.fit(table)
         # before the bootstrap: Ctrl-C there costs no fit
         files = [] if out is None else write_results(out, model, table)
-        confidence = None
-        if resamples:
-            confidence = model.bootstrap(table, n_resamples=resamples, n_jobs=-1, random_state=seed, verbose=not quiet)
+        confidence = _bootstrap(model, table, resamples, seed, out, resume, quiet) if resamples else None
         if out is not None:
+            if confidence is not None:
+                confidence.to_json(out / "confidence.json")
+                files.append(out / "confidence.json")
             files += write_report(out, model, table, truth=truth, confidence=confidence, title=Path(data).stem)
         if as_json:
-            typer.echo(json.dumps(_summary(model, files), default=str))
+            typer.echo(json.dumps(_summary(model, confidence, files), default=str))
         else:
-            _show(model, truth, files)
+            _show(model, truth, confidence, files)
+
+
+def _bootstrap(
+    model: CausalEstimator,
+    table: Table,
+    n_resamples: int,
+    seed: int | None,
+    out: Path | None,
+    resume: bool,
+    quiet: bool,
+) -> Confidence | None:
+    """Resample; each finished fit is kept in OUT, for ``--resume``. None after Ctrl-C, which leaves the graph."""
+    journal = None if out is None else out / "bootstrap.jsonl"
+    if journal is not None and not resume:
+        journal.unlink(missing_ok=True)
+    try:
+        return model.bootstrap(table, n_resamples, n_jobs=-1, random_state=seed, checkpoint=journal, verbose=not quiet)
+    except KeyboardInterrupt:
+        how = "with --out, --resume could go on with it" if journal is None else "--resume goes on with it"
+        logging.getLogger("precede").warning(f"the bootstrap was interrupted, so edges have no confidence; {how}.")
+        return None
 
 
 def _make_model(method: str, options: dict[str, Any]) -> CausalEstimator:
@@ -113,24 +141,29 @@ def _assignments(pairs: list[str]) -> dict[str, Any]:
     return result
 
 
-def _summary(model: CausalEstimator, files: list[Path]) -> dict[str, Any]:
+def _summary(model: CausalEstimator, confidence: Confidence | None, files: list[Path]) -> dict[str, Any]:
     return {
         "order": list(model.causal_order_),
-        "edges": edge_records(model.graph_),
+        "edges": edge_records(model.graph_, confidence),
         "score": model.score_,
         "diagnostics": model.diagnostics_,
         "files": [str(path) for path in files],
     }
 
 
-def _show(model: CausalEstimator, truth: CausalGraph | None, files: list[Path]) -> None:
+def _show(model: CausalEstimator, truth: CausalGraph | None, confidence: Confidence | None, files: list[Path]) -> None:
+    from precede.diagnostics import stability
     from precede.metrics.structure import evaluate
 
     console = Console()
     graph = model.graph_
-    show_graph(console, graph)
-    for line in _sentences(model.diagnostics_):
-        console.print(f"• {line}", highlight=False)
+    show_graph(console, graph, confidence)
+    lines = _sentences(model.diagnostics_)
+    if confidence is not None:
+        shares = confidence.edge_probability.to_numpy()
+        lines += [stability(graph.edges, shares, graph.names).sentence, *confidence.remarks]
+    for line in lines:
+        console.print(f"• {line}", highlight=False, markup=False)
     if truth is not None:
         metrics = evaluate(graph, truth)
         console.print(
@@ -148,11 +181,7 @@ def _sentences(diagnostics: dict[str, Any]) -> list[str]:
     if "score_choice" in diagnostics:
         lines.append(diagnostics["score_choice"]["reason"])
     search = diagnostics.get("search", {})
-    if "policy_score" in search:
-        lines.append(
-            f"The policy alone reached {search['policy_score']:.2f} in {search['iterations']} iterations "
-            f"({search['seconds']:.0f} s); polish added {search.get('polish_gain', 0.0):.2f}; "
-            f"a greedy order gets {search['greedy_score']:.2f}."
-        )
+    if "iterations" in search:
+        lines.append(f"The policy was trained for {search['iterations']} iterations in {search['seconds']:.0f} s.")
     lines += [check["sentence"] for check in diagnostics.get("checks", [])]
     return lines

@@ -15,6 +15,7 @@ from rich.table import Table as TerminalTable
 from precede.errors import PrecedeError
 
 if TYPE_CHECKING:
+    from precede.confidence import Confidence
     from precede.graph import CausalGraph
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show nothing but the result.")]
@@ -53,16 +54,33 @@ def log_to_terminal(quiet: bool) -> None:
     logger.setLevel(logging.ERROR if quiet else logging.INFO)
 
 
-def show_graph(console: Console, graph: CausalGraph) -> None:
-    """Print the order and the edges."""
+def show_graph(console: Console, graph: CausalGraph, confidence: Confidence | None = None) -> None:
+    """Print the order and the edges, with the share of resamples that have each where that is known."""
     names = " < ".join(map(str, graph.order))
     console.print(f"[bold]Causal order[/bold]  {escape(names)}", highlight=False)
-    table = TerminalTable("cause", "effect", "weight", title=f"{graph.n_edges} edges", title_justify="left")
-    for cause, effect, weight in graph.edge_list():
-        table.add_row(escape(str(cause)), escape(str(effect)), f"{weight:+.3f}")
+    table = TerminalTable(title=f"{graph.n_edges} edge{'' if graph.n_edges == 1 else 's'}", title_justify="left")
+    for heading in ("cause", "effect"):
+        table.add_column(heading)
+    for heading in ("weight", *([] if confidence is None else ["confidence"])):
+        table.add_column(heading, justify="right")
+    shares = _shares(graph, confidence)
+    for (cause, effect, weight), share in zip(graph.edge_list(), shares, strict=True):
+        sure = [] if share is None else [f"{share:.2f}"]
+        table.add_row(escape(str(cause)), escape(str(effect)), f"{weight:+.3f}", *sure)
     console.print(table)
 
 
-def edge_records(graph: CausalGraph) -> list[dict[str, object]]:
+def edge_records(graph: CausalGraph, confidence: Confidence | None = None) -> list[dict[str, object]]:
     """The edges for ``--json``."""
-    return [{"cause": i, "effect": j, "weight": w} for i, j, w in graph.edge_list()]
+    return [
+        {"cause": cause, "effect": effect, "weight": weight} | ({} if share is None else {"confidence": share})
+        for (cause, effect, weight), share in zip(graph.edge_list(), _shares(graph, confidence), strict=True)
+    ]
+
+
+def _shares(graph: CausalGraph, confidence: Confidence | None) -> list[float | None]:
+    """Of each edge, the share of resamples that have it."""
+    if confidence is None:
+        return [None] * graph.n_edges
+    known = {(cause, effect): share for cause, effect, share in confidence.edge_list()}
+    return [known.get((cause, effect), 0.0) for cause, effect, _ in graph.edge_list()]

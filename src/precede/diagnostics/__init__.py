@@ -22,12 +22,13 @@ from precede.diagnostics.result_checks import (
     check_search,
     check_stability,
     check_weak_edges,
+    stability,
 )
 from precede.graph import BoolArray, FloatArray, IntArray
 from precede.knowledge import Constraints
 from precede.pruning.weights import THRESHOLD
 
-__all__ = ["Diagnostic", "Level", "controls", "diagnose"]
+__all__ = ["Diagnostic", "Level", "controls", "diagnose", "stability"]
 
 CHECKS = (
     check_identifiability,

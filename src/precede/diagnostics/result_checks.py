@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 
 from precede.diagnostics.diagnostic import Diagnostic, Learned, Level, counted, some
 from precede.equivalence import cpdag
-from precede.graph import FloatArray, full_dag
+from precede.graph import BoolArray, FloatArray, full_dag
 from precede.pruning.weights import regression_weights
 from precede.scores.linear import LinearScore
 from precede.search.exact import exact_order
@@ -153,17 +154,32 @@ def _evidence(learned: Learned) -> FloatArray:
 
 def check_stability(learned: Learned) -> Diagnostic | None:
     """How many edges come back on resampled data; None when nobody resampled."""
-    if learned.confidence is None:
-        return None
+    return None if learned.confidence is None else stability(learned.edges, learned.confidence, learned.names)
+
+
+def stability(edges: BoolArray, confidence: FloatArray, names: Sequence[Hashable]) -> Diagnostic:
+    """Compare a graph with the probability of each edge, ``[i, j]`` for i -> j.
+
+    Examples
+    --------
+    >>> edges = np.array([[0, 1], [0, 0]], dtype=bool)
+    >>> stability(edges, np.array([[0, 0.3], [0.6, 0]]), ["rain", "wet"]).sentence
+    '1 of 1 edge came back in fewer than half of the resamples (rain -> wet); 1 absent edge came in (wet -> rain).'
+    """
     name = "unstable edges"
-    weak = learned.edges & (learned.confidence < UNSTABLE)
-    unstable = learned.edge_names([(int(i), int(j)) for i, j in np.argwhere(weak)])
-    details = {"unstable": unstable}
-    n = learned.n_edges
+
+    def named(chosen: BoolArray) -> list[str]:
+        return [f"{names[i]} -> {names[j]}" for i, j in np.argwhere(chosen)]
+
+    unstable, absent = named(edges & (confidence < UNSTABLE)), named(~edges & (confidence >= UNSTABLE))
+    details = {"unstable": unstable, "absent": absent}
+    n = int(edges.sum())
+    more = f"; {counted(len(absent), 'absent edge')} came in ({some(absent)})" if absent else ""
     if not unstable:
-        sentence = f"Every one of the {n} edges came back in at least half of the resamples (0 unstable)."
-        return Diagnostic(name, 0.0, sentence, "fine", details)
+        sentence = f"Every one of the {n} edges came back in at least half of the resamples (0 unstable){more}."
+        return Diagnostic(name, 0.0, sentence, "note" if absent else "fine", details)
     sentence = (
-        f"{len(unstable)} of {counted(n, 'edge')} came back in fewer than half of the resamples ({some(unstable)})."
+        f"{len(unstable)} of {counted(n, 'edge')} came back in fewer than half of the resamples "
+        f"({some(unstable)}){more}."
     )
     return Diagnostic(name, float(len(unstable)), sentence, "warning" if len(unstable) > n / 4 else "note", details)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from precede.confidence import Confidence
 from precede.data.load import Table
 from precede.diagnostics import Diagnostic, controls, diagnose
 from precede.diagnostics.assumptions import Assumptions, assumptions_of
@@ -83,7 +84,7 @@ def summarize(
         "data": description["data"],
         "assumed": _assumed(assumed, model),
         "found": found_words(graph, edges),
-        "sure": sure_words(edges, checks, getattr(confidence, "n_resamples", None)),
+        "sure": sure_words(edges, checks, confidence if isinstance(confidence, Confidence) else None),
         "unknown": unknown_words(checks, identifies),
         "nodes": _nodes(graph, table.values, curves.rows, points),
         "edges": edges,

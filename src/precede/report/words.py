@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from precede.confidence import Confidence
 from precede.diagnostics import Diagnostic
 from precede.diagnostics.diagnostic import counted, some
 from precede.graph import CausalGraph
@@ -38,8 +39,11 @@ def found_words(graph: CausalGraph, edges: list[dict[str, Any]]) -> list[str]:
     return sentences
 
 
-def sure_words(edges: list[dict[str, Any]], checks: list[Diagnostic], n_resamples: int | None = None) -> list[str]:
-    """How far the result can be relied on."""
+def sure_words(
+    edges: list[dict[str, Any]], checks: list[Diagnostic], confidence: Confidence | None = None
+) -> list[str]:
+    """How far the result can be relied on; ``confidence`` is what a bootstrap found beside the shares of the edges."""
+    n_resamples = None if confidence is None else confidence.n_resamples
     resamples = "resamples" if n_resamples is None else f"{n_resamples} resamples"
     warnings = sum(check.level == "warning" for check in checks)
     notes = sum(check.level == "note" for check in checks)
@@ -49,6 +53,14 @@ def sure_words(edges: list[dict[str, Any]], checks: list[Diagnostic], n_resample
     if certain:
         high = int((np.array(certain) >= 0.9).sum())
         sentences.append(f"{high} of {counted(len(certain), 'edge')} came back in at least 90% of the {resamples}.")
+        if confidence is not None:
+            sentences.append(
+                f"Two resamples put a pair of variables in the same order with probability "
+                f"{confidence.order_agreement:.2f}; the graph found most often came from {confidence.graphs[0].count} "
+                f"of them."
+            )
+            sentences += confidence.remarks
+        sentences += [check.sentence for check in checks if check.name == "unstable edges"]
     else:
         sentences.append(
             "How stable each edge is was not tested: resampling the rows (a bootstrap) would give each a confidence."
