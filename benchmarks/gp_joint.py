@@ -1,6 +1,7 @@
 """Joint GP data as in the paper: sparse GP score beside the paper's CAM and CORL-2, by sample size.
 
     python benchmarks/gp_joint.py [--device cuda] [--seeds 5] [--samples 200 400 500 1000] [--settings 20-4]
+        [--noise equal] [--penalties 0 0.5 1]
 
 The paper's numbers are of its Appendix F (20 nodes); those at 10 and 30 nodes are only in a figure.
 """
@@ -36,12 +37,13 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--restarts", type=int, default=3)
     parser.add_argument("--penalties", type=float, nargs="*", default=[0.0, 1.0])
+    parser.add_argument("--noise", default="unequal", choices=("unequal", "equal"))
     parser.add_argument("--max-candidates", type=int)
     parser.add_argument("--table-size", type=int)
     parser.add_argument("--device", default="cpu")
     options = parser.parse_args()
     where = torch.cuda.get_device_name() if options.device == "cuda" else f"{torch.get_num_threads()} CPU threads"
-    print(f"joint GP, {options.seeds} seeds, {where}")
+    print(f"joint GP, {options.noise} noise assumed, {options.seeds} seeds, {where}")
     print("nodes-degree    m penalty   sets | sparse-gp order TPR   SHD  seconds | CAM TPR   SHD | CORL-2 TPR   SHD")
     for setting in options.settings:
         for samples in options.samples:
@@ -66,6 +68,7 @@ def run(
     score = sparse_gp_score(
         data.data.to_numpy(),
         penalty=penalty,
+        noise=options.noise,
         max_candidates=options.max_candidates,
         table_size=options.table_size,
         device=options.device,

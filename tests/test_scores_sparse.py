@@ -80,8 +80,8 @@ def brute_force(local, order, most, price, constraints=None):
     return np.array(terms), parents
 
 
-def plain_evidence(x, y, kernel):
-    """The docstring's formula with an explicit inverse and determinant."""
+def plain_evidence(x, y, kernel, noise_variance=None):
+    """The docstring's formulas with an explicit inverse and determinant; with a noise variance, that of all."""
     m, size = x.shape
     best = -np.inf
     for lengthscale in LENGTHSCALES:
@@ -92,8 +92,12 @@ def plain_evidence(x, y, kernel):
             gram = np.exp(-squares / (2 * lengthscale**2)).mean(axis=2)
         for share in NOISE_SHARES:
             noisy = (1 - share) * gram + share * np.eye(m)
-            scale = y @ np.linalg.inv(noisy) @ y / m
-            value = -m / 2 * (math.log(2 * math.pi * scale) + 1) - np.linalg.slogdet(noisy)[1] / 2
+            if noise_variance is None:
+                scale = y @ np.linalg.inv(noisy) @ y / m
+                value = -m / 2 * (math.log(2 * math.pi * scale) + 1) - np.linalg.slogdet(noisy)[1] / 2
+            else:
+                covariance = noise_variance / share * noisy
+                value = -np.linalg.slogdet(2 * math.pi * covariance)[1] / 2 - y @ np.linalg.inv(covariance) @ y / 2
             best = max(best, value)
     return best
 
@@ -113,6 +117,60 @@ def test_evidence_is_the_plain_formula(kernel):
                 assert found[row, v] == pytest.approx(expected, abs=1e-8)
 
 
+@pytest.mark.parametrize("kernel", ["joint", "additive"])
+def test_evidence_with_equal_noise_is_the_plain_formula(kernel):
+    values = simulate(n_variables=4, degree=1.5, sem="gp", n_samples=60, random_state=1).data.to_numpy()
+    centred = values - values.mean(axis=0)
+    columns = centred / values.std(axis=0)
+    noise_variance = values.var(axis=0).min()
+    evidence = GaussianProcessEvidence(values, kernel=kernel, noise="equal")
+    assert evidence.noise_variance == noise_variance
+    assert "the same noise variance" in evidence.notes[0]
+    found = evidence.of_sets([(), (2,), (0, 1, 3)])
+    alone = -30 * np.log(2 * math.pi * noise_variance) - (centred**2).sum(axis=0) / (2 * noise_variance)
+    assert found[0] == pytest.approx(alone, abs=1e-8)
+    for row, members in ((1, (2,)), (2, (0, 1, 3))):
+        for v in set(range(4)) - set(members):
+            expected = plain_evidence(columns[:, members], centred[:, v], kernel, noise_variance)
+            assert found[row, v] == pytest.approx(expected, abs=1e-8)
+
+
+def test_equal_noise_tells_a_cause_that_a_straight_line_hides():
+    rng = np.random.default_rng(0)
+    cause = rng.normal(size=200)
+    values = np.column_stack([cause + rng.normal(size=200), cause])  # the effect comes first
+    orders = torch.tensor([[1, 0], [0, 1]])
+    forward, backward = sparse_gp_score(values, noise="equal").terms(orders).sum(1)
+    assert forward > backward + 20
+    free = sparse_gp_score(values).terms(orders).sum(1)
+    assert abs(float(free[0] - free[1])) < 10
+    # in the unit of the data: another unit for one column turns the answer round, and the scale-free score knows none
+    values[:, 1] *= 10
+    forward, backward = sparse_gp_score(values, noise="equal").terms(orders).sum(1)
+    assert forward < backward
+    assert sparse_gp_score(values).terms(orders).sum(1).numpy() == pytest.approx(free.numpy(), abs=1e-6)
+
+
+@settings(deadline=None, max_examples=3)
+@given(st.integers(3, 5), st.sampled_from(["unequal", "equal"]), st.integers(0, 1000))
+def test_the_gp_table_is_brute_force_over_subsets(d, noise, seed):
+    values = simulate(n_variables=d, degree=1, sem="gp", n_samples=40, random_state=seed).data.to_numpy()
+    local = GaussianProcessEvidence(values, noise=noise)
+    score = sparse_gp_score(values, noise=noise, penalty=0.5)
+    order = np.random.default_rng(seed).permutation(d)
+    terms, _ = brute_force(local, order, d - 1, 0.5 * math.log(40) / 2)
+    assert score.terms(torch.from_numpy(order)[None])[0].numpy() == pytest.approx(terms, abs=1e-8)
+
+
+def test_noise_reaches_the_gp_scores_by_name():
+    values = np.random.default_rng(0).normal(size=(50, 3))
+    table = Table(values, tuple("abc"), True)
+    for name in ("sparse-gp", "sparse-gp-additive"):
+        for noise, expected in (("auto", "unequal"), ("unequal", "unequal"), ("equal", "equal")):
+            score = build_score(name, table, Constraints.none(3), noise=noise, device=torch.device("cpu"))
+            assert score.cache.local.noise == expected
+
+
 def test_evidence_reads_its_options():
     values = np.random.default_rng(0).normal(size=(200, 3))
     few = GaussianProcessEvidence(values, max_samples=50)
@@ -124,6 +182,8 @@ def test_evidence_reads_its_options():
         GaussianProcessEvidence(values, memory_limit=1e6)
     with pytest.raises(OptionError, match="did you mean 'joint'"):
         GaussianProcessEvidence(values, kernel="join")  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="did you mean 'equal'"):
+        GaussianProcessEvidence(values, noise="equl")  # type: ignore[arg-type]
 
 
 def test_near_duplicate_columns_do_not_break_the_kernels():

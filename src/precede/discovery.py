@@ -100,7 +100,8 @@ class CORL(CausalEstimator):
     search : {"policy", "exact"}
         "exact" is dynamic programming instead of the policy, for up to 20 variables.
     noise : {"auto", "equal", "unequal"}
-        Noise variances of the score: equal for "linear", unequal for "gp" and "quadratic" when "auto".
+        Noise variances of the score: equal for "linear", unequal for "gp", "quadratic" and the sparse GP scores when
+        "auto". "equal" hangs on the columns' units and means nothing for standardised data.
     threshold : float
         Smallest absolute weight for ``pruning="threshold"``.
     cutoff : float

@@ -10,7 +10,7 @@ from precede.data.load import Table
 from precede.errors import check_choice
 from precede.knowledge import Constraints
 from precede.scores.gp import GPScore
-from precede.scores.linear import LinearScore
+from precede.scores.linear import LinearScore, Noise
 from precede.scores.nongaussian import NonGaussianScore
 from precede.scores.parents import SparseLinearScore
 from precede.scores.protocol import OrderScore
@@ -39,22 +39,25 @@ def build_score(
     check_choice("score", name, ["auto", *get_args(ScoreName)])
     check_choice("noise", noise, get_args(NoiseName))
     values = table.values
+    nonlinear: Noise = "unequal" if noise == "auto" else noise
     match name:
         case "linear":
             return LinearScore(values, noise="equal" if noise == "auto" else noise, device=device)
         case "nongaussian":
             return NonGaussianScore(values, device=device)
         case "quadratic":
-            return QuadraticScore(values, noise="unequal" if noise == "auto" else noise, device=device)
+            return QuadraticScore(values, noise=nonlinear, device=device)
         case "gp":
-            return GPScore(values, noise="unequal" if noise == "auto" else noise, device=device)
+            return GPScore(values, noise=nonlinear, device=device)
         case "sparse-linear":
             return SparseLinearScore(values, constraints=constraints, device=device)
         case "sparse-gp":
             return sparse_gp_score(
-                values, kernel="joint", constraints=constraints, device=device, max_time=max_time, verbose=verbose
-            )
+                values, kernel="joint", noise=nonlinear, constraints=constraints,
+                device=device, max_time=max_time, verbose=verbose,
+            )  # fmt: skip
         case "sparse-gp-additive":
             return sparse_gp_score(
-                values, kernel="additive", constraints=constraints, device=device, max_time=max_time, verbose=verbose
-            )
+                values, kernel="additive", noise=nonlinear, constraints=constraints,
+                device=device, max_time=max_time, verbose=verbose,
+            )  # fmt: skip

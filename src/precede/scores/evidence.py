@@ -14,6 +14,7 @@ from torch import Tensor
 
 from precede.errors import DataError, check_choice, check_positive
 from precede.graph import FloatArray
+from precede.scores.linear import Noise
 from precede.scores.memory import memory_budget, size_in_words
 
 Kernel = Literal["joint", "additive"]
@@ -50,11 +51,23 @@ class GaussianProcessEvidence:
     The joint kernel is :math:`\exp(-\lVert x_S - x'_S \rVert^2 / (2 \ell^2 |S|))`; the additive kernel is
     the mean over S of :math:`\exp(-(x_i - x'_i)^2 / (2 \ell^2))`.
 
+    With ``noise="equal"`` the noise :math:`c s` is one variance :math:`\sigma^2` for all variables, in the unit of the
+    data; it is taken as the smallest variance of a column, which the model says is that of a source. Then
+    :math:`c = \sigma^2 / s` is not free, and with :math:`y` the centred column in its own unit,
+
+    .. math:: \mathrm{local}(y, S) = \max_{\ell, s} \; -\frac m2 \log \frac{2 \pi \sigma^2}{s}
+              - \frac{s}{2 \sigma^2} y^T A^{-1} y - \frac12 \log\det A .
+
+    Variance above :math:`\sigma^2` must be a function of parents. This tells causes from effects even where a function
+    of many parents looks like noise, and misleads where the columns' units differ or the data were standardised.
+
     Parameters
     ----------
     values : (n_samples, n_variables) array
-        Standardised inside.
+        Parents are standardised inside.
     kernel : {"joint", "additive"}
+    noise : {"unequal", "equal"}
+        Whether the noise variances of the variables differ.
     max_samples : int or None
         Rows used at most, evenly spaced: the cost grows with their cube. None takes all.
     memory_limit : float or None
@@ -90,11 +103,13 @@ class GaussianProcessEvidence:
         values: FloatArray,
         *,
         kernel: Kernel = "joint",
+        noise: Noise = "unequal",
         max_samples: int | None = 1000,
         memory_limit: float | None = None,
         device: torch.device | str = "cpu",
     ) -> None:
         check_choice("kernel", kernel, ("joint", "additive"))
+        check_choice("noise", noise, ("unequal", "equal"))
         if max_samples is not None:
             check_positive("max_samples", max_samples, integer=True)
         self.kernel = kernel
@@ -110,10 +125,19 @@ class GaussianProcessEvidence:
         self.n_samples: int = values.shape[0]
         self.n_variables: int = values.shape[1]
         self._check_memory(memory_limit)
-        standardised = (values - values.mean(axis=0)) / values.std(axis=0)
+        variances = values.var(axis=0)
+        standardised = (values - values.mean(axis=0)) / np.sqrt(variances)
         size = 8 * len(LENGTHSCALES) * self.n_variables * self.n_samples**2
         self._kept: dict[float, Tensor] | None = {} if size <= KEPT_BYTES else None
         self.columns = torch.from_numpy(np.ascontiguousarray(standardised)).to(self.device)
+        self.noise = noise
+        self.noise_variance = float(variances.min())
+        self._variances = torch.from_numpy(variances).to(self.device)
+        if noise == "equal":
+            self.notes.append(
+                f"All variables are taken to have the same noise variance, {self.noise_variance:.3g}, the smallest "
+                "variance of a column: this hangs on the columns' units."
+            )
 
     def _check_memory(self, memory_limit: float | None) -> None:
         needed = 8 * MATRICES_AT_ONCE * self.n_samples**2
@@ -160,11 +184,9 @@ class GaussianProcessEvidence:
 
     def _evaluate(self, sets: list[ParentSet]) -> Tensor:
         """Log evidence given sets of one size, (n_sets, n_variables)."""
-        m = self.n_samples
         if not sets[0]:
-            variance = self.columns.square().mean(dim=0)
-            alone: Tensor = -m / 2 * (torch.log(2 * math.pi * variance) + 1)
-            return alone.expand(len(sets), -1)
+            squares = self.columns.square().sum(dim=0, keepdim=True)
+            return self._likelihood(squares, 1.0, torch.zeros_like(squares[:, 0])).expand(len(sets), -1)
         members = torch.tensor(sets, device=self.device)
         parents = self.columns[:, members].transpose(0, 1)  # (n_sets, m, |S|)
         best = torch.full((len(sets), self.n_variables), -torch.inf, dtype=torch.float64, device=self.device)
@@ -181,11 +203,20 @@ class GaussianProcessEvidence:
                 noisy.diagonal(dim1=1, dim2=2).add_(share)
                 factor = torch.linalg.cholesky_ex(noisy)[0]
                 whitened = torch.linalg.solve_triangular(factor, self.columns, upper=False)
-                scale = whitened.square().sum(dim=1) / m  # (n_sets, n_variables)
                 half_log_det = factor.diagonal(dim1=1, dim2=2).log().sum(dim=1)
-                evidence = -m / 2 * (torch.log(2 * math.pi * scale) + 1) - half_log_det[:, None]
-                best = torch.maximum(best, evidence)
+                best = torch.maximum(best, self._likelihood(whitened.square().sum(dim=1), share, half_log_det))
         return best
+
+    def _likelihood(self, squares: Tensor, share: float, half_log_det: Tensor) -> Tensor:
+        """Evidence at one grid point from :math:`z^T A^{-1} z` of the standardised columns, (n_sets, n_variables)."""
+        m = self.n_samples
+        evidence: Tensor
+        if self.noise == "unequal":
+            evidence = -m / 2 * (torch.log(2 * math.pi * squares / m) + 1)
+        else:
+            scale = self.noise_variance / share
+            evidence = -m / 2 * math.log(2 * math.pi * scale) - squares * self._variances / (2 * scale)
+        return evidence - half_log_det[:, None]
 
     def _one_column(self, columns: Tensor, lengthscale: float) -> Tensor:
         """One-dimensional kernels of a column per set, (n_sets, m, m); kept where the memory allows."""

@@ -13,6 +13,7 @@ from precede.knowledge import Constraints
 from precede.progress import Deadline
 from precede.scores.choose import spline_basis
 from precede.scores.evidence import GaussianProcessEvidence, Kernel, ParentSet
+from precede.scores.linear import Noise
 from precede.scores.sparse import MOST_CANDIDATES, SparseScore
 
 WIDE = 30
@@ -29,6 +30,7 @@ def sparse_gp_score(
     values: FloatArray,
     *,
     kernel: Kernel = "joint",
+    noise: Noise = "unequal",
     max_parents: int = 8,
     table_size: int | None = None,
     max_candidates: int | None = None,
@@ -45,6 +47,8 @@ def sparse_gp_score(
     ----------
     values : (n_samples, n_variables) array
     kernel : {"joint", "additive"}
+    noise : {"unequal", "equal"}
+        "equal" takes all variables to have the same noise variance, in the units of the data.
     max_parents : int
     table_size : int or None
         Largest sets of the table; as large as keeps it quick when None.
@@ -76,7 +80,7 @@ def sparse_gp_score(
     if max_candidates is None:
         max_candidates = MOST_CANDIDATES if values.shape[1] <= WIDE else 10
     check_positive("max_candidates", max_candidates, integer=True)
-    evidence = GaussianProcessEvidence(values, kernel=kernel, max_samples=max_samples, device=device)
+    evidence = GaussianProcessEvidence(values, kernel=kernel, noise=noise, max_samples=max_samples, device=device)
     constraints = constraints or Constraints.none(evidence.n_variables)
     candidates = candidate_parents(evidence, min(max_candidates, MOST_CANDIDATES), constraints)
     if table_size is None:
