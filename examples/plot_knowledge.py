@@ -36,8 +36,8 @@ print(without.cpdag_.astype(int))
 print(without.diagnostics_["checks"][0]["sentence"])
 
 # %%
-# Tiers say what comes first: no edge leads from a later tier to an earlier one. ``Knowledge`` also takes required and
-# forbidden edges, roots and sinks; on the command line it is a small TOML file.
+# Tiers say what comes first: neither an edge nor a path leads from a later tier to an earlier one. ``Knowledge`` also
+# takes required and forbidden edges, roots and sinks; on the command line it is a small TOML file.
 
 knowledge = pc.Knowledge(tiers=[["age"], ["school"], ["income"]])
 with_tiers = pc.CORL(knowledge=knowledge, **options).fit(data)

@@ -44,7 +44,12 @@ KINDS = {
     "linear, uniform noise": uniform,
     "curved": curved,
 }
-SCORES = {"linear": LinearScore, "sparse-linear": SparseLinearScore, "nongaussian": NonGaussianScore, "gp": GPScore}
+SCORES = {
+    "linear": LinearScore,
+    "sparse-linear": SparseLinearScore,
+    "nongaussian": NonGaussianScore,
+    "gp": GPScore,
+}
 
 # %%
 # A score judges orders; here there are two. A right choice counts 1, a tie one half.
@@ -57,12 +62,11 @@ def choice(score):
     return 0.5 if abs(right - wrong) < 1e-6 * abs(right) else float(right > wrong)
 
 
-share = np.array(
-    [
-        [np.mean([choice(make(draw(np.random.default_rng(seed)))) for seed in range(20)]) for make in SCORES.values()]
-        for draw in KINDS.values()
-    ]
-)
+def share_right(draw, make):
+    return np.mean([choice(make(draw(np.random.default_rng(seed)))) for seed in range(20)])
+
+
+share = np.array([[share_right(draw, make) for make in SCORES.values()] for draw in KINDS.values()])
 
 # %%
 # 1 is always right, 0 always wrong, one half a coin (or a tie).

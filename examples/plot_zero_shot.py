@@ -16,9 +16,16 @@ import precede as pc
 # the same.
 
 first_look = pc.CORL(
-    score="linear", pruning="bic", pretrained="default", n_iterations=0, polish=False, diagnose=False,
-    device="cpu", random_state=0, verbose=False,
-)  # fmt: skip
+    score="linear",
+    pruning="bic",
+    pretrained="default",
+    n_iterations=0,
+    polish=False,
+    diagnose=False,
+    device="cpu",
+    random_state=0,
+    verbose=False,
+)
 sort = pc.baselines.SortRegress(verbose=False)
 
 # %%
@@ -29,15 +36,14 @@ KINDS = {
     "LiNGAM, standardised": {"sem": "lingam", "standardize": True},
     "GP, standardised": {"sem": "gp", "standardize": True},
 }
-found = np.array(
-    [
-        [
-            [pc.evaluate(model.fit(made.data), made.graph).order_tpr for model in (first_look, sort)]
-            for made in (pc.simulate(n_variables=12, degree=2, n_samples=400, random_state=s, **kind) for s in range(3))
-        ]
-        for kind in KINDS.values()
-    ]
-).mean(axis=1)
+
+
+def mean_order_tpr(model, kind):
+    sets = [pc.simulate(n_variables=12, degree=2, n_samples=400, random_state=seed, **kind) for seed in range(3)]
+    return np.mean([pc.evaluate(model.fit(made.data), made.graph).order_tpr for made in sets])
+
+
+found = np.array([[mean_order_tpr(model, kind) for model in (first_look, sort)] for kind in KINDS.values()])
 for name, (policy, by_variance) in zip(KINDS, found, strict=True):
     print(f"{name:22} policy {policy:.2f}   sort by variance {by_variance:.2f}")
 
