@@ -160,7 +160,14 @@ def test_help(command: list[str]) -> None:
         (["discover", "nowhere.csv"], "nowhere.csv"),
         (["discover", "{csv}", "--method", "notear"], "did you mean 'notears'"),
         (["discover", "{csv}", "--score", "linaer"], "did you mean 'linear'"),
-        (["discover", "{csv}", "--method", "eqvar", "--score", "linear"], "option of 'eqvar'='score' is unknown"),
+        (
+            ["discover", "{csv}", "--method", "eqvar", "--score", "linear"],
+            "'eqvar' has no option 'score'; these have: 'corl'",
+        ),
+        (
+            ["discover", "{csv}", "--method", "notears", "--set", "knowledge=1"],
+            "cannot obey background knowledge; these",
+        ),
         (["discover", "{csv}", "--set", "n_iterations"], "name=value"),
         (["discover", "{csv}", "--set", "n_iteration=5"], "did you mean 'n_iterations'"),
         (["discover", "{csv}", "--missing", "ignore"], "missing='ignore' is unknown"),
@@ -184,3 +191,15 @@ def test_mistakes_get_a_sentence_and_exit_code_2(csv: str, tmp_path: Path, argum
 def test_debug_shows_the_traceback(csv: str) -> None:
     done = runner.invoke(app, ["discover", csv, "--method", "notear", "--debug"])
     assert isinstance(done.exception, pc.PrecedeError)
+
+
+def test_a_file_that_cannot_be_written(csv: str, tmp_path: Path) -> None:
+    (tmp_path / "out" / "graph.json").mkdir(parents=True)
+    done = runner.invoke(app, ["discover", csv, "--method=eqvar", f"--out={tmp_path / 'out'}"])
+    assert done.exit_code == 2
+    assert "graph.json' cannot be read or written: Is a directory." in " ".join(done.stderr.split())
+    assert isinstance(done.exception, SystemExit)
+
+
+def test_a_negative_number_of_resamples_is_refused_before_the_fit(csv: str) -> None:
+    assert runner.invoke(app, ["discover", csv, "--bootstrap=-1"]).exit_code == 2

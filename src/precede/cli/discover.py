@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -22,7 +23,7 @@ from precede.cli.terminal import (
     log_to_terminal,
     show_graph,
 )
-from precede.errors import OptionError, check_choice
+from precede.errors import OptionError, check_choice, listed
 
 if TYPE_CHECKING:
     from precede.confidence import Confidence
@@ -50,7 +51,8 @@ def discover(
     ] = False,
     device: Annotated[str | None, typer.Option(help="auto, cpu, cuda.")] = None,
     resamples: Annotated[
-        int, typer.Option("--bootstrap", help="Learn again on so many resamples of the rows: how sure is each edge.")
+        int,
+        typer.Option("--bootstrap", min=0, help="Learn again on so many resamples of the rows: how sure is each edge."),
     ] = 0,
     option: Annotated[
         list[str] | None, typer.Option("--set", help="Any other option of the method, as name=value.")
@@ -123,8 +125,22 @@ def _make_model(method: str, options: dict[str, Any]) -> CausalEstimator:
     given = {name: value for name, value in options.items() if value is not None}
     for name in given:
         if name not in accepted and name not in ("random_state", "verbose", "device"):
-            check_choice(f"option of {method!r}", name, accepted)
+            _refuse_option(method, name, accepted)
     return known[method](**{name: value for name, value in given.items() if name in accepted})
+
+
+def _refuse_option(method: str, name: str, accepted: list[str]) -> NoReturn:
+    """Say what the method has instead, or which methods have it."""
+    from precede.discovery import methods
+
+    able = [other for other, cls in methods().items() if name in cls._get_param_names()]
+    if name == "knowledge":
+        raise OptionError(f"the method {method!r} cannot obey background knowledge; these can: {listed(able, 20)}.")
+    if able:
+        raise OptionError(f"the method {method!r} has no option {name!r}; these have: {listed(able, 20)}.")
+    near = get_close_matches(name, accepted, n=1)
+    hint = f"did you mean {near[0]!r}? It" if near else "it"
+    raise OptionError(f"the method {method!r} has no option {name!r}: {hint} has {listed(accepted, 50)}.")
 
 
 def _assignments(pairs: list[str]) -> dict[str, Any]:

@@ -38,6 +38,17 @@ def kindly(debug: bool) -> Iterator[None]:
             f"[bold red]precede:[/bold red] {escape(str(error))}", highlight=False
         )
         raise typer.Exit(2) from None
+    except BrokenPipeError:  # the reader of the output went away, as 'head' does
+        raise
+    except OSError as error:
+        if debug:
+            raise
+        where = error.filename2 or error.filename or "a file"
+        Console(stderr=True, soft_wrap=True).print(
+            f"[bold red]precede:[/bold red] {escape(str(where))!r} cannot be read or written: {error.strerror}.",
+            highlight=False,
+        )
+        raise typer.Exit(2) from None
     except KeyboardInterrupt:
         Console(stderr=True).print(
             "[bold red]precede:[/bold red] interrupted before there was a result.", highlight=False
