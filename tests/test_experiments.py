@@ -22,6 +22,7 @@ from precede.experiments.cells import Cell, Data, Experiment, Method
 from precede.experiments.designs import CORL_2, EXPERIMENTS, default_corl, plain
 from precede.experiments.figures import common_curve
 from precede.experiments.ledger import CELLS, RUNS, TIMES, Ledger, read_lines
+from precede.experiments.provenance import commit
 from precede.experiments.published import Published
 from precede.experiments.reproduce import parse_seeds, reproduce
 from precede.experiments.runner import run_cell
@@ -215,6 +216,11 @@ def test_options_go_together(design: Experiment) -> None:
         model = method.build()
         if isinstance(model, CORL):
             model._check_options()
+
+
+def test_a_copy_of_a_commit_can_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PRECEDE_COMMIT", "abc1234")
+    assert commit() == "abc1234"
 
 
 # whole runs

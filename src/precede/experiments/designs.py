@@ -109,7 +109,9 @@ DESIGNS = (
                 Method(f"{encoder}-{decoder}", "corl", "corl-2", {"encoder": encoder, "decoder": decoder})
                 for decoder in ("mlp", "lstm")
                 for encoder in ("null", "lstm", "mlp", "transformer")
+                if (encoder, decoder) != ("transformer", "lstm")
             ),
+            Method("transformer-lstm", "corl", "corl-2"),  # CORL-2 as it is
             *CONTROLS,
         ),
         notes=("A method is named encoder-decoder.",),

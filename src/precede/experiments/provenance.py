@@ -33,12 +33,15 @@ def provenance(command: str, jobs: int, device: str | None) -> dict[str, Any]:
 def commit() -> str:
     """Commit of the code that runs, with "+" where the code differs from it; "unknown" outside a repository.
 
-    A copy without its repository can be told by the environment variable ``PRECEDE_COMMIT``.
+    A copy of a commit that lies elsewhere, or in another repository, is told by the environment variable
+    ``PRECEDE_COMMIT``.
     """
+    if told := os.environ.get("PRECEDE_COMMIT"):
+        return told
     here = Path(__file__).parent
     name = _git(here, "rev-parse", "--short", "HEAD")
     if not name:
-        return os.environ.get("PRECEDE_COMMIT", "unknown")
+        return "unknown"
     return name + ("+" if _git(here, "status", "--porcelain", "--", str(here.parent)) else "")
 
 
