@@ -75,21 +75,19 @@ def fit(name: str, folder: Path, score: str, n_resamples: int, seed: int) -> Non
     else:
         made = simulate(n_variables=100, degree=2, n_samples=3000, random_state=seed)
         title = "100 simulated variables"
-        model, quick = (CORL(score="linear", n_iterations=n, random_state=seed) for n in (20, 1))
+        model, quick = (CORL(score="linear", n_iterations=n, random_state=seed) for n in (5, 1))
     table = load_table(made.data)
     start = time.perf_counter()
     model.fit(table)
     fitted = time.perf_counter()
+    print(f"{name}: {model.graph_.n_edges} edges, fit {fitted - start:.0f} s", flush=True)
     confidence = quick.bootstrap(table, n_resamples=n_resamples, random_state=seed)
     done = time.perf_counter()
     write_results(folder, model, table)
     confidence.to_json(folder / "confidence.json")
     write_report(folder, model, table, made.graph, confidence, title)
     size = (folder / "report.html").stat().st_size / 1000
-    print(
-        f"{name}: {model.graph_.n_edges} edges, fit {fitted - start:.0f} s, {n_resamples} resamples "
-        f"{done - fitted:.0f} s, page {size:.0f} KB"
-    )
+    print(f"{name}: {n_resamples} resamples {done - fitted:.0f} s, page {size:.0f} KB", flush=True)
 
 
 def photograph(page: Path, picture: Picture, target: Path) -> None:

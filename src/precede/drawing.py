@@ -29,6 +29,9 @@ PROPORTION, NARROW_PROPORTION = 1.6, 1.3
 
 GAPS = (56.0, 210.0)
 
+TIP = 9.0
+"""Room for the tip of an arrow, so that a thick line ends where its tip begins."""
+
 
 @dataclass(frozen=True)
 class Box:
@@ -59,8 +62,9 @@ class Drawing:
     height: float
 
     def path(self, edge: tuple[int, int]) -> str:
-        """SVG path of an edge: cubic pieces that run level at both ends."""
-        points = self.curves[edge]
+        """SVG path of an edge: cubic pieces that run level at both ends, with room left for the tip of an arrow."""
+        *points, (x, y, slope) = self.curves[edge]
+        points.append((x - TIP, y, slope))
         text = f"M{points[0][0]:.0f} {points[0][1]:.0f}"
         for (x0, y0, s0), (x1, y1, s1) in pairwise(points):
             third = (x1 - x0) / (2 if len(points) == 2 else 2.6)
@@ -140,7 +144,7 @@ def to_svg(parts: Parts, order: IntArray) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {drawing.width:.0f} {drawing.height:.0f}" '
         f'width="{drawing.width:.0f}" style="max-width:100%;height:auto;font:13px system-ui,sans-serif" role="img">',
         f"<title>{title}</title>",
-        '<defs><marker id="precede-tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" '
+        '<defs><marker id="precede-tip" viewBox="0 0 8 8" refX="0.5" refY="4" markerWidth="9" markerHeight="9" '
         'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0.6L8 4L0 7.4z" fill="#6b7683"/></marker></defs>',
     ]
     for edge, width in stroke_widths(parts).items():

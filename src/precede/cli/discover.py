@@ -87,7 +87,9 @@ def discover(
             if confidence is not None:
                 confidence.to_json(out / "confidence.json")
                 files.append(out / "confidence.json")
-            files += write_report(out, model, table, truth=truth, confidence=confidence, title=Path(data).stem)
+            files += write_report(
+                out, model, table, truth=truth, confidence=confidence, title=Path(data.removesuffix(".gz")).stem
+            )
         if as_json:
             typer.echo(json.dumps(_summary(model, confidence, files), default=str))
         else:

@@ -31,6 +31,9 @@ METRIC_WORDS = {
 }
 SHARES = ("tpr", "fdr", "order_tpr")
 
+TALLEST = 2600
+"""Pixels that a large graph may take on the page, so that its names stay readable; what is larger is scaled down."""
+
 EXPORT_TYPES = {"json": "application/json", "csv": "text/csv", "dot": "text/vnd.graphviz", "gml": "text/plain"}
 
 
@@ -92,6 +95,9 @@ def _picture(summary: dict[str, Any], graph: CausalGraph) -> dict[str, Any]:
     return {
         "width": round(drawing.width),
         "height": round(drawing.height),
+        "tall": round(min(drawing.height * 1.1, TALLEST) if len(graph.names) > 40 else min(drawing.height * 1.5, 900))
+        + 30,
+        "tip": 9 if many else 11,
         "box_height": BOX_HEIGHT,
         "largest": largest,
         "boxes": [

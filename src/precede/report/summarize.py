@@ -21,7 +21,7 @@ from precede.metrics.alignment import aligned
 from precede.metrics.structure import evaluate
 from precede.pruning.cam import prune_by_gam
 from precede.report.folder import describe_result
-from precede.report.words import found_words, sure_words, unknown_words
+from precede.report.words import found_words, knowledge_words, sure_words, unknown_words
 
 FORMAT, VERSION = "precede-summary", 1
 
@@ -145,7 +145,7 @@ def _assumed(assumptions: Assumptions, model: CausalEstimator) -> list[str]:
         sentences.insert(1, f"The score was chosen by looking at the data: {choice['reason']}")
     knowledge = model.get_params(deep=False).get("knowledge")
     if knowledge is not None:
-        sentences.append(f"Background knowledge was given and obeyed: {knowledge!r}.")
+        sentences.append(knowledge_words(knowledge))
     return sentences
 
 

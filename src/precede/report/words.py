@@ -10,6 +10,7 @@ from precede.confidence import Confidence
 from precede.diagnostics import Diagnostic
 from precede.diagnostics.diagnostic import counted, some
 from precede.graph import CausalGraph
+from precede.knowledge import Knowledge
 
 CANNOT_TELL = ("identifiability", "effect of standardising", "residual normality", "nonlinearity")
 """Checks that bear on what the data can tell at all."""
@@ -79,3 +80,22 @@ def unknown_words(checks: list[Diagnostic], identifies: str) -> list[str]:
     if identifies == "cpdag":
         sentences.append("Edges drawn with an open tip may point either way.")
     return sentences
+
+
+def knowledge_words(knowledge: Knowledge) -> str:
+    """What was known beforehand, in a sentence.
+
+    Examples
+    --------
+    >>> knowledge_words(Knowledge(required=[("rain", "wet")], tiers=[["season"], ["rain", "wet"]], roots=["season"]))
+    'Background knowledge was given and obeyed: required rain → wet; tiers season < rain, wet; without causes season.'
+    """
+    parts = []
+    for name in ("required", "forbidden"):
+        edges = [f"{cause} → {effect}" for cause, effect in getattr(knowledge, name)]
+        parts += [f"{name} {', '.join(edges)}"] if edges else []
+    if knowledge.tiers:
+        parts.append("tiers " + " < ".join(", ".join(map(str, tier)) for tier in knowledge.tiers))
+    for words, names in (("without causes", knowledge.roots), ("without effects", knowledge.sinks)):
+        parts += [f"{words} {', '.join(map(str, names))}"] if names else []
+    return f"Background knowledge was given and obeyed: {'; '.join(parts) or 'nothing in particular'}."
