@@ -1,5 +1,7 @@
 """The report in a real browser: quiet console, no network, sliders and keyboard that work (make test-browser)."""
 
+import base64
+import gzip
 import json
 import re
 import shutil
@@ -81,19 +83,17 @@ window.addEventListener("load", () => setTimeout(() => {
   const theme = document.documentElement.dataset.theme; byId("theme").click();
   result.themes = [theme, document.documentElement.dataset.theme];
 
-  const files = {}, made = [];
-  URL.createObjectURL = (blob) => { made.push(blob); return "blob:none"; };
-  HTMLAnchorElement.prototype.click = function () { files[this.download] = made.length - 1; };
-  document.querySelectorAll(".download").forEach((button) => button.click());
+  const downloads = [...document.querySelectorAll(".download")];
+  result.files = Object.fromEntries(downloads.map((button) => [button.textContent, button.dataset.gzip]));
+  HTMLAnchorElement.prototype.click = () => {};
+  downloads.forEach((button) => button.click());  // the streams end in real time, for which this browser does not wait
   result.overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;
-  setTimeout(async () => {
-    result.files = {};
-    for (const name in files) result.files[name] = await made[files[name]].text();
+  setTimeout(() => {
     const out = document.createElement("script");
     out.type = "application/json"; out.id = "test-result";
     out.textContent = JSON.stringify({...result, ...heard}).replaceAll("<", "\\\\u003c");
     document.body.append(out);
-  }, 500);
+  }, 100);
 }, 100));
 </script>"""
 
@@ -192,6 +192,7 @@ def test_downloads_hold_the_graph(seen):
     summary, result = seen
     graph = graph_of(summary)
     assert sorted(result["files"]) == ["adjacency.csv", "graph.dot", "graph.gml", "graph.json"]
-    assert result["files"]["graph.json"] == graph.to_json()
+    texts = {name: gzip.decompress(base64.b64decode(packed)).decode() for name, packed in result["files"].items()}
+    assert texts["graph.json"] == graph.to_json()
     for name, read in (("adjacency.csv", CausalGraph.from_csv), ("graph.gml", CausalGraph.from_gml)):
-        assert np.array_equal(read(result["files"][name]).edges, graph.edges)
+        assert np.array_equal(read(texts[name]).edges, graph.edges)

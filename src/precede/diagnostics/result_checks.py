@@ -164,7 +164,8 @@ def stability(edges: BoolArray, confidence: FloatArray, names: Sequence[Hashable
     --------
     >>> edges = np.array([[0, 1], [0, 0]], dtype=bool)
     >>> stability(edges, np.array([[0, 0.3], [0.6, 0]]), ["rain", "wet"]).sentence
-    '1 of 1 edge came back in fewer than half of the resamples (rain -> wet); 1 absent edge came in (wet -> rain).'
+    '1 of 1 edge came back in fewer than half of the resamples (rain -> wet); in at least half came 1
+    edge that the graph lacks (wet -> rain).'
     """
     name = "unstable edges"
 
@@ -174,10 +175,12 @@ def stability(edges: BoolArray, confidence: FloatArray, names: Sequence[Hashable
     unstable, absent = named(edges & (confidence < UNSTABLE)), named(~edges & (confidence >= UNSTABLE))
     details = {"unstable": unstable, "absent": absent}
     n = int(edges.sum())
-    more = f"; {counted(len(absent), 'absent edge')} came in ({some(absent)})" if absent else ""
+    lacking = f"{counted(len(absent), 'edge')} that the graph lacks ({some(absent)})"
     if not unstable:
+        more = f"; so did {lacking}" if absent else ""
         sentence = f"Every one of the {n} edges came back in at least half of the resamples (0 unstable){more}."
         return Diagnostic(name, 0.0, sentence, "note" if absent else "fine", details)
+    more = f"; in at least half came {lacking}" if absent else ""
     sentence = (
         f"{len(unstable)} of {counted(n, 'edge')} came back in fewer than half of the resamples "
         f"({some(unstable)}){more}."

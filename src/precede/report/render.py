@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from precede.drawing import BOX_HEIGHT, draw
+from precede.drawing import BOX_HEIGHT, MANY_VARIABLES, draw
 from precede.errors import OptionError
 from precede.formats import Parts
 from precede.graph import CausalGraph
@@ -95,8 +95,7 @@ def _picture(summary: dict[str, Any], graph: CausalGraph) -> dict[str, Any]:
     return {
         "width": round(drawing.width),
         "height": round(drawing.height),
-        "tall": round(min(drawing.height * 1.1, TALLEST) if len(graph.names) > 40 else min(drawing.height * 1.5, 900))
-        + 30,
+        "tall": TALLEST if len(graph.names) > MANY_VARIABLES else round(min(drawing.height * 1.5, 900)) + 30,
         "tip": 9 if many else 11,
         "box_height": BOX_HEIGHT,
         "largest": largest,

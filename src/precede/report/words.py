@@ -55,13 +55,14 @@ def sure_words(
         high = int((np.array(certain) >= 0.9).sum())
         sentences.append(f"{high} of {counted(len(certain), 'edge')} came back in at least 90% of the {resamples}.")
         if confidence is not None:
+            same = confidence.graphs[0].count
+            often = f"the graph found most often came from {same} of them" if same > 1 else "no two gave the same graph"
             sentences.append(
                 f"Two resamples put a pair of variables in the same order with probability "
-                f"{confidence.order_agreement:.2f}; the graph found most often came from {confidence.graphs[0].count} "
-                f"of them."
+                f"{confidence.order_agreement:.2f}; {often}."
             )
             sentences += confidence.remarks
-        sentences += [check.sentence for check in checks if check.name == "unstable edges"]
+        sentences += [check.sentence for check in checks if check.name == "unstable edges" and check.level != "fine"]
     else:
         sentences.append(
             "How stable each edge is was not tested: resampling the rows (a bootstrap) would give each a confidence."

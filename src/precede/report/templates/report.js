@@ -157,7 +157,8 @@
   const apply = () => svg.setAttribute("viewBox", `${view.x} ${view.y} ${view.w} ${view.h}`);
   function fit() {
     const { width, height } = svg.getBoundingClientRect();
-    const scale = Math.min(width / full.w, height / full.h, 1.5) || 1;  // a small graph is not blown up
+    const largest = window.matchMedia("print").matches ? Infinity : 1.5;  // on the screen a small graph is not blown up
+    const scale = Math.min(width / full.w, height / full.h, largest) || 1;
     view = { w: width / scale, h: height / scale };
     view.x = (full.w - view.w) / 2;
     view.y = (full.h - view.h) / 2;
