@@ -9,14 +9,16 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from precede import CORL, discovery
 from precede.data.simulate import simulate
 from precede.equivalence import cpdag
 from precede.errors import KnowledgeError, OptionError
-from precede.knowledge import Knowledge
+from precede.knowledge import Constraints, Knowledge
+from precede.progress import Deadline
 from precede.scores import regions
 from precede.scores.parents import SparseLinearScore
 from precede.scores.protocol import OrderScore, terms_given_all_others
-from precede.search.polish import polish
+from precede.search.polish import _climb, _walk, polish
 
 
 def linear_data(d, degree=1.5, m=400, seed=0, **options):
@@ -145,3 +147,36 @@ def test_remembered_answers_are_those_worked_out(capacity, monkeypatch):
     wanted = torch.zeros(9, 40, dtype=torch.bool)
     assert not score.memo.terms(asked, wanted).any()
     assert score.memo.n_solved < score.memo.n_questions
+
+
+def test_restarts_walk_along_ties_and_get_out_of_local_optima():
+    data = linear_data(15, degree=2, m=1000, seed=0, standardize=True)
+    score = SparseLinearScore(data.data.to_numpy())
+    once, ties = _climb(score, np.arange(15), Constraints.none(15), Deadline(None))
+    walked = _walk(once.order, ties, np.random.default_rng(0))
+    assert (walked != once.order).any()
+    assert float(score.terms(torch.from_numpy(walked)[None]).sum()) == pytest.approx(once.score, abs=1e-6)
+    gains = []
+    for seed in range(4):
+        start = np.random.default_rng(seed).permutation(15)
+        alone = polish(score, start).score
+        gains.append(polish(score, start, n_restarts=5, rng=np.random.default_rng(0)).score - alone)
+    assert min(gains) >= 0
+    assert max(gains) > 1
+
+
+def test_scores_of_a_cpdag_are_restarted_by_default(monkeypatch):
+    given = []
+
+    def watched(*arguments, n_restarts, **options):
+        given.append(n_restarts)
+        return polish(*arguments, n_restarts=n_restarts, **options)
+
+    monkeypatch.setattr(discovery, "polish", watched)
+    data = linear_data(5).data
+    for score, n_restarts in (("sparse-linear", None), ("linear", None), ("sparse-linear", 2)):
+        options = {"n_iterations": 1, "diagnose": False, "random_state": 0, "verbose": False}
+        CORL(score, n_restarts=n_restarts, **options).fit(data)
+    assert given == [discovery.CPDAG_RESTARTS, 0, 2]
+    with pytest.raises(OptionError, match="n_restarts=-1 will not do"):
+        CORL("linear", n_restarts=-1, verbose=False).fit(data)

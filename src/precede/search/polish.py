@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -47,10 +48,14 @@ def polish(
     rng: np.random.Generator | None = None,
     deadline: Deadline | None = None,
 ) -> Polished:
-    """Climb by insertion moves; with restarts, shake the best order and climb again.
+    """Climb by insertion moves; with restarts, shake the order and climb again.
 
     A move changes only the terms between its two positions, so each sweep judges all moves and makes every
     improving one whose stretch does not overlap a better one's.
+
+    A restart first makes random moves that leave the score as it is (a score that identifies only the CPDAG has very
+    many), then puts some variables in at random: from two to a fifth of them, fewer more often. The climb goes on from
+    there, and the next restart from where it ends if that is no worse.
 
     Parameters
     ----------
@@ -60,7 +65,7 @@ def polish(
     constraints : Constraints, optional
         Moves that break a precedence are not made.
     n_restarts : int
-        How often the best order is shaken (a fifth of the variables put in at random) and polished again.
+        How often the order is shaken and polished again.
     rng : numpy Generator
         Needed with restarts.
     deadline : Deadline, optional
@@ -76,16 +81,19 @@ def polish(
     """
     constraints = constraints or Constraints.none(score.n_variables)
     deadline = deadline or Deadline(None)
-    best = _climb(score, constraints.nearest_order(np.asarray(order)), constraints, deadline)
+    here, ties = _climb(score, constraints.nearest_order(np.asarray(order)), constraints, deadline)
+    best, n_moves = here, here.n_moves
     for _ in range(n_restarts):
         if rng is None or deadline.passed():
             break
-        shaken = constraints.nearest_order(_shake(best.order, rng))
-        again = _climb(score, shaken, constraints, deadline)
-        n_moves = best.n_moves + again.n_moves
-        winner = again if again.score > best.score else best
-        best = Polished(winner.order, winner.score, n_moves)
-    return best
+        shaken = constraints.nearest_order(_shake(_walk(here.order, ties, rng), rng))
+        again, ties_again = _climb(score, shaken, constraints, deadline)
+        n_moves += again.n_moves
+        if again.score >= here.score - SMALLEST_GAIN * abs(here.score):
+            here, ties = again, ties_again
+        if again.score > best.score:
+            best = again
+    return Polished(best.order, best.score, n_moves)
 
 
 def insertion_sums(score: OrderScore, order: Tensor) -> Tensor:
@@ -113,7 +121,10 @@ def permitted_moves(order: IntArray, constraints: Constraints) -> BoolArray:
     return moves
 
 
-def _climb(score: OrderScore, order: IntArray, constraints: Constraints, deadline: Deadline) -> Polished:
+def _climb(
+    score: OrderScore, order: IntArray, constraints: Constraints, deadline: Deadline
+) -> tuple[Polished, BoolArray]:
+    """Where the climb ends, and which moves from there leave the score as it is."""
     n_moves = 0
     constrained = bool(constraints.before.any())
     while True:
@@ -122,14 +133,12 @@ def _climb(score: OrderScore, order: IntArray, constraints: Constraints, deadlin
         stay = float(np.diag(sums).mean())
         if constrained:
             sums = np.where(permitted_moves(order, constraints), sums, -np.inf)
-        moves = _disjoint_moves(sums - stay, SMALLEST_GAIN * abs(stay))
+        smallest = SMALLEST_GAIN * abs(stay)
+        moves = _disjoint_moves(sums - stay, smallest)
         if not moves or deadline.passed():
             total = score.total(score.terms(current[None]).sum(1))
-            return Polished(order, float(total), n_moves)
-        order = order.copy()
-        for i, k in moves:
-            low, high = min(i, k), max(i, k)
-            order[low : high + 1] = np.roll(order[low : high + 1], -1 if i < k else 1)
+            return Polished(order, float(total), n_moves), np.abs(sums - stay) <= smallest
+        order = _moved(order, moves)
         n_moves += len(moves)
 
 
@@ -149,11 +158,36 @@ def _disjoint_moves(gains: np.ndarray, smallest: float) -> list[tuple[int, int]]
     return moves
 
 
+def _moved(order: IntArray, moves: list[tuple[int, int]]) -> IntArray:
+    """The order after insertion moves whose stretches do not overlap."""
+    order = order.copy()
+    for i, k in moves:
+        low, high = min(i, k), max(i, k)
+        order[low : high + 1] = np.roll(order[low : high + 1], -1 if i < k else 1)
+    return order
+
+
+def _walk(order: IntArray, ties: BoolArray, rng: np.random.Generator) -> IntArray:
+    """Random moves along ties, as many as do not overlap: another order of the same score."""
+    taken = np.zeros(len(order), dtype=bool)
+    moves: list[tuple[int, int]] = []
+    for i, k in rng.permutation(np.argwhere(ties & ~np.eye(len(order), dtype=bool))):
+        stretch = slice(min(i, k), max(i, k) + 1)
+        if not taken[stretch].any():
+            taken[stretch] = True
+            moves.append((int(i), int(k)))
+    return _moved(order, moves)
+
+
 def _shake(order: IntArray, rng: np.random.Generator) -> IntArray:
-    """Take a fifth of the variables out (two at least) and put each in at a random position."""
+    """Take from two to a fifth of the variables out and put each in at a random position.
+
+    The logarithm of their number is uniform: a small shake is climbed out of soon, a large one leads further.
+    """
     d = len(order)
     shaken = order.tolist()
-    for variable in rng.choice(order, size=min(d, max(2, d // 5)), replace=False):
+    size = round(2 * math.exp(rng.random() * math.log(max(1, d / 10))))
+    for variable in rng.choice(order, size=min(d, size), replace=False):
         shaken.remove(variable)
         shaken.insert(int(rng.integers(d)), int(variable))
     return np.array(shaken, dtype=np.int64)
