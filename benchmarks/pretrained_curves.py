@@ -1,10 +1,11 @@
 """Learning curves of CORL-1 and CORL-2 from random and pretrained starts (Figure 3 and Appendix G of the paper).
 
-    python benchmarks/pretrained_curves.py --out DIR [--device cuda] [--iterations 300] [--seeds 5] [--nodes 100]
+    python benchmarks/pretrained_curves.py --out DIR [--device cuda] [--iterations 300] [--seeds 5] [--resume]
     python benchmarks/pretrained_curves.py --render DIR/pretraining-curves.csv
 
 The first writes pretraining-curves.csv (a row for each iteration of each run), .json (command, commit, machine), .md
-and, with matplotlib, .png; the second only .md and .png, of a CSV that is there. The data sets are LG ER2 with seeds
+and, with matplotlib, .png; with --resume it keeps the runs that are there, and seconds are those of the first device.
+The second writes only .md and .png, of a CSV that is there. The data sets are LG ER2 with seeds
 from 1100 on, which neither training nor the validation suite has seen.
 
 "random" is CORL as it is: the paper's transformer, weights drawn at random. "paper" is the same network pretrained on
@@ -41,17 +42,23 @@ def learn(data: pd.DataFrame, reward: str, start: str, seed: int, iterations: in
     ).fit(data)  # type: ignore[arg-type]  # fmt: skip
     curve = model.history_[["iteration", "seconds", "mean_score", "best_score"]].copy()
     curve["seconds"] += model.diagnostics_["search"]["seconds"] - curve["seconds"].iloc[-1]
-    return curve.assign(algorithm=reward, start=start, seed=seed)
+    return curve.assign(algorithm=reward, start=start, seed=seed, device=device)
 
 
 def run_all(options: argparse.Namespace, csv: Path) -> None:
     for start in STARTS:  # so that no run pays for the start of the device
         learn(simulate(n_variables=10, random_state=0).data, "CORL-2", start, 0, 2, options.device)
-    csv.unlink(missing_ok=True)
+    done = set()
+    if options.resume and csv.exists():
+        done = set(pd.read_csv(csv)[["seed", "algorithm", "start"]].itertuples(index=False, name=None))
+    else:
+        csv.unlink(missing_ok=True)
     for seed in range(FIRST_SEED, FIRST_SEED + options.seeds):
         data = simulate("er", options.nodes, 2, "linear-gaussian", 3000, random_state=seed).data
         for reward in REWARDS:
             for start in STARTS:
+                if (seed, reward, start) in done:
+                    continue
                 curve = learn(data, reward, start, seed, options.iterations, options.device)
                 curve.to_csv(csv, mode="a", header=not csv.exists(), index=False, float_format="%.7g")
                 last = curve.iloc[-1]
@@ -98,9 +105,9 @@ def render(rows: pd.DataFrame, origin: str) -> str:
         "paper's curve) and by the best order so far. Means over data sets; a run that does not get there",
         f"counts as {limit} iterations, and the number of such runs is in brackets. *First*: share of the way",
         "that the first batch's mean has behind it. *Gap*: final best score below the best of all starts.",
-        "Seconds count from the reading of the policy and are read every ten iterations.",
+        f"Seconds ({rows.device.iloc[0]}) count from the reading of the policy and are read every ten iterations.",
         "",
-        f"Command: {origin}.",
+        f"Run by {origin}.",
         "",
         "| algorithm | start | first | iterations, mean | seconds | of random's | iterations, best | gap | goal |",
         "|---|---|---|---|---|---|---|---|---|",
@@ -111,7 +118,9 @@ def render(rows: pd.DataFrame, origin: str) -> str:
         for start, part in by_start.items():
             mean, missing = part["mean iterations"].fillna(limit).mean(), int(part["mean iterations"].isna().sum())
             runs = rows[(rows.algorithm == algorithm) & (rows.start == start)]
-            seconds = part["mean seconds"].fillna(runs.groupby("seed").seconds.max().mean()).mean()
+            timed = runs[runs.device == rows.device.iloc[0]]
+            part = part.assign(timed=part.seed.isin(timed.seed.unique()))
+            seconds = part["mean seconds"].fillna(timed.groupby("seed").seconds.max().mean())[part.timed].mean()
             note = f" ({missing})" if missing else ""
             best = part["best iterations"].fillna(limit).mean()
             verdict = "" if start == "random" else "met" if mean <= GOAL * base else "not met"
@@ -155,15 +164,17 @@ def main() -> None:
     parser.add_argument("--iterations", type=int, default=300)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--nodes", type=int, default=100)
+    parser.add_argument("--resume", action="store_true")
     options = parser.parse_args()
     csv = options.render or options.out / "pretraining-curves.csv"
     if options.out is not None:
         options.out.mkdir(parents=True, exist_ok=True)
         origin = provenance(" ".join(["python", *sys.argv]), torch.get_num_threads(), options.device)
-        csv.with_suffix(".json").write_text(json.dumps(origin, indent=1) + "\n")
+        kept = json.loads(csv.with_suffix(".json").read_text()) if options.resume and csv.exists() else []
+        csv.with_suffix(".json").write_text(json.dumps([*kept, origin], indent=1) + "\n")
         run_all(options, csv)
     rows = pd.read_csv(csv)
-    text = render(rows, sentence(json.loads(csv.with_suffix(".json").read_text())))
+    text = render(rows, "; ".join(map(sentence, json.loads(csv.with_suffix(".json").read_text()))))
     if draw(rows, csv.with_suffix(".png")):
         text += f"\n![Learning curves]({csv.stem}.png)\n"
     csv.with_suffix(".md").write_text(text)

@@ -176,6 +176,7 @@ def test_knowledge_is_obeyed(made: pc.Dataset) -> None:
         ({"search": "rl"}, "search='rl' is unknown"),
         ({"shaping": "bounds"}, "did you mean 'bound'"),
         ({"pointer": "dots"}, "did you mean 'dot'"),
+        ({"normalization": "bach"}, "did you mean 'batch'"),
         ({"noise": "uneqal"}, "did you mean 'unequal'"),
         ({"noise": "unequal"}, "log det S for every order"),
         ({"n_iterations": 0}, "n_iterations=0 will not do"),

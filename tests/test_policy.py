@@ -131,3 +131,24 @@ def test_gradient_matches_finite_differences() -> None:
 def test_unknown_parts_are_refused(make) -> None:
     with pytest.raises(OptionError, match="did you mean"):
         make()
+
+
+def test_batch_normalisation_keeps_the_scale_of_a_variable() -> None:
+    """The same rows ten times as large: layer normalisation hides it, batch normalisation does not."""
+    rows = torch.randn(4, 1, 8, generator=torch.Generator().manual_seed(0))
+    inputs = torch.cat([rows, 10 * rows, torch.randn(4, 3, 8, generator=torch.Generator().manual_seed(1))], dim=1)
+    distance = {}
+    for name in ("layer", "batch"):
+        torch.manual_seed(0)
+        encoder = make_encoder("transformer", 8, name)
+        torch.nn.init.zeros_(encoder.embed.bias)
+        states = encoder(inputs).detach()
+        distance[name] = float((states[:, 0] - states[:, 1]).norm(dim=-1).mean() / states.norm(dim=-1).mean())
+    assert distance["batch"] > 2 * distance["layer"]
+
+
+def test_batch_normalisation_is_the_same_after_training() -> None:
+    encoder = make_encoder("transformer", 8, "batch")
+    inputs = torch.randn(4, 5, 8)
+    torch.testing.assert_close(encoder(inputs), encoder.eval()(inputs))
+    assert not any("running" in name for name in encoder.state_dict())

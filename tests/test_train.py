@@ -19,6 +19,7 @@ SETTINGS = TrainingSettings(
     encoder="transformer",
     decoder="lstm",
     pointer="dot",
+    normalization="layer",
     inputs="fixed",
     n_iterations=20,
     batch_size=16,

@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-Normalization = Literal["layer", "batch"]
-
-
-class BatchNorm(nn.BatchNorm1d):
-    """Normalise each feature over all graphs and variables of a batch."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__(width, eps=1e-3, track_running_stats=False)
-
-    def forward(self, states: Tensor) -> Tensor:
-        return super().forward(states.flatten(0, 1)).view_as(states)
+from precede.policy.encoders import NormalizationName, make_norm
 
 
 class AttentionBlock(nn.Module):
@@ -28,13 +16,12 @@ class AttentionBlock(nn.Module):
     by Glorot's rule.
     """
 
-    def __init__(self, width: int, n_heads: int, normalization: Normalization) -> None:
+    def __init__(self, width: int, n_heads: int, normalization: NormalizationName) -> None:
         super().__init__()
         self.n_heads = n_heads
         self.project = nn.Linear(width, 3 * width)
         self.feed_forward = nn.Sequential(nn.Linear(width, 4 * width), nn.ReLU(), nn.Linear(4 * width, width))
-        norm = BatchNorm if normalization == "batch" else nn.LayerNorm
-        self.norm_attention, self.norm_forward = norm(width), norm(width)
+        self.norm_attention, self.norm_forward = make_norm(normalization, width), make_norm(normalization, width)
         self.rectify = normalization == "batch"
         if self.rectify:
             for part in (*self.project.weight.split(width), self.feed_forward[0].weight, self.feed_forward[2].weight):
@@ -68,11 +55,11 @@ class GraphPolicy(nn.Module):
         n_blocks: int,
         decoder_width: int,
         bias: float | None,
-        normalization: Normalization,
+        normalization: NormalizationName,
     ) -> None:
         super().__init__()
         self.embed = nn.Linear(n_inputs, width)
-        self.norm_embedding = BatchNorm(width) if normalization == "batch" else nn.Identity()
+        self.norm_embedding = make_norm("batch", width) if normalization == "batch" else nn.Identity()
         self.blocks = nn.Sequential(*(AttentionBlock(width, n_heads, normalization) for _ in range(n_blocks)))
         self.cause = nn.Linear(width, decoder_width, bias=False)
         self.effect = nn.Linear(width, decoder_width, bias=False)

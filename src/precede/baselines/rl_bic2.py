@@ -12,13 +12,14 @@ import torch.nn.functional as F
 from torch import nn
 
 from precede.baselines.acyclicity import strongest_dag
-from precede.baselines.graph_policy import GraphPolicy, Normalization
+from precede.baselines.graph_policy import GraphPolicy
 from precede.baselines.graph_reward import GraphBIC, GraphReward, Judgement, Noise
 from precede.data.load import Table
 from precede.device import choose_device
 from precede.errors import OptionError, check_choice, check_positive
 from precede.estimator import CausalEstimator, Findings
 from precede.graph import BoolArray, FloatArray
+from precede.policy.encoders import NormalizationName
 from precede.progress import Deadline, ProgressBar
 from precede.randomness import RandomState, numpy_rng, seeded_torch, torch_generator
 from precede.scores.covariance import covariance
@@ -159,7 +160,7 @@ class RLBIC2(CausalEstimator):
         n_heads: int = 16,
         n_blocks: int = 6,
         decoder_width: int = 16,
-        normalization: Normalization = "layer",
+        normalization: NormalizationName = "layer",
         bias: float | Literal["auto"] | None = "auto",
         learning_rate: float = 3e-4,
         entropy_weight: float = 0.05,
@@ -251,7 +252,7 @@ class RLBIC2(CausalEstimator):
             check_positive("cycle_step", self.cycle_step)
         check_choice("credit", self.credit, ("edge", "graph"))
         check_choice("inputs", self.inputs, get_args(InputsName))
-        check_choice("normalization", self.normalization, get_args(Normalization))
+        check_choice("normalization", self.normalization, get_args(NormalizationName))
         if self.patience is not None:
             check_positive("patience", self.patience, integer=True)
         if self.width % self.n_heads:

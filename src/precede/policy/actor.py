@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from precede.policy.decoders import DecoderName, PointerName, make_decoder
-from precede.policy.encoders import EncoderName, make_encoder
+from precede.policy.encoders import EncoderName, NormalizationName, make_encoder
 
 
 class Actor(nn.Module):
@@ -16,7 +16,7 @@ class Actor(nn.Module):
     ----------
     n_inputs : int
         Length of each variable's input.
-    encoder, decoder, pointer : str
+    encoder, decoder, pointer, normalization : str
         The architecture.
     """
 
@@ -26,9 +26,10 @@ class Actor(nn.Module):
         encoder: EncoderName = "transformer",
         decoder: DecoderName = "lstm",
         pointer: PointerName = "dot",
+        normalization: NormalizationName = "layer",
     ) -> None:
         super().__init__()
-        self.encoder = make_encoder(encoder, n_inputs)
+        self.encoder = make_encoder(encoder, n_inputs, normalization)
         self.decoder = make_decoder(decoder, self.encoder.width, pointer)
 
     @torch.no_grad()

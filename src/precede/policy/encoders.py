@@ -12,6 +12,7 @@ from precede.policy.alternating import AlternatingEncoder
 from precede.policy.moments import MomentsEncoder
 
 EncoderName = Literal["null", "mlp", "lstm", "transformer", "alternating", "moments"]
+NormalizationName = Literal["layer", "batch"]
 
 WIDTH = 256  # Appendix A.2: the embedded state
 HEADS = 8  # Appendix A.2
@@ -68,20 +69,32 @@ class LSTMEncoder(nn.Module):
         return result
 
 
+class BatchNorm(nn.BatchNorm1d):
+    """Normalise each feature over all variables and all members of a batch; the same in training and after."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__(width, eps=1e-3, track_running_stats=False)
+
+    def forward(self, states: Tensor) -> Tensor:
+        return super().forward(states.flatten(0, 1)).view_as(states)
+
+
+def make_norm(name: NormalizationName, width: int = WIDTH) -> nn.Module:
+    """Build a normalisation of (batch, n_variables, width) states."""
+    check_choice("normalization", name, get_args(NormalizationName))
+    return BatchNorm(width) if name == "batch" else nn.LayerNorm(width)
+
+
 class TransformerBlock(nn.Module):
-    """Multi-head self-attention over variables, then two feed-forward layers, each part added and normalised.
+    """Multi-head self-attention over variables, then two feed-forward layers, each part added and normalised."""
 
-    Deviations from the paper: it says "a normalization layer"; we take layer normalisation, which does not mix the
-    orders of a batch.
-    """
-
-    def __init__(self) -> None:
+    def __init__(self, normalization: NormalizationName) -> None:
         super().__init__()
         self.project = nn.Linear(WIDTH, 3 * WIDTH)
         self.merge = nn.Linear(WIDTH, WIDTH)
         self.forward_layers = nn.Sequential(nn.Linear(WIDTH, FEED_FORWARD), nn.ReLU(), nn.Linear(FEED_FORWARD, WIDTH))
-        self.norm_attention = nn.LayerNorm(WIDTH)
-        self.norm_forward = nn.LayerNorm(WIDTH)
+        self.norm_attention = make_norm(normalization)
+        self.norm_forward = make_norm(normalization)
 
     def forward(self, states: Tensor) -> Tensor:
         batch, d, _ = states.shape
@@ -94,17 +107,24 @@ class TransformerBlock(nn.Module):
 
 
 class TransformerEncoder(nn.Module):
-    """A feed-forward layer with 256 units and three self-attention blocks (Figure 5)."""
+    """A feed-forward layer with 256 units and three self-attention blocks (Figure 5).
+
+    Where the paper only says "a normalization layer" there are two readings. "batch" is that of RL-BIC2, on whose
+    encoder the paper's is built, with one more after the first layer: a state keeps the scale of its variable, which
+    resampled rows need to be told apart. "layer" normalises each state by itself and is for inputs that carry the scale
+    as a number of its own.
+    """
 
     width = WIDTH
 
-    def __init__(self, n_inputs: int) -> None:
+    def __init__(self, n_inputs: int, normalization: NormalizationName = "layer") -> None:
         super().__init__()
         self.embed = nn.Linear(n_inputs, WIDTH)
-        self.blocks = nn.Sequential(*(TransformerBlock() for _ in range(BLOCKS)))
+        self.norm_embedding = make_norm(normalization) if normalization == "batch" else nn.Identity()
+        self.blocks = nn.Sequential(*(TransformerBlock(normalization) for _ in range(BLOCKS)))
 
     def forward(self, inputs: Tensor) -> Tensor:
-        result: Tensor = self.blocks(self.embed(inputs))
+        result: Tensor = self.blocks(self.norm_embedding(self.embed(inputs)))
         return result
 
 
@@ -125,8 +145,10 @@ Encoder = (
 )
 
 
-def make_encoder(name: EncoderName, n_inputs: int) -> Encoder:
+def make_encoder(name: EncoderName, n_inputs: int, normalization: NormalizationName = "layer") -> Encoder:
     """Build an encoder that maps (batch, n_variables, n_inputs) to (batch, n_variables, width).
+
+    Only the transformer normalises as it is told.
 
     Examples
     --------
@@ -143,7 +165,7 @@ def make_encoder(name: EncoderName, n_inputs: int) -> Encoder:
         case "lstm":
             return LSTMEncoder(n_inputs)
         case "transformer":
-            return TransformerEncoder(n_inputs)
+            return TransformerEncoder(n_inputs, normalization)
         case "alternating":  # these two take any number of rows
             return AlternatingEncoder()
         case "moments":

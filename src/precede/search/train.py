@@ -18,7 +18,7 @@ from precede.knowledge import Constraints
 from precede.policy.actor import Actor
 from precede.policy.critic import Critic
 from precede.policy.decoders import DecoderName, PointerName, select_states, visited_states, with_initial_state
-from precede.policy.encoders import EncoderName
+from precede.policy.encoders import EncoderName, NormalizationName
 from precede.progress import Deadline
 from precede.randomness import seeded_torch, torch_generator
 from precede.scores.protocol import OrderScore
@@ -50,6 +50,7 @@ class TrainingSettings:
     encoder: EncoderName
     decoder: DecoderName
     pointer: PointerName
+    normalization: NormalizationName
     inputs: InputsName
     n_iterations: int
     batch_size: int
@@ -117,7 +118,8 @@ class Trainer:
             self.inputs = ResampledInputs(values, settings.n_samples, rows, self.device)
         with seeded_torch(rng):
             if pretrained is None:
-                self.actor = Actor(self.inputs.n_inputs, settings.encoder, settings.decoder, settings.pointer)
+                architecture = settings.encoder, settings.decoder, settings.pointer, settings.normalization
+                self.actor = Actor(self.inputs.n_inputs, *architecture)
             else:
                 self.actor = pretrained.started_on(self.inputs.draw(1))
             self.critic = Critic(self.actor.encoder.width)
