@@ -203,3 +203,14 @@ def test_a_file_that_cannot_be_written(csv: str, tmp_path: Path) -> None:
 
 def test_a_negative_number_of_resamples_is_refused_before_the_fit(csv: str) -> None:
     assert runner.invoke(app, ["discover", csv, "--bootstrap=-1"]).exit_code == 2
+
+
+@pytest.mark.parametrize("command", [["discover", "--method=eqvar"], ["order"]])
+def test_columns_are_left_out(tmp_path: Path, command: list[str]) -> None:
+    data = pc.simulate(n_variables=4, degree=1, n_samples=200, random_state=0).data.assign(unit=1.0)
+    data.to_csv(tmp_path / "data.csv", index=False)
+    refused = runner.invoke(app, [*command, str(tmp_path / "data.csv")])
+    assert refused.exit_code == 2
+    done = runner.invoke(app, [*command, str(tmp_path / "data.csv"), "--leave-out", "unit", "--json", "--quiet"])
+    assert done.exit_code == 0, done.output
+    assert sorted(json.loads(done.stdout)["order"]) == sorted(data.columns[:4])

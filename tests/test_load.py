@@ -337,3 +337,42 @@ def test_checks_cost_little_memory():
     tracemalloc.stop()
     assert np.shares_memory(table.values, data)
     assert peak < data.nbytes
+
+
+# columns that are left out
+
+
+@pytest.mark.parametrize("kind", ["frame", "polars", "csv", "numbers", "table"])
+def test_columns_can_be_left_out(tmp_path, kind):
+    frame = pd.DataFrame({"a": [1.0, 2, 4, 3], "b": [2.0, 1, 0, 5], "id": list("wxyz"), "k1": 7.0, "k2": 8.0})
+    source, leave_out = frame, ["id", "k*"]
+    if kind == "polars":
+        source = pytest.importorskip("polars").from_pandas(frame)
+    elif kind == "csv":
+        source = tmp_path / "data.csv"
+        frame.to_csv(source, index=False)
+    elif kind == "numbers":
+        source, leave_out = tmp_path / "data.csv", ["k*"]
+        frame.drop(columns="id").to_csv(source, index=False)
+    elif kind == "table":
+        source, leave_out = load_table(frame.drop(columns=["id", "k1", "k2"]).assign(c=[0.0, 1, 1, 0])), ["c"]
+    table = load_table(source, leave_out=leave_out)
+    assert table.names == ("a", "b")
+    np.testing.assert_array_equal(table.values, frame[["a", "b"]])
+    assert any("Left out as asked" in remark for remark in table.remarks)
+    assert frame.shape == (4, 5)
+
+
+def test_columns_of_an_array_can_be_left_out():
+    values = np.random.default_rng(0).normal(size=(9, 3))
+    table = load_table(values, leave_out=[1])
+    assert table.names == (0, 2)
+    np.testing.assert_array_equal(table.values, values[:, [0, 2]])
+
+
+def test_a_column_to_leave_out_that_is_not_there_is_named():
+    frame = pd.DataFrame({"a": [1.0, 2, 4, 3], "b": [2.0, 1, 0, 5]})
+    with pytest.raises(DataError, match="leave_out names 'c', which is no column; the columns are 'a', 'b'"):
+        load_table(frame, leave_out=["c"])
+    with pytest.raises(DataError, match="only one variable"):
+        load_table(load_table(frame), leave_out=["a"])

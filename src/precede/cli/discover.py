@@ -15,6 +15,7 @@ from precede.cli.terminal import (
     AsJson,
     DataFile,
     Debug,
+    LeaveOut,
     Missing,
     Quiet,
     Seed,
@@ -44,7 +45,8 @@ def discover(
     pruning: Annotated[str | None, typer.Option(help="auto, threshold, bic, cam, cam-f, none.")] = None,
     knowledge: Annotated[Path | None, typer.Option(help="JSON or TOML file with what is known.")] = None,
     missing: Missing = "refuse",
-    max_time: Annotated[float | None, typer.Option(help="Seconds for the search.")] = None,
+    leave_out: LeaveOut = None,
+    max_time: Annotated[float | None, typer.Option(help="Seconds for the score and the search.")] = None,
     checkpoint: Annotated[Path | None, typer.Option(help="File that training is saved to every few seconds.")] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on from the checkpoint, and with the bootstrap in OUT.")
@@ -78,7 +80,7 @@ def discover(
             "verbose": not quiet, **_assignments(option or []),
         })  # fmt: skip
         truth = load_sachs().graph if data == "sachs" else None
-        table = load_table(load_sachs().data if data == "sachs" else data, missing=missing)
+        table = load_table(load_sachs().data if data == "sachs" else data, missing, leave_out or ())
         model.fit(table)
         # before the bootstrap: Ctrl-C there costs no fit
         files = [] if out is None else write_results(out, model, table)

@@ -13,6 +13,7 @@ from precede.cli.terminal import (
     AsJson,
     DataFile,
     Debug,
+    LeaveOut,
     Missing,
     Quiet,
     edge_records,
@@ -31,6 +32,7 @@ def order(
     data: DataFile,
     pretrained: Annotated[str, typer.Option(help="default, paper, or the path of a saved policy.")] = "default",
     missing: Missing = "refuse",
+    leave_out: LeaveOut = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
     debug: Debug = False,
@@ -43,7 +45,7 @@ def order(
 
         log_to_terminal(quiet)
         start = time.perf_counter()
-        table = load_table(load_sachs().data if data == "sachs" else data, missing=missing)
+        table = load_table(load_sachs().data if data == "sachs" else data, missing, leave_out or ())
         graph = first_look(table, pretrained)
         seconds = time.perf_counter() - start
         if as_json:

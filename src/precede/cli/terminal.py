@@ -24,6 +24,10 @@ Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an e
 Seed = Annotated[int | None, typer.Option("--seed", help="Same seed, same result.")]
 DataFile = Annotated[str, typer.Argument(help="A CSV or Parquet file, or 'sachs' for the bundled protein data.")]
 Missing = Annotated[str, typer.Option(help="What to do with missing values: refuse, drop, impute.")]
+LeaveOut = Annotated[
+    list[str] | None,
+    typer.Option("--leave-out", help="A column to leave out; may be given again, * is any text."),
+]
 
 
 @contextmanager

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ class Table:
         return int(self.values.shape[1])
 
 
-def load_table(source: Any, missing: str = "refuse") -> Table:
+def load_table(source: Any, missing: str = "refuse", leave_out: Sequence[Hashable] = ()) -> Table:
     """Check and label a data set.
 
     Parameters
@@ -64,6 +65,8 @@ def load_table(source: Any, missing: str = "refuse") -> Table:
         become floats. Never modified; a float64 array is not copied.
     missing : "refuse", "drop" or "impute"
         Missing values are an error, cost their row, or are filled with the column's mean.
+    leave_out : sequence of names
+        Columns that are not read; a ``*`` in a name stands for anything.
 
     Returns
     -------
@@ -89,21 +92,21 @@ def load_table(source: Any, missing: str = "refuse") -> Table:
     """
     check_choice("missing", missing, MISSING_CHOICES)
     if isinstance(source, Table):  # checked before
-        return source
+        return source if not leave_out else _chosen(source, leave_out)
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         frame, remarks = read_file(path)
         for remark in remarks:
             logger.warning(remark)  # nobody asked for it
         try:
-            return _table(frame, missing, remarks)
+            return _table(frame, missing, remarks, leave_out)
         except DataError as error:
             raise DataError(f"{path.name}: {error}") from None
-    return _table(source, missing, [])
+    return _table(source, missing, [], leave_out)
 
 
-def _table(source: Any, missing: str, remarks: list[str]) -> Table:
-    values, names, notes = _matrix(source)
+def _table(source: Any, missing: str, remarks: list[str], leave_out: Sequence[Hashable]) -> Table:
+    values, names, notes = _matrix(source, leave_out)
     check_size(values, names, "")
     absent, infinite = missing_counts(values)
     if infinite.any():
@@ -125,17 +128,20 @@ def _table(source: Any, missing: str, remarks: list[str]) -> Table:
     return Table(view, names, labelled, (*remarks, *notes))
 
 
-def _matrix(source: Any) -> tuple[FloatArray, tuple[Hashable, ...], list[str]]:
+def _matrix(source: Any, leave_out: Sequence[Hashable]) -> tuple[FloatArray, tuple[Hashable, ...], list[str]]:
     """Turn any accepted object into a float64 matrix, copying at most once."""
     if isinstance(source, Numbers):
-        return source.values, source.names, []
+        return _without(source.values, source.names, leave_out)
     if isinstance(source, pd.DataFrame):
         names: tuple[Hashable, ...] = tuple(source.columns)
         check_names(names)
+        if leave_out:  # before the columns are looked at
+            kept = _kept(names, leave_out)
+            source, names = source.iloc[:, kept], tuple(names[k] for k in kept)
         values, notes = frame_to_matrix(source)
-        return values, names, notes
+        return values, names, notes + _note(leave_out)
     if type(source).__module__.partition(".")[0] in ("polars", "pyarrow"):
-        return _matrix(_columnar_frame(source))
+        return _matrix(_columnar_frame(source), leave_out)
     if hasattr(source, "toarray"):
         raise DataError("the data is a sparse matrix: pass its .toarray().")
     if hasattr(source, "detach"):  # a torch tensor
@@ -155,9 +161,40 @@ def _matrix(source: Any) -> tuple[FloatArray, tuple[Hashable, ...], list[str]]:
         )
     names = tuple(range(array.shape[1]))
     if array.dtype.kind not in "fiub":
-        values, notes = frame_to_matrix(pd.DataFrame(array).infer_objects())
-        return values, names, notes
-    return array.astype(np.float64, copy=False), names, []
+        return _matrix(pd.DataFrame(array).infer_objects(), leave_out)
+    return _without(array.astype(np.float64, copy=False), names, leave_out)
+
+
+def _kept(names: tuple[Hashable, ...], leave_out: Sequence[Hashable]) -> list[int]:
+    """Places of the columns that stay."""
+    out: set[int] = set()
+    for name in leave_out:
+        found = {k for k, column in enumerate(names) if column == name or fnmatchcase(str(column), str(name))}
+        if not found:
+            raise DataError(f"leave_out names {name!r}, which is no column; the columns are {listed(names, 20)}.")
+        out |= found
+    return [k for k in range(len(names)) if k not in out]
+
+
+def _without(
+    values: FloatArray, names: tuple[Hashable, ...], leave_out: Sequence[Hashable]
+) -> tuple[FloatArray, tuple[Hashable, ...], list[str]]:
+    if not leave_out:
+        return values, names, []
+    kept = _kept(names, leave_out)
+    return values[:, kept], tuple(names[k] for k in kept), _note(leave_out)
+
+
+def _note(leave_out: Sequence[Hashable]) -> list[str]:
+    return [f"Left out as asked: {listed(leave_out, 20)}."] if leave_out else []
+
+
+def _chosen(table: Table, leave_out: Sequence[Hashable]) -> Table:
+    """A checked table with fewer columns."""
+    values, names, notes = _without(table.values, table.names, leave_out)
+    check_size(values, names, " once columns are left out")
+    values.flags.writeable = False
+    return Table(values, names, table.labelled, (*table.remarks, *notes))
 
 
 def _columnar_frame(source: Any) -> pd.DataFrame:

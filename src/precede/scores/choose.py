@@ -115,7 +115,7 @@ def choose_score(table: Table) -> Choice:
                 figures,
             )
         return Choice("sparse-gp", f"{reason}.", figures)
-    straight = f"{1 - curved:.0%} of the most dependent pairs are straight".replace("%", " %")
+    straight = f"A line fits {1 - curved:.0%} of the most dependent pairs as well as a curve".replace("%", " %")
     share = f"{not_normal:.0%}".replace("%", " %")
     if not_normal >= NOT_NORMAL_SHARE:
         return Choice(
