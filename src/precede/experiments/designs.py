@@ -67,7 +67,14 @@ def gp_20(sem: str) -> tuple[Data, ...]:
     return tuple(Data(str(m), "er", 20, 4, sem, m) for m in (1000, 500, 400, 200))
 
 
-GP_20_METHODS = (*plain(["cam"]), CORL_2_GP, default_corl("sparse-gp"), *plain(["random-cam"]))
+GP_20_METHODS = (
+    *plain(["cam"]),
+    CORL_2_GP,
+    default_corl("sparse-gp"),
+    Method("corl-equal", "corl", options={"score": "sparse-gp", "noise": "equal"}),
+    *plain(["random-cam"]),
+)
+EQUAL = "The noise variances of the data are equal: only corl-equal uses that."
 
 DESIGNS = (
     Experiment("table1-30", "Linear Gaussian data, 30 variables", "Table 1", linear_graphs(30), TABLE_1_METHODS),
@@ -154,16 +161,21 @@ DESIGNS = (
         gp_20("gp"),
         GP_20_METHODS,
         metrics=("order_tpr", "shd"),
-        notes=(JOINT, ER4),
+        notes=(JOINT, ER4, EQUAL),
     ),
     Experiment(
         "gp-20-additive",
         "Additive Gaussian process data, 20 variables, ER4, by number of samples",
         "Appendix F",
         gp_20("gp-additive"),
-        (*GP_20_METHODS[:2], default_corl("sparse-gp-additive"), *GP_20_METHODS[3:]),
+        (
+            *GP_20_METHODS[:2],
+            default_corl("sparse-gp-additive"),
+            Method("corl-equal", "corl", options={"score": "sparse-gp-additive", "noise": "equal"}),
+            *plain(["random-cam"]),
+        ),
         metrics=("order_tpr", "shd"),
-        notes=(ADDITIVE, ER4),
+        notes=(ADDITIVE, ER4, EQUAL),
     ),
     Experiment(
         "sachs",
