@@ -376,3 +376,10 @@ def test_a_column_to_leave_out_that_is_not_there_is_named():
         load_table(frame, leave_out=["c"])
     with pytest.raises(DataError, match="only one variable"):
         load_table(load_table(frame), leave_out=["a"])
+
+
+def test_a_columns_own_name_is_no_pattern():
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(9, 4)), columns=["x[1]", "x1", "y?", "yz"])
+    assert load_table(frame, leave_out=["x[1]", "y?"]).names == ("x1", "yz")
+    assert load_table(frame, leave_out="x1").names == ("x[1]", "y?", "yz")  # not the letters of a text
+    assert load_table(frame, leave_out=frame.columns[:2]).names == ("y?", "yz")

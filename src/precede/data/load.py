@@ -55,7 +55,7 @@ class Table:
         return int(self.values.shape[1])
 
 
-def load_table(source: Any, missing: str = "refuse", leave_out: Sequence[Hashable] = ()) -> Table:
+def load_table(source: Any, missing: str = "refuse", leave_out: str | Sequence[Hashable] = ()) -> Table:
     """Check and label a data set.
 
     Parameters
@@ -65,8 +65,9 @@ def load_table(source: Any, missing: str = "refuse", leave_out: Sequence[Hashabl
         become floats. Never modified; a float64 array is not copied.
     missing : "refuse", "drop" or "impute"
         Missing values are an error, cost their row, or are filled with the column's mean.
-    leave_out : sequence of names
-        Columns that are not read; a ``*`` in a name stands for anything.
+    leave_out : name or sequence of names
+        Columns that are not looked at. A name may be a pattern, such as "gene_*"; a column's own name is never read as
+        one.
 
     Returns
     -------
@@ -91,6 +92,7 @@ def load_table(source: Any, missing: str = "refuse", leave_out: Sequence[Hashabl
     precede.errors.DataError: column 'b' is constant (every value is 5): leave it out.
     """
     check_choice("missing", missing, MISSING_CHOICES)
+    leave_out = [leave_out] if isinstance(leave_out, str) else list(leave_out)  # an Index has no truth value
     if isinstance(source, Table):  # checked before
         return source if not leave_out else _chosen(source, leave_out)
     if isinstance(source, str | os.PathLike):
@@ -169,7 +171,8 @@ def _kept(names: tuple[Hashable, ...], leave_out: Sequence[Hashable]) -> list[in
     """Places of the columns that stay."""
     out: set[int] = set()
     for name in leave_out:
-        found = {k for k, column in enumerate(names) if column == name or fnmatchcase(str(column), str(name))}
+        found = {k for k, column in enumerate(names) if column == name}
+        found = found or {k for k, column in enumerate(names) if fnmatchcase(str(column), str(name))}
         if not found:
             raise DataError(f"leave_out names {name!r}, which is no column; the columns are {listed(names, 20)}.")
         out |= found
