@@ -83,6 +83,7 @@ def test_the_papers_settings() -> None:
         assert (settings["actor_learning_rate"], settings["critic_learning_rate"]) == (1e-4, 1e-3)
         assert (settings["pruning"], settings["threshold"]) == ("threshold", 0.3)
         assert settings["entropy_bonus"] == 0.0
+        assert (settings["pointer"], settings["normalization"]) == ("additive", "batch")
     with pytest.raises(OptionError, match="did you mean"):
         pc.CORL.paper("corl-3")
 
@@ -177,6 +178,7 @@ def test_knowledge_is_obeyed(made: pc.Dataset) -> None:
         ({"shaping": "bounds"}, "did you mean 'bound'"),
         ({"pointer": "dots"}, "did you mean 'dot'"),
         ({"normalization": "bach"}, "did you mean 'batch'"),
+        ({"normalization": "bach", "encoder": "mlp"}, "did you mean 'batch'"),
         ({"noise": "uneqal"}, "did you mean 'unequal'"),
         ({"noise": "unequal"}, "log det S for every order"),
         ({"n_iterations": 0}, "n_iterations=0 will not do"),

@@ -128,6 +128,30 @@ def test_patience_ends_the_run(data: np.ndarray) -> None:
 def test_max_time_ends_the_run(data: np.ndarray) -> None:
     _, records = run(data, n_iterations=100_000, max_time=0.2)
     assert 0 < len(records) < 100_000
+    assert len(run(data, max_time=1e-12)[1]) == 1  # never an order that nobody scored
+
+
+def test_normalization_reaches_the_encoder(data: np.ndarray) -> None:
+    batch, layer = (run(data, n_iterations=2, normalization=name)[0] for name in ("batch", "layer"))
+    assert any(isinstance(part, torch.nn.BatchNorm1d) for part in batch.actor.modules())
+    assert not any(isinstance(part, torch.nn.BatchNorm1d) for part in layer.actor.modules())
+
+
+def test_a_best_score_of_another_score_is_not_kept(data: np.ndarray) -> None:
+    """As where ``max_time`` cut the table of parent sets at another size than in the run that was saved."""
+
+    class Shifted(LinearScore):
+        def total(self, sums: torch.Tensor) -> torch.Tensor:
+            return super().total(sums) - 1000
+
+    first, _ = run(data, n_iterations=3)
+    same = Trainer(LinearScore(data), data, SETTINGS, Constraints.none(8), np.random.default_rng(0))
+    same.restore(first.state())
+    assert same.best_score == first.best_score
+    other = Trainer(Shifted(data), data, SETTINGS, Constraints.none(8), np.random.default_rng(0))
+    other.restore(first.state())
+    assert other.best_score == pytest.approx(first.best_score - 1000)
+    assert (other.best_order == first.best_order).all()
 
 
 def test_sampled_orders_obey_knowledge(data: np.ndarray) -> None:

@@ -81,8 +81,9 @@ class CORL(CausalEstimator):
     knowledge : Knowledge, optional
         Obeyed by the sampling, the polish, the exact search and the pruning.
     pretrained : {"default", "paper"} or path, optional
-        Start from a pretrained policy, whose architecture takes the place of ``encoder``, ``decoder``, ``pointer``
-        and ``n_samples``. With ``n_iterations=0`` and ``polish=False`` its most likely order is the result.
+        Start from a pretrained policy, whose architecture takes the place of ``encoder``, ``decoder``, ``pointer``,
+        ``normalization`` and ``n_samples``. With ``n_iterations=0`` and ``polish=False`` its most likely order is the
+        result.
     n_iterations, batch_size, n_samples : int
         Iterations of Algorithm 1, orders in each, rows that the encoder sees.
     patience : int or None
@@ -273,6 +274,7 @@ class CORL(CausalEstimator):
         check_choice("pruning", self.pruning, get_args(PruningName))
         check_choice("search", self.search, get_args(SearchName))
         check_choice("shaping", self.shaping, get_args(ShapingName))
+        check_choice("normalization", self.normalization, get_args(NormalizationName))
         for name in ("batch_size", "n_samples"):
             check_positive(name, getattr(self, name), integer=True)
         if self.n_iterations != 0 or self.pretrained is None:  # a pretrained policy needs no training

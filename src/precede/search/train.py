@@ -163,12 +163,12 @@ class Trainer:
         )[0]
 
     def run(self) -> Iterator[Record]:
-        """Train until the iterations, the patience or the time is spent; yield a record per iteration.
+        """Train until the iterations, the patience or the time is spent; yield a record per iteration, one at least.
 
         Everything that :meth:`state` holds is settled whenever ``record.iteration == trainer.iteration``.
         """
         settings, deadline, earlier = self.settings, Deadline(self.settings.max_time), self.seconds
-        while not self.finished and not deadline.passed():
+        while not self.finished and (self.iteration == 0 or not deadline.passed()):
             figures = [self._advance()]
             # groups end at multiples, so that a resumed run stops where an uninterrupted one would
             while self.iteration % READ_EVERY and self.iteration < settings.n_iterations and not deadline.passed():
@@ -306,6 +306,10 @@ class Trainer:
         self.seconds = float(state["seconds"])
         self._best_order = state["best_order"].to(self.device)
         self._best_score = state["best_score"].to(self.device)
+        if self.iteration:
+            now = self.score.total(self.score.terms(self._best_order[None]).sum(1))[0]
+            if not torch.isclose(now, self._best_score, rtol=1e-6):  # max_time has cut the score's table elsewhere
+                self._best_score = now
         self._known_best = self.best_score
         self._iteration = self._new_iteration()  # the optimisers' states are others now
 
