@@ -184,6 +184,9 @@ def test_evidence_reads_its_options():
         GaussianProcessEvidence(values, kernel="join")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="did you mean 'equal'"):
         GaussianProcessEvidence(values, noise="equl")  # type: ignore[arg-type]
+    values[:, 1] = np.arange(200) == 1  # constant in the rows that are left
+    with pytest.raises(DataError, match=r"column 1 .* is constant in the 50 rows"):
+        GaussianProcessEvidence(values, max_samples=50)
 
 
 def test_near_duplicate_columns_do_not_break_the_kernels():

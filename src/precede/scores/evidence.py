@@ -126,6 +126,11 @@ class GaussianProcessEvidence:
         self.n_variables: int = values.shape[1]
         self._check_memory(memory_limit)
         variances = values.var(axis=0)
+        if not variances.all():  # of the rows that are left
+            raise DataError(
+                f"column {int(variances.argmin())} (counted from 0) is constant in the {self.n_samples} rows that the "
+                "GP evidence uses: leave it out, or take another score."
+            )
         standardised = (values - values.mean(axis=0)) / np.sqrt(variances)
         size = 8 * len(LENGTHSCALES) * self.n_variables * self.n_samples**2
         self._kept: dict[float, Tensor] | None = {} if size <= KEPT_BYTES else None
