@@ -161,7 +161,7 @@ class GraphReward:
     empty one; :math:`h(A) = \operatorname{tr} e^A - d`.
 
     The weights follow their schedule: :math:`\lambda_1` grows from zero, step by step, up to the score of the best
-    DAG so far, which makes that DAG better than any cyclic graph ; :math:`\lambda_2` grows tenfold
+    DAG so far, which makes that DAG better than any cyclic graph; :math:`\lambda_2` grows tenfold
     from :math:`10^{-\operatorname{round}(d / 3)}` up to 0.01.
 
     Parameters

@@ -40,7 +40,8 @@ def discover(
     ] = None,
     method: Annotated[str, typer.Option("--method", "-m", help="One of 'precede methods'.")] = "corl",
     score: Annotated[
-        str | None, typer.Option(help="auto, linear, nongaussian, quadratic, gp, sparse-linear, sparse-gp.")
+        str | None,
+        typer.Option(help="auto, linear, nongaussian, quadratic, gp, sparse-linear, sparse-gp, sparse-gp-additive."),
     ] = None,
     pruning: Annotated[str | None, typer.Option(help="auto, threshold, bic, cam, cam-f, none.")] = None,
     knowledge: Annotated[Path | None, typer.Option(help="JSON or TOML file with what is known.")] = None,

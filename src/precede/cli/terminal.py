@@ -47,9 +47,10 @@ def kindly(debug: bool) -> Iterator[None]:
     except OSError as error:
         if debug:
             raise
-        where = error.filename2 or error.filename or "a file"
+        name = error.filename2 or error.filename
+        where = "a file" if name is None else repr(str(name))
         Console(stderr=True, soft_wrap=True).print(
-            f"[bold red]precede:[/bold red] {escape(str(where))!r} cannot be read or written: {error.strerror}.",
+            f"[bold red]precede:[/bold red] {escape(f'{where} cannot be read or written: {error.strerror or error}.')}",
             highlight=False,
         )
         raise typer.Exit(2) from None

@@ -224,7 +224,7 @@
         head.getAttribute("aria-sort") === "descending";
       document.querySelectorAll("#edges thead th[aria-sort]").forEach((other) => other.setAttribute("aria-sort", "none"));
       head.setAttribute("aria-sort", up ? "ascending" : "descending");
-      const key = (row) => head.dataset.key ? edges[row.dataset.edge][head.dataset.key] : row.cells[column].textContent;
+      const key = (row) => head.dataset.key ? edges[row.dataset.edge][head.dataset.key] ?? 0 : row.cells[column].textContent;
       const compare = (a, b) => typeof a === "number" ? a - b : a.localeCompare(b, "en", { numeric: true });
       [...body.rows].sort((a, b) => compare(key(a), key(b)) * (up ? 1 : -1)).forEach((row) => body.append(row));
     });
