@@ -18,6 +18,7 @@ from precede.scores.gp import GPScore
 from precede.scores.linear import LinearScore
 from precede.scores.nongaussian import NonGaussianScore
 from precede.scores.quadratic import QuadraticScore
+from precede.search.iteration import Iteration
 from precede.search.train import Trainer
 
 
@@ -55,6 +56,25 @@ def throughput() -> None:
         print(f"  d={d:4d} {10 * batch / (time.perf_counter() - start):14,.0f}")
 
 
+def graphs_change_nothing() -> None:
+    """Records of 40 iterations as two CUDA graphs and as they are: the largest relative difference."""
+    print("recorded step against the step as it is")
+    values = simulate(n_variables=12, random_state=0).data.to_numpy()
+    for name, model in [
+        ("default", CORL(score="linear")),
+        ("corl-1", CORL.paper("corl-1")),
+        ("corl-2", CORL.paper("corl-2")),
+    ]:
+        runs = []
+        for graphed in (False, True):
+            score = LinearScore(values, device="cuda")
+            trainer = Trainer(score, values, model._settings(), Constraints.none(12), np.random.default_rng(0))
+            if not graphed:
+                trainer._iteration = Iteration(trainer._collect, trainer._update)
+            runs.append(torch.stack([trainer.step() for _ in range(40)]))
+        print(f"  {name:12s} {float(((runs[0] - runs[1]) / runs[0]).abs().max()):.1e}")
+
+
 def iteration_time(device: str) -> None:
     print(f"milliseconds per iteration, {device}")
     for d, batch in [(30, 64), (30, 256), (100, 64), (100, 256)]:
@@ -76,6 +96,7 @@ def iteration_time(device: str) -> None:
 if __name__ == "__main__":
     print(torch.cuda.get_device_name(), torch.__version__)
     agreement()
+    graphs_change_nothing()
     throughput()
     iteration_time("cuda")
     iteration_time("cpu")

@@ -156,7 +156,9 @@ def test_neighbor_selection_keeps_the_neighbors(chain):
 
 def test_select_restricts_the_inputs(chain, monkeypatch):
     monkeypatch.setattr("precede.baselines.gran_dag.N_TREES", 5)
-    monkeypatch.setattr("precede.baselines.gran_dag.select_neighbors", lambda values, rng: np.eye(5, k=1, dtype=bool))
+    monkeypatch.setattr(
+        "precede.baselines.gran_dag.select_neighbors", lambda values, rng, **limits: np.eye(5, k=1, dtype=bool)
+    )
     inputs = [GranDAG(**QUICK, select=select).fit(chain[0]).history_.inputs.iloc[0] for select in (True, False, "auto")]
     assert inputs == [4, 20, 20]
     monkeypatch.setattr("precede.baselines.gran_dag.SELECTION_FROM", 5)
@@ -170,3 +172,11 @@ def test_select_restricts_the_inputs(chain, monkeypatch):
 def test_refusals_name_the_option(chain, option):
     with pytest.raises(OptionError, match=next(iter(option))):
         GranDAG(**QUICK | option).fit(chain[0])
+
+
+def test_neighbour_selection_knows_the_time() -> None:
+    """A variable that there is no time for keeps every candidate."""
+    values = np.random.default_rng(0).normal(size=(60, 4))
+    candidates = select_neighbors(values, np.random.default_rng(0), share=5.0, n_trees=5, max_time=1e-9)
+    assert (candidates == ~np.eye(4, dtype=bool)).all()
+    assert not select_neighbors(values, np.random.default_rng(0), share=5.0, n_trees=5).any()

@@ -37,7 +37,7 @@ def first_look(table: Table, pretrained: str | Path = "default") -> CausalGraph:
     policy = load_pretrained(pretrained)
     rng, device = numpy_rng(SEED), torch.device("cpu")
     torch_generator(rng, device)  # that of the sampling, which CORL draws before it draws the rows
-    order = policy.most_likely_order(policy.architecture.inputs(table.values, rng, device).draw(1)).numpy()
+    order = policy.actor.most_likely_order(policy.architecture.inputs(table.values, rng, device).draw(1)).numpy()
     matrix = regularised(covariance(table.values))
     edges = prune_by_bic(matrix, order, table.n_samples)
     return CausalGraph.from_matrix(edges, regression_on(matrix, edges, order), order, table.names)

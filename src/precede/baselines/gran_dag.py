@@ -98,11 +98,18 @@ class ConditionalNetworks(nn.Module):
 
 
 def select_neighbors(
-    values: FloatArray, rng: np.random.Generator, share: float = 0.75, n_trees: int = N_TREES
+    values: FloatArray,
+    rng: np.random.Generator,
+    share: float = 0.75,
+    n_trees: int = N_TREES,
+    *,
+    max_time: float | None = None,
+    verbose: bool = False,
 ) -> BoolArray:
     """Candidate parents of each variable by the importance of the others in extremely randomised trees.
 
-    An input is kept when its importance is at least ``share`` of the mean importance, as in the authors' program.
+    An input is kept when its importance is at least ``share`` of the mean importance, as in the authors' program. A
+    variable that ``max_time`` leaves no time for keeps all the others.
 
     Returns
     -------
@@ -110,13 +117,18 @@ def select_neighbors(
         ``[i, j]``: i may cause j.
     """
     d = values.shape[1]
-    candidates = np.zeros((d, d), dtype=bool)
-    for j in range(d):
-        others = np.arange(d) != j
-        forest = ExtraTreesRegressor(n_estimators=n_trees, random_state=int(rng.integers(2**31)))
-        importance = forest.fit(values[:, others], values[:, j]).feature_importances_
-        # The authors average over d inputs, their own column zeroed, and not over the d - 1 others.
-        candidates[others, j] = importance >= share * importance.sum() / d
+    candidates = ~np.eye(d, dtype=bool)
+    deadline = Deadline(max_time)
+    with ProgressBar("GraN-DAG neighbours", d, verbose) as bar:
+        for j in range(d):
+            if deadline.passed():
+                break
+            others = np.arange(d) != j
+            forest = ExtraTreesRegressor(n_estimators=n_trees, random_state=int(rng.integers(2**31)))
+            importance = forest.fit(values[:, others], values[:, j]).feature_importances_
+            # The authors average over d inputs, their own column zeroed, and not over the d - 1 others.
+            candidates[others, j] = importance >= share * importance.sum() / d
+            bar.update(j + 1)
     return candidates
 
 
@@ -159,7 +171,7 @@ class GranDAG(CausalEstimator):
     standardize : bool
         Scale the columns to variance one for training; needed where units differ by orders of magnitude.
     max_time : float or None
-        Seconds of training; thresholding and pruning come after.
+        Seconds of neighbour selection (half of them at most) and training; thresholding and pruning come after.
     device : str
         "auto", "cpu" or "cuda".
     random_state : int, Generator or None
@@ -248,7 +260,8 @@ class GranDAG(CausalEstimator):
         d = table.n_variables
         candidates = ~np.eye(d, dtype=bool)
         if self.select is True or (self.select == "auto" and d >= SELECTION_FROM):
-            candidates = select_neighbors(table.values, rng)
+            half = None if self.max_time is None else self.max_time / 2
+            candidates = select_neighbors(table.values, rng, max_time=half, verbose=self.verbose)
         with seeded_torch(rng):
             mask = torch.tensor(candidates, dtype=torch.float32)
             model = ConditionalNetworks(d, int(self.n_layers), int(self.hidden_size), mask).to(device)

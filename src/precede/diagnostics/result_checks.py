@@ -179,6 +179,9 @@ def stability(edges: BoolArray, confidence: FloatArray, names: Sequence[Hashable
     if not unstable:
         more = f"; so did {lacking}" if absent else ""
         sentence = f"Every one of the {n} edges came back in at least half of the resamples (0 unstable){more}."
+        if n == 0:
+            more = f"; in at least half of the resamples came {lacking}" if absent else ""
+            sentence = f"The graph has no edge that could be unstable{more}."
         return Diagnostic(name, 0.0, sentence, "note" if absent else "fine", details)
     more = f"; in at least half came {lacking}" if absent else ""
     sentence = (

@@ -85,12 +85,6 @@ class Pretrained:
             actor.train()  # cuDNN differentiates an LSTM in training mode only
         return actor
 
-    @torch.no_grad()
-    def most_likely_order(self, inputs: Tensor) -> Tensor:
-        """Greedy decode of one data set, given as (1, n_variables, n_inputs)."""
-        d = inputs.shape[1]
-        return self.actor.sample(self.actor.encoder(inputs), torch.zeros((1, d, d), device=inputs.device))[0]
-
 
 def save_policy(path: Path | str, actor: Actor, architecture: Architecture, notes: Mapping[str, str]) -> None:
     """Write the policy to one safetensors file; a half-written file never takes the place of a good one."""

@@ -6,6 +6,7 @@ The loop prints nothing, plots nothing and writes no file: it yields records.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -134,7 +135,7 @@ class Trainer:
         self._best_order = torch.tensor(start, device=self.device)
         self._best_score = torch.full((), -torch.inf, dtype=torch.float64, device=self.device)
         if pretrained is not None:  # the order that it finds most likely is the one to beat
-            self._best_order = self.most_likely_order()
+            self._best_order = self.actor.most_likely_order(self.inputs.draw(1), self.before)
             self._best_score = score.total(score.terms(self._best_order[None]).sum(1))[0]
         self._iteration = self._new_iteration()
 
@@ -153,14 +154,6 @@ class Trainer:
 
     def _adam(self, network: torch.nn.Module, rate: float) -> torch.optim.Adam:
         return torch.optim.Adam(network.parameters(), rate, fused=True, capturable=self.device.type == "cuda")
-
-    @torch.no_grad()
-    def most_likely_order(self) -> Tensor:
-        """Greedy decode: the most likely variable at every step, (n_variables,)."""
-        d = self.score.n_variables
-        return self.actor.sample(
-            self.actor.encoder(self.inputs.draw(1)), torch.zeros((1, d, d), device=self.device), self.before
-        )[0]
 
     def run(self) -> Iterator[Record]:
         """Train until the iterations, the patience or the time is spent; yield a record per iteration, one at least.
@@ -191,7 +184,8 @@ class Trainer:
         )
 
     def _advance(self) -> Tensor:
-        figures = self.step()
+        with torch.cuda.device(self.device) if self.device.type == "cuda" else nullcontext():
+            figures = self.step()
         self.iteration += 1
         return figures
 
@@ -213,7 +207,10 @@ class Trainer:
         return torch.stack([totals.mean(), batch_best, self._best_score, entropy.double()])
 
     def _new_iteration(self) -> Iteration:
-        return (GraphedIteration if self.device.type == "cuda" else Iteration)(self._collect, self._update)
+        if self.device.type != "cuda":
+            return Iteration(self._collect, self._update)
+        with torch.cuda.device(self.device):
+            return GraphedIteration(self._collect, self._update)
 
     def _collect(self, inputs: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
         """Encode, and draw an order for each row of the noise."""
