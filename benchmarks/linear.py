@@ -8,6 +8,7 @@ Prints mean SHD per cell. "policy" is RL alone, "default" is RL and polish, "cli
 from __future__ import annotations
 
 import argparse
+import resource
 import time
 
 import numpy as np
@@ -43,6 +44,7 @@ def run_cell(cell: str, seed: int, device: str, max_time: float | None) -> dict[
     start = time.perf_counter()
     model = CORL(score="linear", device=device, random_state=seed, verbose=False, max_time=max_time).fit(made.data)
     seconds = time.perf_counter() - start
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     search = model.diagnostics_["search"]
     return {
         "cell": cell,
@@ -56,6 +58,7 @@ def run_cell(cell: str, seed: int, device: str, max_time: float | None) -> dict[
         "policy - best": search["policy_score"] - search["best_score"],
         "iterations": search["iterations"],
         "seconds": seconds,
+        "peak GiB": memory,
         "paper CORL-2": PAPER.get(cell, float("nan")),
     }
 
