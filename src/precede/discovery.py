@@ -15,7 +15,7 @@ from precede.confidence import OrderSample
 from precede.data.load import Table
 from precede.device import choose_device, one_thread
 from precede.diagnostics import diagnose
-from precede.errors import KnowledgeError, OptionError, check_choice, check_positive, listed
+from precede.errors import KnowledgeError, OptionError, check_choice, check_not_negative, check_positive, listed
 from precede.estimator import CausalEstimator, Findings
 from precede.graph import CausalGraph, IntArray
 from precede.knowledge import Constraints, Knowledge, constraints_over
@@ -294,8 +294,7 @@ class CORL(CausalEstimator):
             raise OptionError(f"n_restarts={restarts!r} will not do: it must be a whole number, 0 or more, or None.")
         if self.batch_size < 2:
             raise OptionError("batch_size=1 will not do: advantages are relative to the batch, so it takes 2 or more.")
-        if not isinstance(self.entropy_bonus, int | float) or self.entropy_bonus < 0:
-            raise OptionError(f"entropy_bonus={self.entropy_bonus!r} will not do: it must be a number, 0 or more.")
+        check_not_negative("entropy_bonus", self.entropy_bonus)
         if self.gamma > 1:
             raise OptionError(f"gamma={self.gamma} will not do: a discount is at most 1.")
         if self.resume and self.checkpoint is None:

@@ -50,6 +50,12 @@ def check_positive(option: str, value: object, *, integer: bool = False) -> None
         raise OptionError(f"{option}={value!r} will not do: it must be a positive {kind}.")
 
 
+def check_not_negative(option: str, value: object) -> None:
+    """Refuse anything but a number of at least zero."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not value >= 0:
+        raise OptionError(f"{option}={value!r} will not do: it must be a number of at least 0.")
+
+
 def listed(items: Iterable[object], most: int = 5) -> str:
     """Join names for a message, cut after a few.
 

@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from precede.baselines.acyclicity import strongest_dag
 from precede.data.load import Table
-from precede.errors import DataError, OptionError, check_choice, check_positive, listed
+from precede.errors import DataError, check_choice, check_not_negative, check_positive, listed
 from precede.estimator import CausalEstimator, Findings
 from precede.graph import BoolArray, FloatArray
 from precede.progress import Deadline, ProgressBar
@@ -236,12 +236,6 @@ def dual_ascent(problem: AcyclicProblem, max_iterations: int, deadline: Deadline
         yield DualStep(parameters, float(value), float(h), rho, alpha, evaluations)
         if h <= problem.h_tolerance or rho >= problem.rho_max or deadline.passed():
             return
-
-
-def check_not_negative(option: str, value: object) -> None:
-    """Refuse anything but a number of at least zero."""
-    if not isinstance(value, (int, float)) or isinstance(value, bool) or not value >= 0:
-        raise OptionError(f"{option}={value!r} will not do: it must be a number of at least 0.")
 
 
 def _loss(kind: Loss, table: Table) -> ValueAndGradient:

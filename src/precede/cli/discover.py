@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from precede.cli.terminal import (
+    SACHS,
     AsJson,
     DataFile,
     Debug,
@@ -22,6 +23,7 @@ from precede.cli.terminal import (
     edge_records,
     kindly,
     log_to_terminal,
+    read_table,
     show_graph,
 )
 from precede.errors import OptionError, check_choice, listed
@@ -68,7 +70,6 @@ def discover(
     """Learn the causal graph of a table."""
     with kindly(debug):
         from precede.data.datasets import load_sachs
-        from precede.data.load import load_table
         from precede.knowledge import Knowledge
         from precede.report import write_report, write_results
 
@@ -80,8 +81,8 @@ def discover(
             "knowledge": None if knowledge is None else Knowledge.from_file(knowledge),
             "verbose": not quiet, **_assignments(option or []),
         })  # fmt: skip
-        truth = load_sachs().graph if data == "sachs" else None
-        table = load_table(load_sachs().data if data == "sachs" else data, missing, leave_out or ())
+        truth = load_sachs().graph if data == SACHS else None
+        table = read_table(data, missing, leave_out)
         model.fit(table)
         # before the bootstrap: Ctrl-C there costs no fit
         files = [] if out is None else write_results(out, model, table)

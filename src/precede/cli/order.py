@@ -19,6 +19,7 @@ from precede.cli.terminal import (
     edge_records,
     kindly,
     log_to_terminal,
+    read_table,
     show_graph,
 )
 
@@ -39,13 +40,11 @@ def order(
 ) -> None:
     """Show at once the order and graph that a pretrained policy sees: a first look."""
     with kindly(debug):
-        from precede.data.datasets import load_sachs
-        from precede.data.load import load_table
         from precede.first_look import first_look
 
         log_to_terminal(quiet)
         start = time.perf_counter()
-        table = load_table(load_sachs().data if data == "sachs" else data, missing, leave_out or ())
+        table = read_table(data, missing, leave_out)
         graph = first_look(table, pretrained)
         seconds = time.perf_counter() - start
         if as_json:

@@ -16,7 +16,11 @@ from precede.errors import PrecedeError
 
 if TYPE_CHECKING:
     from precede.confidence import Confidence
+    from precede.data.load import Table
     from precede.graph import CausalGraph
+
+SACHS = "sachs"
+"""Stands for the bundled protein data in place of a file."""
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show nothing but the result.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON on standard output.")]
@@ -68,6 +72,14 @@ def log_to_terminal(quiet: bool) -> None:
     logger = logging.getLogger("precede")
     logger.handlers = [RichHandler(console=Console(stderr=True), show_path=False, show_level=False)]
     logger.setLevel(logging.ERROR if quiet else logging.INFO)
+
+
+def read_table(data: str, missing: str, leave_out: list[str] | None) -> Table:
+    """The table that a command is given."""
+    from precede.data.datasets import load_sachs
+    from precede.data.load import load_table
+
+    return load_table(load_sachs().data if data == SACHS else data, missing, leave_out or ())
 
 
 def show_graph(console: Console, graph: CausalGraph, confidence: Confidence | None = None) -> None:
