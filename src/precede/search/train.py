@@ -6,7 +6,6 @@ The loop prints nothing, plots nothing and writes no file: it yields records.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from precede.device import training_on
 from precede.graph import FloatArray, IntArray
 from precede.knowledge import Constraints
 from precede.policy.actor import Actor
@@ -184,7 +184,7 @@ class Trainer:
         )
 
     def _advance(self) -> Tensor:
-        with torch.cuda.device(self.device) if self.device.type == "cuda" else nullcontext():
+        with training_on(self.device):
             figures = self.step()
         self.iteration += 1
         return figures
@@ -209,7 +209,7 @@ class Trainer:
     def _new_iteration(self) -> Iteration:
         if self.device.type != "cuda":
             return Iteration(self._collect, self._update)
-        with torch.cuda.device(self.device):
+        with training_on(self.device):
             return GraphedIteration(self._collect, self._update)
 
     def _collect(self, inputs: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
