@@ -1,8 +1,8 @@
-"""What the paper's mode learns from resampled rows, by their scale and the encoder's normalisation.
+"""What the paper's mode learns from resampled rows, by their scale and number and the encoder's normalisation.
 
-    python benchmarks/resampled_rows.py [--graph sf] [--degree 5] [--nodes 30] [--iterations 270] [--device cuda]
+    python benchmarks/resampled_rows.py [--graph sf] [--degree 5] [--nodes 30] [--iterations 1500] [--device cuda]
 
-Each line is CORL-2 as in ``CORL.paper`` but for the two things named: mean score of the last batch and best score so
+Each line is CORL-2 as in ``CORL.paper`` but for the three things named: mean score of the last batch and best score so
 far, below the score of the greedy order, and the entropy of a choice.
 """
 
@@ -21,13 +21,21 @@ from precede.scores.linear import LinearScore
 from precede.search.greedy import greedy_order
 from precede.search.train import Trainer
 
-VARIANTS = [("overall", "layer"), ("overall", "batch"), ("smallest", "layer"), ("smallest", "batch")]
+VARIANTS = [
+    ("overall", "layer", 64),
+    ("overall", "batch", 64),
+    ("smallest", "layer", 64),
+    ("smallest", "batch", 64),
+    ("smallest", "batch", 256),
+    ("smallest", "batch", 32),
+    ("smallest", "batch", 16),
+]
 
 
-def scaled(values: FloatArray, rows: str) -> FloatArray:
+def scaled(values: FloatArray, unit: str) -> FloatArray:
     """Centred values in a common unit: the overall scale, or the smallest column's with large values squashed."""
     centred = values - values.mean(axis=0)
-    if rows == "overall":
+    if unit == "overall":
         return centred / np.sqrt(np.mean(centred**2))
     return np.arcsinh(centred / centred.std(axis=0).min())
 
@@ -38,7 +46,7 @@ def main() -> None:
     parser.add_argument("--degree", type=int, default=5)
     parser.add_argument("--nodes", type=int, default=30)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--iterations", type=int, default=270)
+    parser.add_argument("--iterations", type=int, default=1500)
     parser.add_argument("--device", default="cpu")
     options = parser.parse_args()
     values = simulate(options.graph, options.nodes, options.degree, random_state=options.seed).data.to_numpy()
@@ -47,20 +55,17 @@ def main() -> None:
     greedy = torch.tensor(greedy_order(score, free), device=score.device)
     optimum = float(score.total(score.terms(greedy[None]).sum(1))[0])
     print(f"{options.nodes}-node {options.graph.upper()}{options.degree}, seed {options.seed}")
-    print("rows      normalisation  iteration        mean        best  entropy")
-    for rows, normalization in VARIANTS:
-        settings = replace(CORL.paper("corl-2")._settings(), normalization=normalization)
+    print("unit      normalisation   rows  iteration        mean        best  entropy")
+    for unit, normalization, n in VARIANTS:
+        settings = replace(CORL.paper("corl-2")._settings(), normalization=normalization, n_samples=n)
         trainer = Trainer(score, values, settings, free, np.random.default_rng(options.seed))
-        trainer.inputs._values = torch.tensor(scaled(values, rows), dtype=torch.float32, device=score.device)
+        trainer.inputs._values = torch.tensor(scaled(values, unit), dtype=torch.float32, device=score.device)
         for iteration in range(1, options.iterations + 1):
             figures = trainer.step()
-            if iteration in (30, 90, options.iterations):
+            if iteration in (90, 270, 600, options.iterations):
                 mean, _, best, entropy = figures.tolist()
-                print(
-                    f"{rows:9s} {normalization:13s} {iteration:10d} {mean - optimum:11,.0f} {best - optimum:11,.0f} "
-                    f"{entropy:8.2f}",
-                    flush=True,
-                )
+                figures_below = f"{mean - optimum:11,.0f} {best - optimum:11,.0f} {entropy:8.2f}"
+                print(f"{unit:9s} {normalization:13s} {n:6d} {iteration:10d} {figures_below}", flush=True)
 
 
 if __name__ == "__main__":

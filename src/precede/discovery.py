@@ -225,8 +225,8 @@ class CORL(CausalEstimator):
     def paper(cls, name: Literal["corl-1", "corl-2"]) -> Self:
         """Exactly the paper's method on linear data: resampled inputs, plain rewards, no polish (Appendix A.2).
 
-        Where the paper leaves something open, ``precede.search.inputs.ResampledInputs`` (scale of the rows) and
-        ``precede.policy.encoders.TransformerEncoder`` (normalisation) say what was chosen and why.
+        Where the paper leaves something open, ``precede.search.inputs.ResampledInputs`` (number and scale of the rows)
+        and ``precede.policy.encoders.TransformerEncoder`` (normalisation) say what was chosen and why.
 
         Change anything with ``set_params``; for the paper's nonlinear data, ``score="gp", pruning="cam"``.
         """
@@ -238,6 +238,7 @@ class CORL(CausalEstimator):
             pruning="threshold",
             polish=False,
             n_iterations=5000,
+            n_samples=32,
             patience=1000,
             shaping="plain",
             pointer="additive",

@@ -52,15 +52,17 @@ class Actor(nn.Module):
         batch, d, _ = noise.shape
         memory = self.decoder.begin(states, batch)
         last = torch.full((batch,), d, device=noise.device)
-        waiting = torch.ones((batch, d), device=noise.device)  # 1 where not yet placed
-        orders = torch.empty((batch, d), dtype=torch.int64, device=noise.device)
+        noise = noise.clone()  # becomes -inf for all variables that are placed
+        orders = []
         for t in range(d):
-            open_to = waiting if before is None else waiting * (waiting @ before == 0)
             logits = self.decoder.step(memory, last) + noise[:, t]
-            last = logits.masked_fill(open_to == 0, -torch.inf).argmax(1)
-            orders[:, t] = last
-            waiting.scatter_(1, last[:, None], 0.0)
-        return orders
+            if before is not None:
+                waiting = (noise[:, t] > -torch.inf).to(before.dtype)
+                logits = logits.masked_fill(waiting @ before > 0, -torch.inf)
+            last = logits.argmax(1)
+            orders.append(last)
+            noise.scatter_(2, last[:, None, None].expand(batch, d, 1), -torch.inf)
+        return torch.stack(orders, 1)
 
     @torch.no_grad()
     def most_likely_order(self, inputs: Tensor, before: Tensor | None = None) -> Tensor:

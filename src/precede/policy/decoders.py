@@ -81,17 +81,23 @@ class LSTMDecoder(nn.Module):
         return list(self.lstm.parameters())[1]
 
     def begin(self, states: Tensor, batch: int) -> DecoderMemory:
-        into, _, *biases = self.lstm.parameters()
-        # every input a step can have is one of the d states or their mean: project them all once
-        inputs = nn.functional.linear(with_initial_state(states), into, biases[0] + biases[1])
+        inputs = with_initial_state(states)
+        if not inputs.is_cuda:
+            # every input a step can have is one of the d states or their mean: project them all once
+            into, _, *biases = self.lstm.parameters()
+            inputs = nn.functional.linear(inputs, into, biases[0] + biases[1])
         return DecoderMemory(self.pointer.key(states), inputs, *self._start(states, batch))
 
     def step(self, memory: DecoderMemory, last: Tensor) -> Tensor:
         """Logits (batch, n_variables) after the variables ``last`` (batch,); n_variables means the initial state."""
-        gates = select_states(memory.inputs, last[:, None])[:, 0] + memory.hidden @ self.recurrent.T
-        enter, forget, content, leave = gates.chunk(4, dim=1)
-        memory.cell = torch.sigmoid(forget) * memory.cell + torch.sigmoid(enter) * torch.tanh(content)
-        memory.hidden = torch.sigmoid(leave) * torch.tanh(memory.cell)
+        chosen = select_states(memory.inputs, last[:, None])[:, 0]
+        if chosen.is_cuda:  # few kernels: on a GPU their number is what a step costs
+            memory.hidden, memory.cell = torch.lstm_cell(chosen, [memory.hidden, memory.cell], *self.lstm.parameters())
+        else:
+            gates = chosen + memory.hidden @ self.recurrent.T
+            enter, forget, content, leave = gates.chunk(4, dim=1)
+            memory.cell = torch.sigmoid(forget) * memory.cell + torch.sigmoid(enter) * torch.tanh(content)
+            memory.hidden = torch.sigmoid(leave) * torch.tanh(memory.cell)
         # shared keys: one matrix product for the whole batch
         if len(memory.keys) == 1:
             shared: Tensor = self.pointer(memory.hidden[None], memory.keys)[0]

@@ -38,10 +38,11 @@ class ResampledInputs:
 
     Here s is the smallest standard deviation of a column.
 
-    Deviations from the paper: it does not say how its rows are scaled. Variances of one data set differ by four
-    orders of magnitude and more; in a common unit the small columns all look like nothing beside the large ones, and
-    the policy settles before it can tell them apart. The inverse hyperbolic sine keeps small values as they are and
-    takes the logarithm of large ones.
+    Deviations from the paper: it says neither how its rows are scaled nor how many there are. Variances of one data
+    set differ by four orders of magnitude and more; in a common unit the small columns all look like nothing beside
+    the large ones, and the policy settles before it can tell them apart. The inverse hyperbolic sine keeps small
+    values as they are and takes the logarithm of large ones. And few rows teach more than many: to see how variables
+    are related, attention has to learn a product of rows with rows, n by n (``benchmarks/resampled_rows.py``).
     """
 
     def __init__(
