@@ -143,7 +143,7 @@ def test_curves_of_different_length() -> None:
         {"curve": {"iteration": [1, 3], "mean_score": [0.0, 2.0]}, "metrics": {"greedy_score": 1.0}},
         {"curve": {"iteration": [1, 2], "mean_score": [5.0, 6.0]}, "metrics": {"greedy_score": 5.0}},
     ]
-    iterations, values = common_curve(records)
+    iterations, values = common_curve(records, "mean_score")
     assert iterations.tolist() == [1, 2, 3]
     assert values.tolist() == [[-1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]
 

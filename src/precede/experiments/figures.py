@@ -15,6 +15,7 @@ from precede.experiments.summary import LABELS, Entry
 PANELS_PER_ROW = 4
 WIDE = 20
 OURS, PAPERS = "#0b6e99", "#c0562a"
+CURVES = {"mean_score": "mean of a batch", "best_score": "best so far"}
 
 
 def draw(experiment: Experiment, entries: Sequence[Entry], cells: Sequence[Record], path: Path) -> bool:
@@ -82,38 +83,41 @@ def _dot(axis: Any, entry: Entry, line: int) -> None:
 
 
 def _curves(new_figure: Any, experiment: Experiment, records: Sequence[Record]) -> Any:
-    """A panel per data setting; mean score of a batch below that of the greedy order, with a band over the seeds."""
-    figure = new_figure(figsize=(5.2 * len(experiment.data), 3.4), layout="constrained")
-    axes = figure.subplots(1, len(experiment.data), squeeze=False)[0]
-    for axis, data in zip(axes, experiment.data, strict=True):
-        for k, method in enumerate(experiment.methods):
-            chosen = [r for r in records if r["key"].split("/")[:2] == [data.name, method.name]]
-            if chosen:
-                iterations, values = common_curve(chosen)
-                middle, spread = values.mean(axis=0), values.std(axis=0)
-                axis.plot(iterations, middle, color=f"C{k}", label=method.name, lw=1.2)
-                axis.fill_between(iterations, middle - spread, middle + spread, color=f"C{k}", alpha=0.2, lw=0)
-        axis.axhline(0.0, color="black", lw=0.6)
-        axis.set_title(data.name, fontsize=8)
-        axis.set_xlabel("iteration")
-        axis.set_ylabel("mean score minus the greedy order's")
-        axis.legend(frameon=False)
+    """Two panels per data setting: mean of a batch and best so far, below the greedy order; bands hold all seeds."""
+    figure = new_figure(figsize=(8.4, 3.4 * len(experiment.data)), layout="constrained")
+    for row, data in zip(figure.subplots(len(experiment.data), 2, squeeze=False), experiment.data, strict=True):
+        for axis, (column, title) in zip(row, CURVES.items(), strict=True):
+            for k, method in enumerate(experiment.methods):
+                chosen = [r for r in records if r["key"].split("/")[:2] == [data.name, method.name]]
+                if chosen:
+                    iterations, values = common_curve(chosen, column)
+                    low, high = values.min(axis=0), values.max(axis=0)
+                    axis.plot(iterations, values.mean(axis=0), color=f"C{k}", label=method.name, lw=1.2)
+                    axis.fill_between(iterations, low, high, color=f"C{k}", alpha=0.2, lw=0)
+            axis.axhline(0.0, color="black", lw=0.6)
+            axis.set_xscale("log")
+            axis.set_yscale("symlog", linthresh=1)
+            axis.set_ylim(top=2)
+            axis.set_title(f"{title}, {data.name}", fontsize=8)
+            axis.set_xlabel("iteration")
+        row[0].set_ylabel("score minus the greedy order's")
+    handles, names = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False)
     return figure
 
 
-def common_curve(records: Sequence[Record]) -> tuple[np.ndarray, np.ndarray]:
+def common_curve(records: Sequence[Record], column: str) -> tuple[np.ndarray, np.ndarray]:
     """Bring the curves of several seeds to common iterations; one that ended early stays where it was.
 
     Returns
     -------
     iterations : (n_points,) array
     values : (n_records, n_points) array
-        Mean score of the batch minus the greedy order's score.
+        The column minus the greedy order's score.
     """
     iterations = np.unique(np.concatenate([record["curve"]["iteration"] for record in records]))
     values = [
-        np.interp(iterations, record["curve"]["iteration"], record["curve"]["mean_score"])
-        - record["metrics"]["greedy_score"]
+        np.interp(iterations, record["curve"]["iteration"], record["curve"][column]) - record["metrics"]["greedy_score"]
         for record in records
     ]
     return iterations, np.array(values)
