@@ -1,6 +1,6 @@
 """NOTEARS by the weight of its L1 penalty, beside the published numbers of Table 1.
 
-    OMP_NUM_THREADS=1 python benchmarks/notears_penalty.py [--nodes 30] [--graphs er5 sf5] [--penalties 0.1 0] [--seeds 5]
+    OMP_NUM_THREADS=1 python benchmarks/notears_penalty.py [--graphs er5 sf5] [--penalties 0.1 0] [--seeds 2]
 
 The paper says that NOTEARS ran with its authors' settings, which is 0.1 in their program today; the first release had a
 version without penalty beside it.
