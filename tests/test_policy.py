@@ -49,7 +49,9 @@ def test_gumbel_sampling_has_the_policys_frequencies() -> None:
     actor = make_actor()
     states = actor.encoder(3 * torch.randn(1, 3, 8)).detach()
     noise = -torch.empty(20000, 3, 3).exponential_().log()
+    given = noise.clone()
     orders = actor.sample(states, noise)
+    assert torch.equal(noise, given)  # another sample from the same noise is the same
     for order in permutations(range(3)):
         share = (orders == torch.tensor(order)).all(1).float().mean()
         probability = actor.log_probabilities(states, torch.tensor([order]))[0].sum().exp().detach()
