@@ -26,7 +26,7 @@ from precede.experiments.provenance import commit
 from precede.experiments.published import Published
 from precede.experiments.reproduce import parse_seeds, reproduce
 from precede.experiments.runner import run_cell
-from precede.experiments.summary import verdict_on
+from precede.experiments.summary import summarize, verdict_on
 
 SMALL = Data("er1", "er", 5, 1, n_samples=200)
 TINY = Experiment(
@@ -312,6 +312,14 @@ def test_a_zero_must_be_met() -> None:
     assert verdict_on("shd", 0.2, Published(0.0, 0.0, 0.05)) == "worse"
     assert verdict_on("tpr", 0.996, Published(1.0, 0.0, 0.005)) == "equal"
     assert verdict_on("shd", 12, Published(11, None, 0.5)) == "worse"
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(199.9, "better"), (200.4, "")])
+def test_a_time_that_reached_its_limit_is_not_judged(seconds: float, expected: str) -> None:
+    cell = {"key": "30/corl-2/0", "settings": {"max_time": 200.0}, "error": None, "metrics": {"shd": 3}}
+    entries = summarize(EXPERIMENTS["times"], [cell], {cell["key"]: {"seconds": seconds}})
+    found = {(entry.data, entry.method, entry.metric): entry for entry in entries}
+    assert found["30", "corl-2", "seconds"].verdict == expected
 
 
 def test_tables_say_what_was_not_run_and_where_it_comes_from(tmp_path: Path) -> None:

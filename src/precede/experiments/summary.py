@@ -129,6 +129,7 @@ def _entry(
     values = [value for value in (_value(record, metric, times) for record in done) if value is not None]
     mean = float(np.mean(values)) if values else None
     published = numbers.get(name)
+    unjudged = metric == "seconds" and any(_was_cut(record, times) for record in done)
     return Entry(
         data,
         method,
@@ -139,8 +140,14 @@ def _entry(
         len(records) - len(done),
         planned[data, method],
         published,
-        "" if mean is None or published is None else verdict_on(metric, mean, published),
+        "" if mean is None or published is None or unjudged else verdict_on(metric, mean, published),
     )
+
+
+def _was_cut(record: Record, times: Mapping[str, Record]) -> bool:
+    """Whether a fit took all the time that it had: its seconds say nothing of the method."""
+    limit, seconds = record["settings"]["max_time"], _value(record, "seconds", times)
+    return limit is not None and seconds is not None and seconds >= limit
 
 
 def _value(record: Record, metric: str, times: Mapping[str, Record]) -> float | None:
