@@ -52,7 +52,7 @@ class Actor(nn.Module):
         batch, d, _ = noise.shape
         memory = self.decoder.begin(states, batch)
         last = torch.full((batch,), d, device=noise.device)
-        noise = noise.clone()  # becomes -inf for all variables that are placed
+        noise = noise.clone()  # becomes -inf, at all later steps, for variables that are placed
         orders = []
         for t in range(d):
             logits = self.decoder.step(memory, last) + noise[:, t]
@@ -61,7 +61,7 @@ class Actor(nn.Module):
                 logits = logits.masked_fill(waiting @ before > 0, -torch.inf)
             last = logits.argmax(1)
             orders.append(last)
-            noise.scatter_(2, last[:, None, None].expand(batch, d, 1), -torch.inf)
+            noise[:, t + 1 :].scatter_(2, last[:, None, None].expand(batch, d - t - 1, 1), -torch.inf)
         return torch.stack(orders, 1)
 
     @torch.no_grad()
