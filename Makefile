@@ -32,7 +32,7 @@ test-peers: .venv-peers/installed  ## against gcastle, lingam, causal-learn, DoW
 	OMP_NUM_THREADS=1 .venv-peers/bin/pytest -m "peers or cluster" tests
 
 test-browser: .venv/developed  ## reports in headless Chromium; does nothing without one on the PATH
-	$(BIN)/pytest -m browser tests/test_report_browser.py
+	$(BIN)/pytest -m browser tests/report/test_report_browser.py
 
 lint: .venv/developed
 	$(BIN)/ruff check .

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
+from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.simulate import simulate
-from precede.equivalence import cpdag
-from precede.graph import BoolArray, FloatArray, IntArray
-from precede.scores.parents import SparseLinearScore
+from precede.graph.equivalence import cpdag
+from precede.scores.sparse_linear import SparseLinearScore
 from precede.search.polish import polish
 
 FLOP = """

@@ -18,7 +18,7 @@ from precede.scores.gp import GPScore
 from precede.scores.linear import LinearScore
 from precede.scores.nongaussian import NonGaussianScore
 from precede.scores.quadratic import QuadraticScore
-from precede.search.iteration import Iteration
+from precede.search.cuda_graphs import Iteration
 from precede.search.train import Trainer
 
 

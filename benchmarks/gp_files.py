@@ -16,7 +16,7 @@ import torch
 
 from precede.metrics.order import share_in_order
 from precede.metrics.structure import shd
-from precede.scores.screening import sparse_gp_score
+from precede.scores.sparse_gp import sparse_gp_score
 from precede.search.polish import polish
 
 KERNEL_WARM_UP = 50

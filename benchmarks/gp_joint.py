@@ -17,7 +17,7 @@ import torch
 from precede.data.simulate import simulate
 from precede.metrics.order import share_in_order
 from precede.metrics.structure import shd
-from precede.scores.screening import sparse_gp_score
+from precede.scores.sparse_gp import sparse_gp_score
 from precede.search.polish import polish
 
 SETTINGS = {"10-1": (10, 1), "30-1": (30, 1), "20-4": (20, 4)}

@@ -17,8 +17,8 @@ import torch
 from precede.data.simulate import simulate
 from precede.metrics.order import share_in_order
 from precede.metrics.structure import shd
-from precede.scores.screening import sparse_gp_score
-from precede.search.pretrained import load_pretrained
+from precede.policy.pretrained import load_pretrained
+from precede.scores.sparse_gp import sparse_gp_score
 
 
 def main() -> None:

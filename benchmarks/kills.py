@@ -28,7 +28,7 @@ from precede import CORL, CausalGraph, simulate
 from precede.baselines import EqVar
 from precede.confidence.journal import FORMAT as JOURNAL_FORMAT
 from precede.data.load import load_table
-from precede.formats import write_text
+from precede.files import write_text
 from precede.report.folder import write_results
 from precede.report.write import write_report
 

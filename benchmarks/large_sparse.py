@@ -22,12 +22,12 @@ import torch
 
 from precede.data.datasets import Dataset
 from precede.data.simulate import simulate
-from precede.equivalence import cpdag
+from precede.graph.equivalence import cpdag
 from precede.metrics.order import share_in_order
 from precede.metrics.structure import shd
-from precede.scores.parents import SparseLinearScore
 from precede.scores.protocol import GraphScore
-from precede.scores.screening import sparse_gp_score
+from precede.scores.sparse_gp import sparse_gp_score
+from precede.scores.sparse_linear import SparseLinearScore
 from precede.search.polish import polish
 
 Result = TypeVar("Result")

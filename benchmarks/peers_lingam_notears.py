@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
+from precede.arrays import FloatArray
 from precede.baselines import NOTEARS, DirectLiNGAM, ICALiNGAM
 from precede.data.simulate import simulate
 from precede.estimator import CausalEstimator
-from precede.graph import FloatArray
 from precede.metrics import shd
 
 PEER_PROGRAM = """

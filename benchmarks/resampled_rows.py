@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from precede import CORL, simulate
-from precede.graph import FloatArray
+from precede.arrays import FloatArray
 from precede.knowledge import Constraints
 from precede.scores.linear import LinearScore
 from precede.search.greedy import greedy_order

@@ -17,7 +17,7 @@ import torch
 from precede.data.datasets import load_sachs
 from precede.metrics.order import share_in_order
 from precede.metrics.structure import evaluate, shd
-from precede.scores.screening import sparse_gp_score
+from precede.scores.sparse_gp import sparse_gp_score
 from precede.search.polish import polish
 
 PAPER_SHD = 11

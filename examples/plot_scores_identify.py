@@ -13,7 +13,7 @@ import torch
 from precede.scores.gp import GPScore
 from precede.scores.linear import LinearScore
 from precede.scores.nongaussian import NonGaussianScore
-from precede.scores.parents import SparseLinearScore
+from precede.scores.sparse_linear import SparseLinearScore
 
 # %%
 # Four kinds of data, always x -> y. "Other units" is the first kind with y divided by ten.

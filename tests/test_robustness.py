@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 from precede import CORL, CausalGraph, Knowledge, methods, simulate
 from precede.cli import app
 from precede.errors import KnowledgeError
-from precede.graph import ancestors, full_dag
+from precede.graph.dags import ancestors, full_dag
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}

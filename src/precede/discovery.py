@@ -11,16 +11,20 @@ import numpy as np
 import torch
 from sklearn.utils.validation import check_is_fitted
 
+from precede.arrays import IntArray
 from precede.confidence import OrderSample
 from precede.data.load import Table
 from precede.device import choose_device, one_thread
 from precede.diagnostics import diagnose
 from precede.errors import KnowledgeError, OptionError, check_choice, check_not_negative, check_positive, listed
 from precede.estimator import CausalEstimator, Findings
-from precede.graph import CausalGraph, IntArray
+from precede.graph import CausalGraph
 from precede.knowledge import Constraints, Knowledge, constraints_over
 from precede.policy.decoders import DecoderName, PointerName
+from precede.policy.draws import TrainedPolicy
 from precede.policy.encoders import EncoderName, NormalizationName
+from precede.policy.inputs import InputsName
+from precede.policy.pretrained import load_pretrained
 from precede.progress import Deadline, ProgressBar, logger
 from precede.pruning.order_to_graph import PruningName, order_to_graph
 from precede.pruning.weights import THRESHOLD
@@ -29,14 +33,11 @@ from precede.scores.build import NoiseName, ScoreName, build_score
 from precede.scores.choose import choose_score
 from precede.scores.protocol import OrderScore
 from precede.search.checkpoint import CheckpointFile, data_fingerprint, open_checkpoint
-from precede.search.draws import TrainedPolicy
 from precede.search.exact import exact_order
 from precede.search.greedy import greedy_order
-from precede.search.inputs import InputsName
-from precede.search.listeners import TensorBoard
 from precede.search.polish import polish
-from precede.search.pretrained import load_pretrained
 from precede.search.rewards import RewardName, ShapingName
+from precede.search.tensorboard import TensorBoard
 from precede.search.train import Record, Trainer, TrainingSettings
 
 SearchName = Literal["policy", "exact"]
@@ -225,7 +226,7 @@ class CORL(CausalEstimator):
     def paper(cls, name: Literal["corl-1", "corl-2"]) -> Self:
         """Exactly the paper's method on linear data: resampled inputs, plain rewards, no polish (Appendix A.2).
 
-        Where the paper leaves something open, ``precede.search.inputs.ResampledInputs`` (number and scale of the rows)
+        Where the paper leaves something open, ``precede.policy.inputs.ResampledInputs`` (number and scale of the rows)
         and ``precede.policy.encoders.TransformerEncoder`` (normalisation) say what was chosen and why.
 
         Change anything with ``set_params``; for the paper's nonlinear data, ``score="gp", pruning="cam"``.
@@ -349,7 +350,7 @@ class CORL(CausalEstimator):
         small = score.device.type == "cpu" and score.n_variables < SHARED_FROM
         with one_thread() if small else nullcontext():
             records, interrupted = self._train(trainer, checkpoint)
-        self._policy_ = TrainedPolicy.of(trainer)
+        self._policy_ = TrainedPolicy(trainer.actor, trainer.inputs, trainer.before, trainer.score)
         order, best = trainer.best_order, trainer.best_score
         figures: dict[str, Any] = {
             "policy_order": order.tolist(),

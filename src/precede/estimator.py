@@ -11,10 +11,11 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.confidence import Confidence, bootstrap
 from precede.data.load import Table, load_table
-from precede.equivalence import cpdag
-from precede.graph import BoolArray, CausalGraph, FloatArray, IntArray
+from precede.graph import CausalGraph
+from precede.graph.equivalence import cpdag
 from precede.lazy import pandas as pd
 from precede.randomness import RandomState
 

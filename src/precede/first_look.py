@@ -8,10 +8,10 @@ import torch
 
 from precede.data.load import Table
 from precede.graph import CausalGraph
+from precede.policy.pretrained import load_pretrained
 from precede.pruning.weights import prune_by_bic, regression_on
 from precede.randomness import numpy_rng, torch_generator
 from precede.scores.covariance import covariance, regularised
-from precede.search.pretrained import load_pretrained
 
 SEED = 0
 """Of the rows that the policy sees where it cannot see all: the same table gives the same result."""

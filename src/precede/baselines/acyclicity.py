@@ -14,7 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from precede.graph import BoolArray, FloatArray, is_acyclic
+from precede.arrays import BoolArray, FloatArray
+from precede.graph.dags import is_acyclic
 
 
 def polynomial_acyclicity(weights: Tensor) -> Tensor:

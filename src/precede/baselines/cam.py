@@ -15,11 +15,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.baselines.spline_bank import SplineBank, likely_parents
 from precede.data.load import Table
 from precede.errors import OptionError, check_positive
 from precede.estimator import CausalEstimator, Findings
-from precede.graph import BoolArray, FloatArray, IntArray, topological_order
+from precede.graph.dags import topological_order
 from precede.knowledge import Constraints, Knowledge, constraints_over
 from precede.progress import Deadline, ProgressBar
 from precede.pruning.cam import prune_by_gam

@@ -16,12 +16,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from precede.arrays import FloatArray
 from precede.baselines.acyclicity import polynomial_acyclicity, strongest_dag
 from precede.data.load import Table
 from precede.device import choose_device
 from precede.errors import check_positive
 from precede.estimator import CausalEstimator, Findings
-from precede.graph import FloatArray
 from precede.progress import Deadline, ProgressBar
 from precede.randomness import RandomState, numpy_rng, seeded_torch, torch_generator
 

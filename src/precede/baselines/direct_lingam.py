@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from precede.arrays import FloatArray, IntArray
 from precede.baselines.order_method import OrderMethod
 from precede.data.load import Table
-from precede.graph import FloatArray, IntArray
 from precede.knowledge import Constraints
 from precede.progress import Deadline, ProgressBar
 from precede.scores.nongaussian import negentropy

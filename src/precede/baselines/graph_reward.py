@@ -9,9 +9,9 @@ from typing import Literal, get_args
 import numpy as np
 import torch
 
+from precede.arrays import BoolArray, FloatArray
 from precede.baselines.acyclicity import exponential_acyclicity
 from precede.errors import check_choice
-from precede.graph import BoolArray, FloatArray
 from precede.scores.covariance import covariance
 
 Noise = Literal["equal", "unequal"]

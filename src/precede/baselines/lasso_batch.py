@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from precede.graph import BoolArray, FloatArray, IntArray
+from precede.arrays import BoolArray, FloatArray, IntArray
 
 TOLERANCE = 1e-9
 """Rounding allowed in a gradient, as a share of the two standard deviations in it."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from precede.graph import FloatArray, IntArray
+from precede.arrays import FloatArray, IntArray
 
 MOST_STEPS_PER_VARIABLE = 8
 """A guard against cycling on degenerate data; a path has about as many steps as variables."""

@@ -11,11 +11,11 @@ import scipy.linalg
 import scipy.optimize
 from scipy.special import expit
 
+from precede.arrays import BoolArray, FloatArray
 from precede.baselines.acyclicity import strongest_dag
 from precede.data.load import Table
 from precede.errors import DataError, check_choice, check_not_negative, check_positive, listed
 from precede.estimator import CausalEstimator, Findings
-from precede.graph import BoolArray, FloatArray
 from precede.progress import Deadline, ProgressBar
 from precede.scores.covariance import covariance
 

@@ -8,12 +8,12 @@ import numpy as np
 import scipy.linalg
 from scipy.special import expit
 
+from precede.arrays import FloatArray
 from precede.baselines.acyclicity import strongest_dag
 from precede.baselines.notears import AcyclicProblem, solve
 from precede.data.load import Table
 from precede.errors import check_not_negative, check_positive
 from precede.estimator import CausalEstimator, Findings
-from precede.graph import FloatArray
 from precede.randomness import RandomState, numpy_rng
 
 

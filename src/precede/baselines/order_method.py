@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
+from precede.arrays import IntArray
 from precede.baselines.order_pruning import OrderPruning, check_pruning, findings_from_order
 from precede.data.load import Table
 from precede.estimator import CausalEstimator, Findings
-from precede.graph import IntArray
 from precede.knowledge import Constraints, Knowledge, constraints_over
 from precede.progress import Deadline
 

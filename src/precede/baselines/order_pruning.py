@@ -8,10 +8,11 @@ from typing import Literal, get_args
 import numpy as np
 from sklearn.linear_model import lars_path_gram
 
+from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.load import Table
 from precede.errors import OptionError, check_choice
 from precede.estimator import Findings
-from precede.graph import BoolArray, FloatArray, IntArray, full_dag
+from precede.graph.dags import full_dag
 from precede.knowledge import Constraints
 from precede.progress import Deadline, ProgressBar
 from precede.pruning.weights import prune_by_bic, prune_by_weight, regression_on

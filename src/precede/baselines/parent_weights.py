@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import OptionError
-from precede.graph import BoolArray, FloatArray, IntArray
 from precede.knowledge import Constraints
 from precede.pruning.weights import regression_on
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from precede.arrays import IntArray
 from precede.baselines.order_method import OrderMethod
 from precede.baselines.order_pruning import OrderPruning
 from precede.data.load import Table
-from precede.graph import IntArray
 from precede.knowledge import Constraints, Knowledge
 from precede.progress import Deadline
 from precede.randomness import RandomState, numpy_rng

@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from precede.arrays import BoolArray, FloatArray
 from precede.baselines.acyclicity import strongest_dag
 from precede.baselines.graph_policy import GraphPolicy
 from precede.baselines.graph_reward import GraphBIC, GraphReward, Judgement, Noise
@@ -18,12 +19,11 @@ from precede.data.load import Table
 from precede.device import choose_device
 from precede.errors import OptionError, check_choice, check_positive
 from precede.estimator import CausalEstimator, Findings
-from precede.graph import BoolArray, FloatArray
 from precede.policy.encoders import NormalizationName
+from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs
 from precede.progress import Deadline, ProgressBar
 from precede.randomness import RandomState, numpy_rng, seeded_torch, torch_generator
 from precede.scores.covariance import covariance
-from precede.search.inputs import FixedInputs, InputsName, ResampledInputs
 
 BASELINE_DECAY = 0.99
 """Of the moving average of the reward, in the authors' program."""

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from precede.arrays import FloatArray, IntArray
 from precede.baselines.order_method import OrderMethod
 from precede.baselines.order_pruning import OrderPruning
 from precede.data.load import Table
-from precede.graph import FloatArray, IntArray
 from precede.knowledge import Constraints, Knowledge
 from precede.progress import Deadline
 from precede.scores.covariance import covariance, regularised

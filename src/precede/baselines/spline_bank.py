@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from precede.graph import BoolArray, FloatArray, IntArray
+from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.pruning.splines import spline_basis
 
 BOOSTING_STEPS = 100

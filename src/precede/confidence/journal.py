@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from precede.errors import OptionError, listed
-from precede.formats import write_text
+from precede.files import write_text
 
 FORMAT, VERSION = "precede-bootstrap", 1
 

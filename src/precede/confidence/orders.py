@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from precede.graph import FloatArray, IntArray
+from precede.arrays import FloatArray, IntArray
 from precede.lazy import pandas as pd
 
 

@@ -13,13 +13,13 @@ import joblib
 import numpy as np
 from sklearn.base import clone
 
+from precede.arrays import IntArray
 from precede.confidence.journal import Journal, Outcome
 from precede.confidence.summary import Confidence
 from precede.data.checks import check_values
 from precede.data.load import Table, load_table
 from precede.device import one_thread
 from precede.errors import DataError, OptionError, check_positive
-from precede.graph import IntArray
 from precede.progress import ProgressBar
 from precede.randomness import RandomState, numpy_rng
 from precede.scores.protocol import OrderScore

@@ -11,10 +11,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from precede.arrays import BoolArray, IntArray
 from precede.confidence.orders import precedence_shares
 from precede.errors import DataError
-from precede.formats import text_of, write_text
-from precede.graph import BoolArray, CausalGraph, IntArray, ancestors
+from precede.files import write_text
+from precede.graph import CausalGraph
+from precede.graph.dags import ancestors
+from precede.graph.formats import text_of
 from precede.lazy import pandas as pd
 
 FORMAT, VERSION = "precede-confidence", 1

@@ -11,8 +11,8 @@ from collections.abc import Hashable, Iterator
 import numpy as np
 from scipy.linalg import lapack
 
+from precede.arrays import FloatArray, IntArray
 from precede.errors import DataError, listed
-from precede.graph import FloatArray, IntArray
 
 Names = tuple[Hashable, ...]
 

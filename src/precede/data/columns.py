@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from precede.arrays import FloatArray
 from precede.errors import DataError, listed
-from precede.graph import FloatArray
 from precede.lazy import pandas as pd
 
 LOOKS_LIKE_A_DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})\b")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from precede.arrays import BoolArray, IntArray
 from precede.errors import OptionError, check_choice, check_positive
-from precede.graph import BoolArray, IntArray
 
 GRAPH_KINDS = ("er", "sf")
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from precede.arrays import FloatArray
 from precede.data.checks import check_names, check_size, check_values, missing_counts
 from precede.data.columns import frame_to_matrix
 from precede.data.read import Numbers, read_file
 from precede.errors import DataError, check_choice, listed
-from precede.graph import FloatArray
 from precede.lazy import pandas as pd
 
 logger = logging.getLogger("precede")

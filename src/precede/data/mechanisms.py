@@ -12,8 +12,8 @@ from scipy.linalg import solve_triangular
 from scipy.spatial.distance import pdist, squareform
 from scipy.special import expit
 
+from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import OptionError
-from precede.graph import BoolArray, FloatArray, IntArray
 
 Mechanism = Callable[[FloatArray, tuple[float, float], np.random.Generator], FloatArray]
 

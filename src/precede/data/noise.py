@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gamma
 
+from precede.arrays import FloatArray
 from precede.errors import check_choice
-from precede.graph import FloatArray
 
 NOISE_KINDS = ("equal", "unequal")
 

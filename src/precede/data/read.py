@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from precede.arrays import FloatArray
 from precede.data.checks import check_names
 from precede.errors import DataError, listed
-from precede.graph import FloatArray
 from precede.lazy import pandas as pd
 
 DELIMITERS = ",;\t|"

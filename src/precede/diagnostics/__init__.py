@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.diagnostics.controls import controls
 from precede.diagnostics.data_checks import (
     check_equal_variances,
@@ -24,7 +25,6 @@ from precede.diagnostics.result_checks import (
     check_weak_edges,
     stability,
 )
-from precede.graph import BoolArray, FloatArray, IntArray
 from precede.knowledge import Constraints
 from precede.pruning.weights import THRESHOLD
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from precede.graph import BoolArray, FloatArray, IntArray
+from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.metrics.structure import shd
 from precede.pruning.weights import prune_by_bic
 from precede.randomness import RandomState, numpy_rng

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from precede.arrays import BoolArray, FloatArray
 from precede.diagnostics.diagnostic import Diagnostic, Learned, Level, counted, some
 from precede.diagnostics.residual_tests import SIGNIFICANT, curvature, equal_variances, normality
-from precede.graph import BoolArray, FloatArray
 from precede.metrics.sortability import sortability
 from precede.pruning.weights import prune_by_bic
 from precede.search.greedy import smallest_variance_order

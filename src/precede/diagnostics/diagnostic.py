@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.diagnostics.assumptions import Assumptions, assumptions_of
 from precede.diagnostics.mechanisms import Mechanisms, fit_mechanisms
-from precede.graph import BoolArray, FloatArray, IntArray
 from precede.knowledge import Constraints
 from precede.pruning.weights import THRESHOLD
 from precede.scores.covariance import covariance, regularised

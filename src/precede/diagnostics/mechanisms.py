@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg, special
 
+from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.diagnostics.assumptions import MechanismKind
-from precede.graph import BoolArray, FloatArray, IntArray
 from precede.pruning.splines import basis_size, spline_basis
 
 MOST_ROWS = 5000

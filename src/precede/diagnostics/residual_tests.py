@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import special, stats
 
+from precede.arrays import BoolArray, FloatArray
 from precede.diagnostics.mechanisms import Mechanisms, f_tail
-from precede.graph import BoolArray, FloatArray
 
 SIGNIFICANT = 0.01
 """Level of every check, after Holm's correction for testing many variables."""

@@ -7,9 +7,10 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
+from precede.arrays import BoolArray, FloatArray
 from precede.diagnostics.diagnostic import Diagnostic, Learned, Level, counted, some
-from precede.equivalence import cpdag
-from precede.graph import BoolArray, FloatArray, full_dag
+from precede.graph.dags import full_dag
+from precede.graph.equivalence import cpdag
 from precede.pruning.weights import regression_weights
 from precede.scores.linear import LinearScore
 from precede.search.exact import exact_order

@@ -6,7 +6,7 @@ import numpy as np
 
 from precede.data.load import Table
 from precede.estimator import CausalEstimator, Findings
-from precede.graph import full_dag
+from precede.graph.dags import full_dag
 from precede.pruning.cam import prune_by_gam
 from precede.randomness import RandomState, numpy_rng
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from precede.arrays import IntArray
 from precede.errors import GraphError, listed
-from precede.graph import CausalGraph, IntArray
+from precede.graph import CausalGraph
 
 
 def aligned(estimated: Any, truth: Any) -> tuple[CausalGraph, CausalGraph]:

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from precede.arrays import BoolArray, IntArray
 from precede.errors import GraphError
-from precede.graph import BoolArray, CausalGraph, IntArray, full_dag
+from precede.graph import CausalGraph
+from precede.graph.dags import full_dag
 from precede.metrics.alignment import as_graph
 
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from precede.arrays import FloatArray
 from precede.errors import DataError
-from precede.graph import FloatArray, topological_order
+from precede.graph.dags import topological_order
 
 TIE = 1e-9
 """Relative difference below which two variables count as equal."""

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from precede.equivalence import cpdag
-from precede.graph import BoolArray
+from precede.arrays import BoolArray
+from precede.graph.equivalence import cpdag
 from precede.metrics.alignment import aligned
 from precede.metrics.order import share_in_order
 

@@ -7,10 +7,10 @@ from typing import Any, cast
 
 from precede.errors import check_choice, check_positive
 from precede.policy.encoders import EncoderName
+from precede.policy.pretrained import ANY_ROWS
 from precede.pretraining.curriculum import CurriculumSettings
 from precede.pretraining.supervised import PretrainingSettings, Variant, variant_settings
 from precede.pretraining.validation import ValidationSettings
-from precede.search.pretrained import ANY_ROWS
 
 
 def command_settings(

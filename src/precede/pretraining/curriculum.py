@@ -62,7 +62,7 @@ class Tasks:
     Parameters
     ----------
     inputs : (batch, n_variables, rows + 1) tensor
-        As :class:`precede.search.inputs.FixedInputs`: standardised rows, then the centred log scale.
+        As :class:`precede.policy.inputs.FixedInputs`: standardised rows, then the centred log scale.
     adjacency : (batch, n_variables, n_variables) bool tensor
     orders : (batch, n_variables) int64 tensor
         From :func:`precede.pretraining.graphs.training_orders`.

@@ -12,8 +12,8 @@ from pathlib import Path
 import torch
 
 from precede.errors import OptionError
+from precede.policy.pretrained import save_policy
 from precede.pretraining.supervised import Pretrainer, PretrainingRecord, PretrainingSettings
-from precede.search.pretrained import save_policy
 
 SECONDS_BETWEEN_CHECKPOINTS = 60.0
 SECONDS_BETWEEN_LINES = 10.0

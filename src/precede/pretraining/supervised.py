@@ -21,11 +21,11 @@ from precede.policy.actor import Actor, admissible
 from precede.policy.alternating import AxisAttention
 from precede.policy.encoders import TransformerBlock
 from precede.policy.moments import PAIR_WIDTH, MomentsBlock, MomentsEncoder
+from precede.policy.pretrained import Architecture
 from precede.pretraining.curriculum import PAPER_CURRICULUM, Curriculum, CurriculumSettings, Tasks
 from precede.pretraining.validation import ValidationSettings, ValidationSuite
 from precede.progress import Deadline
 from precede.randomness import numpy_rng, seeded_torch, torch_generator
-from precede.search.pretrained import Architecture
 
 Variant = Literal["default", "paper"]
 

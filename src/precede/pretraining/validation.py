@@ -12,7 +12,7 @@ from torch import Tensor
 
 from precede.data.simulate import simulate
 from precede.policy.actor import Actor
-from precede.search.pretrained import Architecture
+from precede.policy.pretrained import Architecture
 
 SUITE: dict[str, dict[str, Any]] = {
     "lg-er2": {"graph": "er", "degree": 2, "sem": "linear-gaussian"},

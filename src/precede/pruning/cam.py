@@ -12,8 +12,8 @@ from typing import Literal
 import numpy as np
 from joblib import Parallel, delayed
 
+from precede.arrays import BoolArray, FloatArray
 from precede.errors import DataError, OptionError, check_choice
-from precede.graph import BoolArray, FloatArray
 from precede.pruning.gam import GamFit, fit_terms
 from precede.pruning.splines import BASIS_SIZE, basis_size, spline_basis
 

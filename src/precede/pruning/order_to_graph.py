@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.load import Table
-from precede.graph import BoolArray, FloatArray, IntArray, full_dag
+from precede.graph.dags import full_dag
 from precede.knowledge import Constraints
 from precede.pruning.cam import prune_by_gam
 from precede.pruning.weights import prune_by_bic, prune_by_weight, regression_on

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
-from precede.graph import FloatArray, IntArray
+from precede.arrays import FloatArray, IntArray
 
 RIDGE = 1e-8
 """Added to the diagonal of the normalised cross products, so that near-duplicate columns share their effect."""

@@ -14,7 +14,7 @@ from math import ceil
 
 import numpy as np
 
-from precede.graph import FloatArray
+from precede.arrays import FloatArray
 
 BASIS_SIZE = 10
 """Basis functions per term, the constant included, where the samples suffice (Bühlmann et al. 2014, R's CAM)."""

@@ -7,7 +7,8 @@ import math
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from precede.graph import BoolArray, FloatArray, IntArray, full_dag
+from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.graph.dags import full_dag
 from precede.knowledge import Constraints
 
 THRESHOLD = 0.3

@@ -13,7 +13,7 @@ import torch
 from precede.data.load import Table
 from precede.errors import OptionError
 from precede.estimator import CausalEstimator
-from precede.formats import write_text
+from precede.files import write_text
 
 
 def write_results(folder: Path, model: CausalEstimator, table: Table) -> list[Path]:

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from precede.drawing import BOX_HEIGHT, MANY_VARIABLES, draw
 from precede.errors import OptionError
-from precede.formats import Parts
 from precede.graph import CausalGraph
+from precede.graph.drawing import BOX_HEIGHT, MANY_VARIABLES, draw
+from precede.graph.formats import Parts
 
 LEVEL_WORDS = {"fine": "fine", "note": "note", "warning": "warning"}
 LEVEL_MARKS = {"fine": "✓", "note": "i", "warning": "!"}

@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from precede.arrays import FloatArray, IntArray
 from precede.confidence import Confidence
 from precede.data.load import Table
 from precede.diagnostics import Diagnostic, controls, diagnose
 from precede.diagnostics.assumptions import Assumptions, assumptions_of
 from precede.diagnostics.mechanisms import Mechanisms, evenly_spaced, fit_mechanisms
-from precede.equivalence import cpdag
 from precede.errors import OptionError
 from precede.estimator import CausalEstimator
-from precede.graph import CausalGraph, FloatArray, IntArray
+from precede.graph import CausalGraph
+from precede.graph.equivalence import cpdag
 from precede.knowledge import constraints_over
 from precede.metrics.alignment import aligned
 from precede.metrics.structure import evaluate

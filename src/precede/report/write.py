@@ -9,7 +9,7 @@ from typing import Any
 from precede.data.load import Table
 from precede.errors import OptionError
 from precede.estimator import CausalEstimator
-from precede.formats import write_text
+from precede.files import write_text
 from precede.graph import CausalGraph
 from precede.report.render import render_report
 from precede.report.summarize import summarize

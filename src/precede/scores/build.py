@@ -12,10 +12,10 @@ from precede.knowledge import Constraints
 from precede.scores.gp import GPScore
 from precede.scores.linear import LinearScore, Noise
 from precede.scores.nongaussian import NonGaussianScore
-from precede.scores.parents import SparseLinearScore
 from precede.scores.protocol import OrderScore
 from precede.scores.quadratic import QuadraticScore
-from precede.scores.screening import sparse_gp_score
+from precede.scores.sparse_gp import sparse_gp_score
+from precede.scores.sparse_linear import SparseLinearScore
 
 ScoreName = Literal["linear", "nongaussian", "quadratic", "gp", "sparse-linear", "sparse-gp", "sparse-gp-additive"]
 NoiseName = Literal["auto", "equal", "unequal"]
@@ -34,7 +34,7 @@ def build_score(
     """Build the score of a name over a table.
 
     Only the tables of GP evidence take long enough for ``max_time`` (seconds, of which a table may take half) and
-    ``verbose`` (a progress bar) to matter: see :func:`precede.scores.screening.sparse_gp_score`.
+    ``verbose`` (a progress bar) to matter: see :func:`precede.scores.sparse_gp.sparse_gp_score`.
     """
     check_choice("score", name, ["auto", *get_args(ScoreName)])
     check_choice("noise", noise, get_args(NoiseName))

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import check_positive
-from precede.graph import BoolArray, FloatArray, IntArray
 
 
 class PredecessorCache:

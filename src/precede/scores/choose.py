@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
+from precede.arrays import FloatArray
 from precede.data.load import Table
 from precede.errors import DataError
-from precede.graph import FloatArray
 from precede.scores.covariance import covariance, regularised
 
 ChosenName = Literal["nongaussian", "sparse-linear", "sparse-gp"]

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from precede.graph import FloatArray
+from precede.arrays import FloatArray
 
 CHUNK_BYTES = 8 * 2**20
 """Rows are centred in pieces of about this size, so that a large data set is never copied whole."""

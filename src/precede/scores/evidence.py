@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from precede.arrays import FloatArray
 from precede.errors import DataError, check_choice, check_positive
-from precede.graph import FloatArray
 from precede.scores.linear import Noise
 from precede.scores.memory import memory_budget, size_in_words
 

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from precede.arrays import BoolArray, FloatArray
 from precede.errors import DataError, check_choice, check_positive
-from precede.graph import BoolArray, FloatArray
 from precede.scores.cache import PredecessorCache
 from precede.scores.factor import jittered_cholesky
 from precede.scores.likelihood import NoiseModel

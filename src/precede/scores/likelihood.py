@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from precede.arrays import FloatArray
 from precede.errors import check_choice
-from precede.graph import FloatArray
 from precede.scores.linear import Noise
 
 SMALLEST_SHARE = 1e-12

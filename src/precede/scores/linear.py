@@ -8,8 +8,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from precede.arrays import FloatArray
 from precede.errors import OptionError, check_choice
-from precede.graph import FloatArray
 from precede.scores.covariance import covariance, ordered_cholesky, regularised
 
 Noise = Literal["equal", "unequal"]

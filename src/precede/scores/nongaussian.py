@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from precede.graph import FloatArray
+from precede.arrays import FloatArray
 from precede.scores.covariance import covariance, ordered_cholesky, regularised
 
 # Maximum-entropy approximation of Hyvärinen (1998), with log cosh (even) and x exp(-x²/2) (odd)

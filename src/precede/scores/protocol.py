@@ -5,7 +5,7 @@ from typing import Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
-from precede.graph import BoolArray, IntArray
+from precede.arrays import BoolArray, IntArray
 
 
 @runtime_checkable

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import DataError
-from precede.graph import BoolArray, FloatArray, IntArray
 from precede.scores.cache import PredecessorCache
 from precede.scores.covariance import CHUNK_BYTES
 from precede.scores.factor import jittered_cholesky

@@ -21,9 +21,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from precede.arrays import FloatArray
 from precede.data.checks import row_blocks
 from precede.errors import OptionError, listed
-from precede.graph import FloatArray
 from precede.progress import logger
 from precede.search.train import Record, Trainer
 

@@ -8,8 +8,8 @@ from itertools import combinations
 import numpy as np
 import torch
 
+from precede.arrays import BoolArray, IntArray
 from precede.errors import OptionError
-from precede.graph import BoolArray, IntArray
 from precede.knowledge import Constraints
 from precede.scores.protocol import OrderScore
 

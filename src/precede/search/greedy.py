@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from precede.graph import FloatArray, IntArray
+from precede.arrays import FloatArray, IntArray
 from precede.knowledge import Constraints
 from precede.scores.linear import LinearScore
 from precede.scores.protocol import OrderScore

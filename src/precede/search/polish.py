@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from precede.graph import BoolArray, IntArray
+from precede.arrays import BoolArray, IntArray
 from precede.knowledge import Constraints
 from precede.progress import Deadline
 from precede.scores.protocol import OrderScore

@@ -13,19 +13,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from precede.arrays import FloatArray, IntArray
 from precede.device import training_on
-from precede.graph import FloatArray, IntArray
 from precede.knowledge import Constraints
 from precede.policy.actor import Actor
 from precede.policy.critic import Critic
 from precede.policy.decoders import DecoderName, PointerName, select_states, visited_states, with_initial_state
 from precede.policy.encoders import EncoderName, NormalizationName
+from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs
+from precede.policy.pretrained import Pretrained
 from precede.progress import Deadline
 from precede.randomness import seeded_torch, torch_generator
 from precede.scores.protocol import OrderScore
-from precede.search.inputs import FixedInputs, InputsName, ResampledInputs
-from precede.search.iteration import GraphedIteration, Iteration
-from precede.search.pretrained import Pretrained
+from precede.search.cuda_graphs import GraphedIteration, Iteration
 from precede.search.rewards import (
     RewardName,
     ShapingName,

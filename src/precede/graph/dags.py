@@ -1,0 +1,100 @@
+"""Directed acyclic graphs as bare adjacency matrices: orders, cycles, ancestors."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from precede.arrays import BoolArray, IntArray
+from precede.errors import GraphError, listed
+
+
+def full_dag(order: IntArray) -> BoolArray:
+    r"""Densest DAG that agrees with a causal order.
+
+    :math:`A_{ij} = 1 \iff i` comes before :math:`j` (Figure 1 of the paper).
+
+    Parameters
+    ----------
+    order : (n_variables,) int array
+        Causes first; ``order[k]`` is the k-th variable.
+
+    Returns
+    -------
+    adjacency : (n_variables, n_variables) bool array
+        ``adjacency[i, j]`` means i -> j.
+
+    Examples
+    --------
+    >>> full_dag(np.array([2, 0, 1])).astype(int)
+    array([[0, 1, 0],
+           [0, 0, 0],
+           [1, 1, 0]])
+    """
+    position = np.argsort(order)  # inverse permutation
+    result: BoolArray = position[:, None] < position[None, :]
+    return result
+
+
+def topological_order(adjacency: npt.ArrayLike) -> IntArray:
+    """Causal order of a DAG, ties by column position; a cyclic graph is refused.
+
+    Examples
+    --------
+    >>> topological_order([[0, 0], [1, 0]])
+    array([1, 0])
+    """
+    edges = np.asarray(adjacency) != 0
+    waiting = edges.sum(axis=0)  # parents not yet placed
+    order: list[int] = []
+    ready = np.flatnonzero(waiting == 0).tolist()
+    while ready:
+        node = ready.pop(0)
+        order.append(node)
+        for child in np.flatnonzero(edges[node]):
+            waiting[child] -= 1
+            if waiting[child] == 0:
+                ready.append(int(child))
+    if len(order) < len(edges):
+        raise GraphError(f"the graph has a cycle through columns {listed(find_cycle(edges))}.")
+    return np.array(order, dtype=np.int64)
+
+
+def is_acyclic(adjacency: npt.ArrayLike) -> bool:
+    """Whether a directed graph has no cycle."""
+    return not find_cycle(np.asarray(adjacency) != 0)
+
+
+def find_cycle(adjacency: BoolArray) -> list[int]:
+    """One directed cycle as a list of nodes from the smallest on, or an empty list.
+
+    Examples
+    --------
+    >>> find_cycle(np.array([[0, 1], [1, 0]], dtype=bool))
+    [0, 1]
+    """
+    alive = np.ones(len(adjacency), dtype=bool)
+    while True:  # peel off sources until nothing changes
+        sources = alive & ~adjacency[alive].any(axis=0)
+        if not sources.any():
+            break
+        alive &= ~sources
+    if not alive.any():
+        return []
+    path = [int(np.flatnonzero(alive)[0])]
+    while True:  # every node left has a parent that is left: walk backwards until one repeats
+        parent = int(np.flatnonzero(adjacency[:, path[-1]] & alive)[0])
+        if parent in path:
+            cycle = path[path.index(parent) :][::-1]
+            start = cycle.index(min(cycle))
+            return cycle[start:] + cycle[:start]
+        path.append(parent)
+
+
+def ancestors(adjacency: BoolArray) -> BoolArray:
+    """Transitive closure: ``[i, j]`` means a directed path leads from i to j."""
+    closure = adjacency.copy()
+    for node in topological_order(adjacency):
+        parents = adjacency[:, node]
+        closure[:, node] |= closure[:, parents].any(axis=1)
+    return closure

@@ -1,0 +1,204 @@
+"""Pictures of a graph: the geometry that every picture shares, inline SVG for notebooks, and matplotlib."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from precede.arrays import IntArray
+from precede.graph.formats import Parts
+from precede.graph.layout import layered_layout
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LETTER = 7.6
+"""Width of a letter of the labels, in pixels."""
+
+LONGEST_LABEL = 18
+BOX_HEIGHT, PADDING = 28.0, 22.0
+MANY_VARIABLES = 40
+"""From here on rows are closer and the picture is less wide, so that the labels stay readable on a screen."""
+
+ROW_HEIGHT, CLOSE_ROW_HEIGHT = 42.0, 34.0
+PROPORTION, NARROW_PROPORTION = 1.6, 1.3
+"""Width over height that the layers are spread to, as far as the gaps between them allow."""
+
+GAPS = (56.0, 210.0)
+
+TIP = 9.0
+"""Room for the tip of an arrow, so that a thick line ends where its tip begins."""
+
+
+@dataclass(frozen=True)
+class Box:
+    """Where a variable is drawn: the middle of its box, and its width."""
+
+    x: float
+    y: float
+    width: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Boxes and curves in pixels.
+
+    Parameters
+    ----------
+    boxes : list of Box
+        In column order.
+    curves : dict
+        ``curves[i, j]``: points of the curve from i to j as (x, y, slope), from box to box.
+    width, height : float
+    """
+
+    boxes: list[Box]
+    curves: dict[tuple[int, int], list[tuple[float, float, float]]]
+    width: float
+    height: float
+
+    def path(self, edge: tuple[int, int]) -> str:
+        """SVG path of an edge: cubic pieces that run level at both ends, with room left for the tip of an arrow."""
+        *points, (x, y, slope) = self.curves[edge]
+        points.append((x - TIP, y, slope))
+        text = f"M{points[0][0]:.0f} {points[0][1]:.0f}"
+        for (x0, y0, s0), (x1, y1, s1) in pairwise(points):
+            third = (x1 - x0) / (2 if len(points) == 2 else 2.6)
+            text += f"C{x0 + third:.0f} {y0 + s0 * third:.0f} {x1 - third:.0f} {y1 - s1 * third:.0f} {x1:.0f} {y1:.0f}"
+        return text
+
+
+def draw(parts: Parts, order: IntArray) -> Drawing:
+    """Place boxes and curves of a graph; variables without edges go in lines below it.
+
+    Parameters
+    ----------
+    parts : Parts
+    order : (n_variables,) int array
+        Column positions, causes first.
+    """
+    layout = layered_layout(parts.edges, order)
+    many = len(parts.names) > MANY_VARIABLES
+    row_height, proportion = (CLOSE_ROW_HEIGHT, NARROW_PROPORTION) if many else (ROW_HEIGHT, PROPORTION)
+    labels = [_shortened(str(name)) for name in parts.names]
+    widths = np.array([max(34.0, len(label) * LETTER + 18.0) for label in labels])
+    layers = layout.n_layers
+    widest = [float(widths[layout.layer == k].max(initial=0.0)) for k in range(layers)]
+    bends = [row for route in layout.routes.values() for _, row in route]
+    lowest = max([*layout.row[layout.layer >= 0], *bends], default=-1.0)
+    gap = float(np.clip((proportion * lowest * row_height - sum(widest)) / max(layers - 1, 1), *GAPS))
+    middles = np.cumsum([PADDING, *(w + gap for w in widest)])[:layers] + np.array(widest) / 2
+    joined = layout.layer >= 0
+    x, y = np.zeros(len(labels)), PADDING + BOX_HEIGHT / 2 + layout.row * row_height
+    x[joined] = middles[layout.layer[joined]]
+    width = float(middles[-1] + widest[-1] / 2 + PADDING) if layers else 600.0
+    height = PADDING * 2 + BOX_HEIGHT + lowest * row_height
+    across, down = PADDING, height + BOX_HEIGHT / 2
+    for node in (int(k) for k in order if not joined[k]):
+        if across + widths[node] + PADDING > max(width, 600.0):
+            across, down = PADDING, down + row_height
+        x[node], y[node] = across + widths[node] / 2, down
+        across += widths[node] + 14.0
+        width, height = max(width, across + PADDING), down + BOX_HEIGHT / 2 + PADDING
+    boxes = [Box(float(x[k]), float(y[k]), float(widths[k]), label) for k, label in enumerate(labels)]
+    top = PADDING + BOX_HEIGHT / 2
+    curves = {
+        (i, j): _curve(boxes[i], boxes[j], [(float(middles[k]), top + row * row_height) for k, row in route])
+        for (i, j), route in layout.routes.items()
+    }
+    return Drawing(boxes, curves, width, height)
+
+
+def _curve(cause: Box, effect: Box, bends: list[tuple[float, float]]) -> list[tuple[float, float, float]]:
+    start, stop = (cause.x + cause.width / 2, cause.y), (effect.x - effect.width / 2 - 2.0, effect.y)
+    points = [start, *bends, stop]
+    slopes = [
+        (after[1] - before[1]) / (after[0] - before[0]) for before, after in zip(points[:-2], points[2:], strict=True)
+    ]
+    return [(x, y, slope) for (x, y), slope in zip(points, [0.0, *slopes, 0.0], strict=True)]
+
+
+def _shortened(label: str) -> str:
+    return label if len(label) <= LONGEST_LABEL else label[: LONGEST_LABEL - 1] + "…"
+
+
+def stroke_widths(parts: Parts, thinnest: float = 1.0, thickest: float = 4.0) -> dict[tuple[int, int], float]:
+    """Line width of each edge by the size of its weight."""
+    sizes = np.abs(np.nan_to_num(parts.strengths))
+    largest = float(sizes[parts.edges].max(initial=0.0)) or 1.0
+    return {
+        (int(i), int(j)): thinnest + (thickest - thinnest) * float(sizes[i, j]) / largest
+        for i, j in np.argwhere(parts.edges)
+    }
+
+
+def to_svg(parts: Parts, order: IntArray) -> str:
+    """A self-contained picture for a notebook, without matplotlib."""
+    drawing = draw(parts, order)
+    title = f"Causal graph of {len(parts.names)} variables and {int(parts.edges.sum())} edges"
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {drawing.width:.0f} {drawing.height:.0f}" '
+        f'width="{drawing.width:.0f}" style="max-width:100%;height:auto;font:13px system-ui,sans-serif" role="img">',
+        f"<title>{title}</title>",
+        '<defs><marker id="precede-tip" viewBox="0 0 8 8" refX="0.5" refY="4" markerWidth="9" markerHeight="9" '
+        'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0.6L8 4L0 7.4z" fill="#6b7683"/></marker></defs>',
+    ]
+    for edge, width in stroke_widths(parts).items():
+        cause, effect, weight = parts.names[edge[0]], parts.names[edge[1]], parts.strengths[edge]
+        dashes = ' stroke-dasharray="6 4"' if weight < 0 else ""
+        lines.append(
+            f'<path d="{drawing.path(edge)}" fill="none" stroke="#6b7683" stroke-width="{width:.1f}"{dashes} '
+            f'marker-end="url(#precede-tip)"><title>{html.escape(f"{cause} → {effect}: {weight:.3g}")}</title></path>'
+        )
+    for box, name in zip(drawing.boxes, parts.names, strict=True):
+        lines.append(
+            f'<g><title>{html.escape(str(name))}</title><rect x="{box.x - box.width / 2:.0f}" '
+            f'y="{box.y - BOX_HEIGHT / 2:.0f}" width="{box.width:.0f}" height="{BOX_HEIGHT:.0f}" rx="8" fill="#fff" '
+            f'stroke="#1f5f8b"/><text x="{box.x:.0f}" y="{box.y + 4.5:.0f}" text-anchor="middle" fill="#1c2530">'
+            f"{html.escape(box.label)}</text></g>"
+        )
+    return "\n".join([*lines, "</svg>"])
+
+
+def to_axes(parts: Parts, order: IntArray, ax: Axes | None = None) -> Axes:
+    """The same picture with matplotlib."""
+    from matplotlib import pyplot as plt
+    from matplotlib.patches import FancyArrowPatch
+    from matplotlib.path import Path
+
+    drawing = draw(parts, order)
+    if ax is None:
+        ax = plt.subplots(figsize=(min(drawing.width / 72, 16), min(drawing.height / 72, 12)))[1]
+    for edge, width in stroke_widths(parts, 0.7, 2.8).items():
+        patch: Any = FancyArrowPatch(
+            path=_matplotlib_path(drawing.curves[edge], Path),
+            arrowstyle="-|>",
+            mutation_scale=9,
+            linewidth=width,
+            linestyle="--" if parts.strengths[edge] < 0 else "-",
+            color="#6b7683",
+            shrinkA=0,
+            shrinkB=0,
+        )
+        ax.add_patch(patch)
+    for box in drawing.boxes:
+        frame = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": "#1f5f8b"}
+        ax.text(box.x, box.y, box.label, ha="center", va="center", fontsize=8, bbox=frame)
+    ax.set_xlim(0, drawing.width)
+    ax.set_ylim(drawing.height, 0)  # rows count from the top
+    ax.set_axis_off()
+    return ax
+
+
+def _matplotlib_path(points: list[tuple[float, float, float]], path_class: Any) -> Any:
+    vertices = [points[0][:2]]
+    for (x0, y0, s0), (x1, y1, s1) in pairwise(points):
+        third = (x1 - x0) / (2 if len(points) == 2 else 2.6)
+        vertices += [(x0 + third, y0 + s0 * third), (x1 - third, y1 - s1 * third), (x1, y1)]
+    codes = [path_class.MOVETO] + [path_class.CURVE4] * (len(vertices) - 1)
+    return path_class(vertices, codes)

@@ -1,0 +1,67 @@
+"""Constraints: background knowledge compiled to matrices over columns, as every search obeys it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from precede.arrays import BoolArray, IntArray
+from precede.graph.dags import ancestors
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """Knowledge compiled to matrices over columns.
+
+    Parameters
+    ----------
+    required, allowed : (n_variables, n_variables) bool arrays
+        Edges that the graph must have, and that it may have.
+    before : (n_variables, n_variables) bool array
+        ``before[i, j]``: i must be placed before j; transitively closed.
+    """
+
+    required: BoolArray
+    allowed: BoolArray
+    before: BoolArray = field(repr=False)
+
+    @classmethod
+    def none(cls, n_variables: int) -> Constraints:
+        """No knowledge at all."""
+        nothing = np.zeros((n_variables, n_variables), dtype=bool)
+        return cls(nothing, ~np.eye(n_variables, dtype=bool), nothing)
+
+    def apply(self, edges: BoolArray) -> BoolArray:
+        """Drop what is forbidden, add what is required."""
+        result: BoolArray = (edges & self.allowed) | self.required
+        return result
+
+    def violated_by(self, edges: BoolArray) -> bool:
+        """Whether a graph breaks the knowledge, be it by an edge or, across the tiers, by a path."""
+        if (edges & ~self.allowed).any() or (self.required & ~edges).any():
+            return True
+        return bool((ancestors(edges) & self.before.T).any())  # transposed: a path against a precedence
+
+    def permits(self, order: IntArray) -> bool:
+        """Whether an order keeps every precedence."""
+        position = np.argsort(order)
+        return not (self.before & (position[:, None] > position[None, :])).any()
+
+    def nearest_order(self, order: IntArray) -> IntArray:
+        """The permitted order that follows a wished-for one as closely as a stable sort can.
+
+        Place, again and again, the earliest wished variable whose predecessors are all placed.
+        """
+        if self.permits(order):
+            return order
+        relabelled = self.before[np.ix_(order, order)]  # in wished sequence
+        placed: list[int] = []
+        waiting = relabelled.sum(axis=0)
+        done = np.zeros(len(order), dtype=bool)
+        for _ in range(len(order)):
+            nxt = int(np.flatnonzero((waiting == 0) & ~done)[0])
+            done[nxt] = True
+            waiting = waiting - relabelled[nxt]
+            placed.append(nxt)
+        return np.asarray(order)[placed]

@@ -1,0 +1,160 @@
+"""Saved policies: one safetensors file holds the weights and how to build the network around them."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from importlib.resources import as_file, files
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from precede.arrays import FloatArray
+from precede.errors import OptionError, check_choice
+from precede.policy.actor import Actor
+from precede.policy.decoders import DecoderName, PointerName
+from precede.policy.encoders import EncoderName, LearnedStates
+from precede.policy.inputs import FixedInputs
+
+FORMAT_VERSION = 1
+SHIPPED = ("default", "paper")
+ANY_ROWS = ("alternating", "moments")
+"""Encoders that take any number of rows."""
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """How a saved policy is built.
+
+    Parameters
+    ----------
+    encoder, decoder, pointer : str
+        As in :class:`precede.policy.actor.Actor`.
+    n_samples : int
+        Rows that the encoder sees; the most rows for an encoder that takes any number.
+    """
+
+    encoder: EncoderName
+    decoder: DecoderName
+    pointer: PointerName
+    n_samples: int
+
+    def build(self) -> Actor:
+        """Make the network, its weights not yet trained."""
+        return Actor(self.n_samples + 1, self.encoder, self.decoder, self.pointer)
+
+    def inputs(self, values: FloatArray, rng: np.random.Generator, device: torch.device) -> FixedInputs:
+        """Show the policy a data set (n_samples, n_variables), in the form it was trained on."""
+        n_samples = min(self.n_samples, len(values)) if self.encoder in ANY_ROWS else self.n_samples
+        return FixedInputs(values, n_samples, rng, device)
+
+
+@dataclass(frozen=True)
+class Pretrained:
+    """A policy with trained weights, on the CPU, and what it was saved with.
+
+    Parameters
+    ----------
+    actor : Actor
+    architecture : Architecture
+    notes : dict
+        Free text about the training: steps, seconds, device, validation figures.
+    """
+
+    actor: Actor
+    architecture: Architecture
+    notes: dict[str, str]
+
+    @torch.no_grad()
+    def started_on(self, inputs: Tensor) -> Actor:
+        """A copy to train further on one data set, given as (1, n_variables, n_inputs).
+
+        An encoder that takes any number of rows has done its work after one look: its states become the parameters
+        that training moves, so that an iteration costs the decoder alone.
+        """
+        actor = copy.deepcopy(self.actor).to(inputs.device)
+        if self.architecture.encoder in ANY_ROWS:
+            actor.eval()
+            actor.encoder = LearnedStates(actor.encoder(inputs))
+            actor.train()  # cuDNN differentiates an LSTM in training mode only
+        return actor
+
+
+def save_policy(path: Path | str, actor: Actor, architecture: Architecture, notes: Mapping[str, str]) -> None:
+    """Write the policy to one safetensors file; a half-written file never takes the place of a good one."""
+    path = Path(path)
+    metadata = {
+        "format": "precede-policy",
+        "format_version": str(FORMAT_VERSION),
+        "architecture": json.dumps(asdict(architecture)),
+        "notes": json.dumps(dict(notes)),
+    }
+    tensors = {name: tensor.detach().cpu().float().contiguous() for name, tensor in actor.state_dict().items()}
+    partial = path.with_name(path.name + ".partial")
+    save_file(tensors, partial, metadata=metadata)
+    partial.replace(path)
+
+
+def load_pretrained(name_or_path: str | Path) -> Pretrained:
+    """Load a policy: "default" or "paper" from the package, or any file that :func:`save_policy` wrote.
+
+    Raises
+    ------
+    OptionError
+        The name is unknown, the file is missing or not a policy, of another version, or its shapes do not fit.
+    """
+    if str(name_or_path) in SHIPPED:
+        shipped = files("precede") / "policy" / "weights" / f"{name_or_path}.safetensors"
+        with as_file(shipped) as path:
+            return _load(path, str(name_or_path))
+    path = Path(name_or_path)
+    if not path.suffix and not path.exists():
+        check_choice("pretrained", str(name_or_path), (*SHIPPED, "a path"))
+    return _load(path, str(name_or_path))
+
+
+def _load(path: Path, shown: str) -> Pretrained:
+    if not path.is_file():
+        raise OptionError(
+            f"pretrained={shown!r} was not found: give 'default', 'paper' or the path of a saved policy "
+            "(precede pretrain makes one)."
+        )
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+    except SafetensorError as error:
+        raise OptionError(f"pretrained={shown!r} is not a safetensors file ({error}).") from error
+    if metadata.get("format") != "precede-policy":
+        raise OptionError(f"pretrained={shown!r} holds no policy of Precede: its format is {metadata.get('format')!r}.")
+    if metadata.get("format_version") != str(FORMAT_VERSION):
+        raise OptionError(
+            f"pretrained={shown!r} has format version {metadata.get('format_version')}, this Precede reads version "
+            f"{FORMAT_VERSION}: use the release that saved it or train it again with precede pretrain."
+        )
+    try:
+        architecture, notes = Architecture(**json.loads(metadata["architecture"])), json.loads(metadata["notes"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise OptionError(f"pretrained={shown!r} does not say how its network is built ({error}).") from error
+    with torch.random.fork_rng(devices=[]):  # building draws weights that are overwritten at once
+        actor = architecture.build()
+    _check_shapes(actor, tensors, shown)
+    actor.load_state_dict(tensors)
+    return Pretrained(actor, architecture, notes)
+
+
+def _check_shapes(actor: Actor, tensors: Mapping[str, torch.Tensor], shown: str) -> None:
+    expected = {name: tuple(tensor.shape) for name, tensor in actor.state_dict().items()}
+    found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+    for name in sorted(expected.keys() | found.keys()):
+        if expected.get(name) != found.get(name):
+            raise OptionError(
+                f"pretrained={shown!r} does not fit its own architecture: weight {name} has shape {found.get(name)} "
+                f"where {expected.get(name)} is needed."
+            )

@@ -1,0 +1,314 @@
+"""Sparse scores: the best parent set among the predecessors, looked up in a table and grown past it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.errors import KnowledgeError, OptionError, check_positive
+from precede.knowledge import Constraints
+from precede.progress import Deadline, ProgressBar
+from precede.scores.evidence import ParentSet
+
+MOST_CANDIDATES = 16
+"""Candidate parents of one variable at most: the look-up array has a place for each of their subsets."""
+
+CHUNK_ELEMENTS = 2**24
+"""Orders are looked up in pieces of about this many entries, which bounds the memory."""
+
+TABLE_SHARE = 0.5
+"""Part of the time allowed that the table may take: the search has the rest."""
+
+SETS_AT_ONCE = 16
+"""Sets between two looks at the clock, for a local score that does not say (``sets_at_once``)."""
+
+
+class LocalScore(Protocol):
+    """How well sets of parents explain each variable: log-likelihood or log evidence, higher is better."""
+
+    n_samples: int
+    n_variables: int
+
+    def of_sets(self, sets: Sequence[ParentSet]) -> FloatArray:
+        """Score of every variable given each set, (n_sets, n_variables); NaN for the members of the set."""
+
+
+class ParentSetCache:
+    """Local scores minus their penalty, computed once per set; one evaluation serves every variable outside the set."""
+
+    def __init__(self, local: LocalScore, price: float) -> None:
+        self.local, self.price = local, price
+        self._rows: dict[ParentSet, FloatArray] = {}
+
+    def __len__(self) -> int:
+        """Number of sets evaluated."""
+        return len(self._rows)
+
+    def fill(self, sets: set[ParentSet], go_on: Callable[[], bool] = lambda: True) -> bool:
+        """Evaluate the sets that are not there yet; False when ``go_on``, asked before each piece, put an end to it."""
+        missing = sorted(sets - self._rows.keys())
+        step = int(getattr(self.local, "sets_at_once", SETS_AT_ONCE))
+        for start in range(0, len(missing), step):
+            if not go_on():
+                return False
+            piece = missing[start : start + step]
+            self._rows.update(zip(piece, self.local.of_sets(piece), strict=True))
+        return True
+
+    def score(self, variable: int, parents: ParentSet) -> float:
+        """Penalised local score of a set that was filled in."""
+        return float(self._rows[parents][variable]) - self.price * len(parents)
+
+
+class SparseScore:
+    r"""Sum over the variables of the best penalised local score among the sets of predecessors (METHODS 1.5).
+
+    .. math:: \mathrm{term}_t = \max_{S \subseteq \mathrm{pre}(t),\ |S| \le k}\;
+              \mathrm{local}(t, S) - |S| \, (\mathrm{penalty} \cdot \tfrac12 \log m + \gamma \log d).
+
+    All sets of at most ``table_size`` candidates are scored at the start; where the best of them is that large, it
+    is grown and shrunk one parent at a time, among the predecessors, up to ``max_parents``. An order then costs a
+    look-up, and the maximising sets are the graph (:meth:`graph`): no pruning step.
+
+    Parameters
+    ----------
+    local : LocalScore
+        Gaussian-process evidence, linear likelihood, or your own.
+    candidates : (n_variables, n_variables) bool array, optional
+        ``[i, j]``: i may be a parent of j; every other variable when left out. At most 16 per variable.
+    max_parents : int
+        The k above.
+    table_size : int or None
+        Largest sets that are scored at the start; ``max_parents`` when None, and then the maximum is exact.
+    penalty : float
+        Price of a parent in units of log(m)/2; 1 is BIC's.
+    gamma : float
+        Extended BIC: log(d) times this is added to the price of a parent.
+    constraints : Constraints, optional
+        Forbidden parents never enter a set; required ones always are in it (an order that is permitted has them
+        among the predecessors) and do not count towards ``max_parents``.
+    name : str
+    identifies : {"dag", "cpdag"}
+        What the score can tell from data.
+    device : str or torch.device
+        Where orders are looked up.
+    deadline : Deadline, optional
+        The table is built by the size of the sets and may take half of the time: then it ends with the last whole
+        size, 1 at least, and no set is grown past it. When all the time is spent, growth ends, and what an order
+        still asks for is the best set known by then. Both are said in ``notes``.
+    verbose : bool
+        Show a progress bar while the table is built.
+
+    Examples
+    --------
+    >>> from precede.scores.evidence import GaussianProcessEvidence
+    >>> x = np.random.default_rng(0).normal(size=100)
+    >>> y = np.sin(2 * x) + 0.1 * np.random.default_rng(1).normal(size=100)
+    >>> score = SparseScore(GaussianProcessEvidence(np.column_stack([x, y])))
+    >>> forward, backward = score.terms(torch.tensor([[0, 1], [1, 0]])).sum(1)
+    >>> bool(forward > backward)
+    True
+    >>> score.graph(np.array([0, 1])).astype(int)
+    array([[0, 1],
+           [0, 0]])
+    """
+
+    def __init__(
+        self,
+        local: LocalScore,
+        *,
+        candidates: BoolArray | None = None,
+        max_parents: int = 4,
+        table_size: int | None = None,
+        penalty: float = 1.0,
+        gamma: float = 0.0,
+        constraints: Constraints | None = None,
+        name: str = "sparse-gp",
+        identifies: str = "dag",
+        device: torch.device | str = "cpu",
+        deadline: Deadline | None = None,
+        verbose: bool = False,
+    ) -> None:
+        check_positive("max_parents", max_parents, integer=True)
+        if table_size is not None:
+            check_positive("table_size", table_size, integer=True)
+        if penalty < 0 or gamma < 0:
+            raise OptionError(f"penalty={penalty!r} and gamma={gamma!r} will not do: they must not be negative.")
+        self.name, self.identifies = name, identifies
+        self.n_variables = d = local.n_variables
+        self.device = torch.device(device)
+        self.max_parents = max_parents
+        self.table_size = min(max_parents, table_size or max_parents)
+        self.notes: list[str] = list(getattr(local, "notes", []))
+        constraints = constraints or Constraints.none(d)
+        allowed = constraints.allowed & ~constraints.required
+        if candidates is not None:
+            allowed = allowed & candidates
+        counts = allowed.sum(axis=0)
+        if counts.max(initial=0) > MOST_CANDIDATES:
+            raise OptionError(
+                f"column {int(counts.argmax())} has {int(counts.max())} candidate parents and a sparse table takes "
+                f"at most {MOST_CANDIDATES} a variable: screen them first (candidates=...)."
+            )
+        self.required = [tuple(np.flatnonzero(constraints.required[:, v]).tolist()) for v in range(d)]
+        self.candidates = [np.flatnonzero(allowed[:, v]) for v in range(d)]
+        price = penalty * math.log(local.n_samples) / 2 + gamma * math.log(d)
+        self.cache = ParentSetCache(local, price)
+        self._deadline = deadline or Deadline(None)
+        self._evaluate_by_size(verbose)
+        self._build_table()
+
+    # -- the table ---------------------------------------------------------------------------------------------
+
+    def _evaluate_by_size(self, verbose: bool) -> None:
+        """Score all sets of 0, 1, ... candidates; where time is short, ``table_size`` is the last whole size."""
+        layers = [
+            {self._members(v, bits) for v in range(self.n_variables) for bits in self._tabled(v, size)}
+            for size in range(self.table_size + 1)
+        ]
+        limit = self._deadline.max_time
+        with ProgressBar("scoring parent sets", len(set().union(*layers)), verbose) as progress:
+            for size, sets in enumerate(layers):
+
+                def go_on(size: int = size) -> bool:
+                    progress.update(len(self.cache), parents=str(size))
+                    return size <= 1 or limit is None or self._deadline.elapsed() < TABLE_SHARE * limit
+
+                if not self.cache.fill(sets, go_on):
+                    self.notes.append(
+                        f"The table of parent sets ends at {size - 1} of {self.table_size} parents, and no set is "
+                        f"grown past it: building it may take half of max_time={limit:g}."
+                    )
+                    self.max_parents = self.table_size = size - 1
+                    break
+
+    def _build_table(self) -> None:
+        """Best tabled set among every subset of every variable's candidates; bit r stands for the r-th candidate."""
+        d, width = self.n_variables, max((len(c) for c in self.candidates), default=0)
+        best = np.full((d, 1 << width), -np.inf)
+        chosen = np.zeros((d, 1 << width), dtype=np.int64)
+        for v in range(d):
+            for bits in (bits for size in range(self.table_size + 1) for bits in self._tabled(v, size)):
+                best[v, bits] = self.cache.score(v, self._members(v, bits))
+                chosen[v, bits] = bits
+        for r in range(width):  # the best among subsets, one candidate at a time
+            halves = best.reshape(d, -1, 2, 1 << r), chosen.reshape(d, -1, 2, 1 << r)
+            better = halves[0][:, :, 0] >= halves[0][:, :, 1]  # ties go to the smaller set
+            for half in halves:
+                half[:, :, 1][better] = half[:, :, 0][better]
+        self._chosen = chosen
+        # Where the best tabled set is of the largest size, a larger one may do better: it is grown when asked for.
+        sizes = np.array([bits.bit_count() for bits in range(1 << width)])
+        self._unsettled = (sizes[chosen] == self.table_size) & (self.table_size < self.max_parents)
+        best[self._unsettled] = np.nan
+        self._best = torch.from_numpy(best).to(self.device)
+        weights = np.zeros((d, width), dtype=np.int64)
+        self._candidate_index = torch.zeros((d, width), dtype=torch.int64, device=self.device)
+        for v, members in enumerate(self.candidates):
+            weights[v, : len(members)] = 1 << np.arange(len(members))
+            self._candidate_index[v, : len(members)] = torch.from_numpy(members)
+        self._weights = torch.from_numpy(weights).to(self.device)  # zero where a variable has fewer candidates
+
+    def _tabled(self, variable: int, size: int) -> Iterator[int]:
+        """Bits of every set of so many candidates."""
+        for members in combinations(range(len(self.candidates[variable])), size):
+            yield sum(1 << r for r in members)
+
+    def _members(self, variable: int, bits: int) -> ParentSet:
+        """Columns of a set of candidates, with the required parents."""
+        chosen = [int(c) for r, c in enumerate(self.candidates[variable]) if bits >> r & 1]
+        return tuple(sorted([*chosen, *self.required[variable]]))
+
+    # -- growth past the table ---------------------------------------------------------------------------------
+
+    def _settle(self, problems: list[tuple[int, int]]) -> None:
+        """Grow and shrink the best tabled set of (variable, predecessor bits), all problems side by side."""
+        current = [int(self._chosen[problem]) for problem in problems]
+        active = list(range(len(problems)))
+        while active:
+            moves = {k: self._neighbours(*problems[k], current[k]) for k in active}
+            sets = {self._members(problems[k][0], bits) for k in active for bits in moves[k]}
+            if not self.cache.fill(sets, lambda: not self._deadline.passed()):
+                self._say_that_growth_ended()
+                break
+            still: list[int] = []
+            for k in active:
+                variable = problems[k][0]
+                scores = [self.cache.score(variable, self._members(variable, bits)) for bits in moves[k]]
+                best = int(np.argmax(scores))  # the first is the current set itself
+                if best > 0:
+                    current[k] = moves[k][best]
+                    still.append(k)
+            active = still
+        for (variable, predecessors), bits in zip(problems, current, strict=True):
+            self._chosen[variable, predecessors] = bits
+            self._unsettled[variable, predecessors] = False
+            self._best[variable, predecessors] = self.cache.score(variable, self._members(variable, bits))
+
+    def _say_that_growth_ended(self) -> None:
+        note = (
+            f"Growing parent sets past the {self.table_size} parents of the table ended with max_time="
+            f"{self._deadline.max_time:g}: sets that were asked for later are the best known by then."
+        )
+        if note not in self.notes:
+            self.notes.append(note)
+
+    def _neighbours(self, variable: int, predecessors: int, bits: int) -> list[int]:
+        """The set itself, then every set with one candidate more or fewer."""
+        singles = [1 << r for r in range(len(self.candidates[variable]))]
+        fewer = [bits ^ one for one in singles if bits & one] if bits.bit_count() > self.table_size else []
+        more = [bits | one for one in singles if predecessors & one and not bits & one]
+        return [bits, *fewer, *(more if bits.bit_count() < self.max_parents else [])]
+
+    # -- the OrderScore interface ------------------------------------------------------------------------------
+
+    def terms(self, orders: Tensor) -> Tensor:
+        rows = max(1, CHUNK_ELEMENTS // max(1, self._weights.numel()))
+        return torch.cat([self._look_up(part) for part in torch.split(orders, rows)])
+
+    def _look_up(self, orders: Tensor) -> Tensor:
+        predecessors = self._predecessor_bits(orders)  # (n_orders, n_variables), by column
+        variables = torch.arange(self.n_variables, device=self.device)
+        values = self._best[variables, predecessors]
+        if bool(values.isnan().any()):
+            missing = torch.nonzero(values.isnan())
+            bits = predecessors[missing[:, 0], missing[:, 1]]
+            self._settle(sorted(set(zip(missing[:, 1].tolist(), bits.tolist(), strict=True))))
+            values = self._best[variables, predecessors]
+        return values.gather(1, orders)
+
+    def _predecessor_bits(self, orders: Tensor) -> Tensor:
+        """Which candidates of each variable come before it, as bits."""
+        position = orders.argsort(dim=1)
+        before = position[:, self._candidate_index] < position[:, :, None]
+        return (before * self._weights).sum(dim=2)
+
+    def total(self, sums: Tensor) -> Tensor:
+        return sums
+
+    def bounds(self) -> Tensor:
+        everything = self._weights.sum(dim=1)
+        missing = [(v, int(bits)) for v, bits in enumerate(everything.tolist()) if bool(self._unsettled[v, bits])]
+        self._settle(missing)
+        return self._best[torch.arange(self.n_variables, device=self.device), everything]
+
+    def graph(self, order: IntArray) -> BoolArray:
+        """The graph of an order: each variable's maximising set, ``[i, j]`` means i -> j."""
+        orders = torch.as_tensor(np.asarray(order), device=self.device)[None]
+        self.terms(orders)  # settles what the order needs
+        predecessors = self._predecessor_bits(orders)[0].tolist()
+        position = np.argsort(order)
+        edges = np.zeros((self.n_variables, self.n_variables), dtype=bool)
+        for v, bits in enumerate(predecessors):
+            parents = list(self._members(v, int(self._chosen[v, bits])))
+            if (position[parents] > position[v]).any():
+                raise KnowledgeError(f"the order puts column {v} before a parent that is required.")
+            edges[parents, v] = True
+        return edges

@@ -1,0 +1,207 @@
+"""Simulated data: what the options promise."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from precede.data.dags import random_dag
+from precede.data.mechanisms import gp_additive, gp_joint, random_weights
+from precede.data.noise import EXPONENT_RANGES, UNEQUAL_RANGE, power_noise
+from precede.data.simulate import SEMS, simulate
+from precede.errors import OptionError
+from precede.graph.dags import full_dag, is_acyclic
+from precede.metrics import var_sortability
+
+quick = settings(deadline=None, max_examples=25)
+
+
+@quick
+@given(st.integers(2, 20), st.data())
+def test_er_has_exactly_the_edges_asked_for(n_variables, data):
+    degree = data.draw(st.integers(1, max(1, (n_variables - 1) // 2)))
+    if 2 * degree > n_variables - 1:
+        degree = (n_variables - 1) / 2
+    adjacency, order = random_dag("er", n_variables, degree, np.random.default_rng(data.draw(st.integers(0, 99))))
+    assert adjacency.sum() == round(degree * n_variables)
+    assert not (adjacency & ~full_dag(order)).any()
+
+
+@quick
+@given(st.integers(2, 20), st.data())
+def test_sf_attaches_each_node_to_older_ones(n_variables, data):
+    degree = data.draw(st.integers(1, n_variables - 1))
+    adjacency, order = random_dag("sf", n_variables, degree, np.random.default_rng(data.draw(st.integers(0, 99))))
+    assert adjacency.sum() == degree * n_variables - degree * (degree + 1) // 2
+    assert not (adjacency & ~full_dag(order)).any()
+    # newer -> older: every node but the last few in causal order has exactly `degree` effects
+    assert (adjacency[order].sum(axis=1) == np.minimum(degree, np.arange(n_variables)[::-1])).all()
+
+
+def test_sf_hubs_are_effects():
+    adjacency, _ = random_dag("sf", 200, 2, np.random.default_rng(0))
+    assert adjacency.sum(axis=0).max() > 15
+    assert adjacency.sum(axis=1).max() == 2
+
+
+def test_column_order_is_not_the_causal_order():
+    orders = {tuple(random_dag("er", 5, 1, np.random.default_rng(seed))[1]) for seed in range(40)}
+    assert len(orders) > 25
+    assert not all(is_sorted(order) for order in orders)
+
+
+def is_sorted(order):
+    return list(order) == sorted(order)
+
+
+@pytest.mark.parametrize("sem", SEMS)
+@pytest.mark.parametrize("graph", ["er", "sf"])
+def test_every_sem_is_deterministic_finite_and_true_to_its_graph(sem, graph):
+    first, again, other = (simulate(graph, 6, 1, sem, 60, random_state=seed) for seed in (3, 3, 4))
+    assert first.data.equals(again.data)
+    assert first.graph == again.graph
+    assert not first.data.equals(other.data)
+    assert np.isfinite(first.data.to_numpy()).all()
+    assert list(first.data.columns) == list(first.graph.names) == [f"x{k}" for k in range(1, 7)]
+    assert is_acyclic(first.graph.edges)
+    assert json.loads(json.dumps(first.settings)) == first.settings
+    assert first.settings["sem"] == sem
+
+
+def test_a_generator_is_accepted_and_advances():
+    rng = np.random.default_rng(0)
+    assert not simulate(n_variables=5, n_samples=9, random_state=rng).data.equals(
+        simulate(n_variables=5, n_samples=9, random_state=rng).data
+    )
+
+
+@pytest.mark.parametrize("sem", ["linear-gaussian", "lingam"])
+def test_linear_data_solves_its_equations(sem):
+    dataset = simulate("er", 8, 2, sem, 20_000, random_state=1)
+    x, weights = dataset.data.to_numpy(), dataset.graph.strengths
+    noise = x - x @ weights
+    assert np.allclose(noise.std(axis=0), 1, atol=0.06)
+    assert np.abs(np.corrcoef(noise, rowvar=False) - np.eye(8)).max() < 0.05
+    sizes = np.abs(weights[weights != 0])
+    assert sizes.min() >= 0.5
+    assert sizes.max() <= 2.0
+
+
+def test_noise_option_sets_the_spread():
+    dataset = simulate("er", 40, 1, n_samples=5000, noise="unequal", random_state=0)
+    noise = dataset.data.to_numpy() @ (np.eye(40) - dataset.graph.strengths)
+    spread = noise.std(axis=0)
+    assert spread.min() > UNEQUAL_RANGE[0] * 0.95
+    assert spread.max() < UNEQUAL_RANGE[1] * 1.05
+    assert spread.max() / spread.min() > 2
+
+
+@pytest.mark.parametrize("sem", SEMS)
+def test_noise_option_is_read_by_every_sem(sem):
+    data = [simulate("er", 5, 1, sem, 50, noise=noise, random_state=0).data for noise in ("equal", "unequal")]
+    assert not data[0].equals(data[1])
+
+
+def test_lingam_noise_is_non_gaussian_with_unit_variance():
+    noise = power_noise(200_000, np.ones(12), np.random.default_rng(0))
+    kurtosis = (noise**4).mean(axis=0) / (noise**2).mean(axis=0) ** 2
+    assert np.allclose(noise.std(axis=0), 1, atol=0.03)
+    assert (np.abs(kurtosis - 3) > 0.3).all()  # 3 is Gaussian; the nearest exponents are .8 and 1.2
+    assert (kurtosis < 3).any()
+    assert (kurtosis > 3).any()
+    assert EXPONENT_RANGES == ((0.5, 0.8), (1.2, 2.0))
+
+
+def test_weight_range_is_obeyed():
+    graph = simulate("er", 10, 2, n_samples=5, weight_range=(3.0, 3.5), random_state=0).graph
+    sizes = np.abs(graph.strengths[graph.edges])
+    assert ((sizes >= 3.0) & (sizes <= 3.5)).all()
+    assert {-1.0, 1.0} == set(np.sign(random_weights(50, (1, 2), np.random.default_rng(0))))
+
+
+@pytest.mark.parametrize("sem", ["quadratic", "mlp"])
+def test_weight_range_matters_to_nonlinear_sems(sem):
+    small, large = (
+        simulate("er", 5, 2, sem, 200, weight_range=bounds, random_state=0) for bounds in ((0.1, 0.2), (5.0, 6.0))
+    )
+    assert large.data.std().max() > 3 * small.data.std().max()
+
+
+@pytest.mark.parametrize("sem", SEMS)
+def test_standardize(sem):
+    dataset = simulate("er", 6, 1, sem, 300, standardize=True, random_state=0)
+    assert np.allclose(dataset.data.mean(), 0)
+    assert np.allclose(dataset.data.std(ddof=0), 1)
+
+
+def test_standardize_rescales_the_true_weights():
+    raw, scaled = (simulate("er", 6, 2, n_samples=4000, standardize=s, random_state=0) for s in (False, True))
+    noise = scaled.data.to_numpy() @ (np.eye(6) - scaled.graph.strengths)
+    assert np.allclose(noise.std(axis=0), 1 / raw.data.std(ddof=0), rtol=0.1)
+
+
+def test_linear_gaussian_data_is_var_sortable():
+    """METHODS 6: the paper's data has .986 to .999."""
+    values = [var_sortability(d.data, d.graph) for d in (simulate(random_state=seed) for seed in range(3))]
+    assert min(values) > 0.97
+
+
+def test_gp_draw_has_the_kernel_as_covariance():
+    rng = np.random.default_rng(0)
+    points = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 2.0]])
+    draws = np.array([gp_joint(points, (0.5, 2.0), rng) for _ in range(4000)])
+    kernel = np.exp(-0.5 * ((points[:, None] - points[None]) ** 2).sum(axis=2))
+    assert np.abs(np.cov(draws, rowvar=False) - kernel).max() < 0.08
+
+
+def test_gp_joint_and_additive_differ_only_with_several_parents():
+    parents = np.random.default_rng(0).normal(size=(20, 2))
+
+    def draw(mechanism, columns):
+        return mechanism(parents[:, :columns], (0.5, 2.0), np.random.default_rng(1))
+
+    assert np.array_equal(draw(gp_joint, 1), draw(gp_additive, 1))
+    assert not np.allclose(draw(gp_joint, 2), draw(gp_additive, 2))
+
+
+def test_quadratic_data_needs_squares():
+    """A linear fit leaves much more of some variable than one with squares and products."""
+    dataset = simulate("er", 5, 2, "quadratic", 2000, random_state=2)
+    x, edges = dataset.data.to_numpy(), dataset.graph.edges
+    gains = []
+    for j in range(5):
+        parents = x[:, edges[:, j]]
+        if parents.shape[1]:
+            k = parents.shape[1]
+            products = np.stack([parents[:, a] * parents[:, b] for a in range(k) for b in range(a + 1)], axis=1)
+            ones = np.ones((len(x), 1))
+            linear, full = np.hstack([ones, parents]), np.hstack([ones, parents, products])
+            left = [np.var(x[:, j] - f @ np.linalg.lstsq(f, x[:, j], rcond=None)[0]) for f in (linear, full)]
+            gains.append(left[0] / left[1])
+            assert left[1] < 1.1  # the noise's variance
+    assert max(gains) > 2
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"graph": "erd"}, r"graph='erd' is unknown: did you mean 'er'"),
+        ({"sem": "linear-gausian"}, r"sem='linear-gausian' is unknown: did you mean 'linear-gaussian'"),
+        ({"noise": "unequals"}, r"did you mean 'unequal'"),
+        ({"n_variables": 0}, "n_variables=0"),
+        ({"n_samples": 2.5}, "n_samples=2.5"),
+        ({"degree": -1}, "degree=-1"),
+        ({"n_variables": 5, "degree": 3}, "degree=3 asks for 15 edges, but 5 variables have only 10 pairs.*degree=2"),
+        ({"graph": "sf", "n_variables": 5, "degree": 5}, "degree=5 will not do for a scale-free graph"),
+        ({"graph": "sf", "degree": 1.5}, "degree=1.5 will not do"),
+        ({"weight_range": (2, 1)}, "weight_range"),
+        ({"weight_range": (0, 1)}, "weight_range"),
+        ({"sem": "gp", "weight_range": (1.0, 2.0)}, "no meaning for sem='gp'"),
+        ({"sem": "gp", "n_samples": 30_000, "n_variables": 3, "degree": 1}, "n_samples=30000 needs 14 GB"),
+    ],
+)
+def test_refusals(options, words):
+    with pytest.raises(OptionError, match=words):
+        simulate(**options)

@@ -1,0 +1,246 @@
+"""Supervised pretraining in miniature: the objective, the loop, saving, loading, the command."""
+
+import json
+import runpy
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+import torch._dynamo
+from safetensors.torch import load_file, save_file
+
+from precede.errors import OptionError
+from precede.policy.pretrained import Architecture, load_pretrained, save_policy
+from precede.pretraining import supervised
+from precede.pretraining.curriculum import CurriculumSettings
+from precede.pretraining.listeners import pretrain_into
+from precede.pretraining.supervised import Pretrainer, pretrain, set_valued_loss, task_cost, variant_settings
+from precede.pretraining.validation import ValidationSettings, greedy_orders, order_tpr
+
+TINY = {
+    "curriculum": CurriculumSettings((5, 6), (30,), (1.0, 2.0)),
+    "validation": ValidationSettings(n_variables=6, n_samples=30, n_sets=2),
+    "tasks_per_step": 1,
+    "n_steps": 3,
+    "warmup_steps": 5,
+}
+
+
+@pytest.fixture(autouse=True)
+def short_groups(monkeypatch):
+    monkeypatch.setattr(supervised, "READ_EVERY", 4)
+
+
+def tiny(variant="default", **changes):
+    settings = variant_settings(variant, **(TINY | changes))
+    if variant == "paper":
+        settings = replace(settings, curriculum=replace(settings.curriculum, rows=64, n_samples=(64,)))
+    return settings
+
+
+@pytest.fixture(scope="module")
+def policy():
+    torch.manual_seed(0)
+    architecture = Architecture("moments", "lstm", "dot", 50)
+    return architecture.build(), architecture
+
+
+def test_loss_by_hand():
+    """Graph 0 -> 1, 2 alone; prefix (0, 1, 2): steps with {0, 2}, {1, 2}, {2} ready."""
+    adjacency = torch.zeros(1, 3, 3, dtype=torch.bool)
+    adjacency[0, 0, 1] = True
+    logits = torch.log(torch.tensor([[[1.0, 2.0, 3.0], [5.0, 1.0, 1.0], [7.0, 7.0, 1.0]]]))
+    loss = set_valued_loss(logits, torch.tensor([[0, 1, 2]]), adjacency)
+    assert float(loss) == pytest.approx(-np.log(4 / 6) / 3)
+
+
+def test_loss_after_a_mistake_is_finite():
+    adjacency = torch.zeros(1, 3, 3, dtype=torch.bool)
+    adjacency[0, 0, 1] = adjacency[0, 1, 2] = True
+    assert set_valued_loss(torch.zeros(1, 3, 3), torch.tensor([[2, 1, 0]]), adjacency).isfinite()
+
+
+@pytest.mark.parametrize("encoder", ["moments", "alternating"])
+def test_training_lowers_the_loss(encoder):
+    settings = tiny(n_steps=12, learning_rate=3e-3, tasks_per_step=3)
+    trainer = Pretrainer(replace(settings, architecture=replace(settings.architecture, encoder=encoder)))
+    records = list(trainer.run())
+    assert [record.step for record in records] == [4, 8, 12]
+    assert records[-1].loss < records[0].loss
+    assert set(records[-1].validation) >= {"lg-er2", "gp-additive-er2-standardized", "mean"}
+
+
+def test_same_seed_same_weights_and_other_seed_others():
+    first, second, other = (Pretrainer(tiny(random_state=seed)) for seed in (0, 0, 1))
+    for trainer in (first, second, other):
+        list(trainer.run())
+    weights = [next(trainer.averaged.decoder.parameters()) for trainer in (first, second, other)]
+    assert (weights[0] == weights[1]).all()
+    assert (weights[0] != weights[2]).any()
+
+
+def test_resume_goes_on_as_if_nothing_had_happened():
+    whole = Pretrainer(tiny(n_steps=8))
+    list(whole.run())
+    half = Pretrainer(tiny(n_steps=8))
+    next(half.run())
+    resumed = Pretrainer(tiny(n_steps=8))
+    resumed.load_state(half.state())
+    list(resumed.run())
+    assert resumed.step == 8
+    for a, b in zip(whole.actor.parameters(), resumed.actor.parameters(), strict=True):
+        assert (a == b).all()
+
+
+def test_files_and_resume_from_them(tmp_path):
+    list(pretrain_into(tmp_path, "p", tiny()))
+    header, *lines = (json.loads(line) for line in (tmp_path / "p.jsonl").read_text().splitlines())
+    assert header["settings"]["architecture"]["encoder"] == "moments"
+    assert lines[-1]["validation"]
+    longer = list(pretrain_into(tmp_path, "p", tiny(n_steps=5), resume=True))
+    assert longer[-1].step == 5
+    assert json.loads(load_pretrained(tmp_path / "p.safetensors").notes["steps"]) == 5
+    with pytest.raises(OptionError, match="another architecture"):
+        list(pretrain_into(tmp_path, "p", tiny("paper"), resume=True))
+
+
+def test_limits_of_time_and_patience():
+    stopped = Pretrainer(tiny(n_steps=None, max_time=1e-6))
+    assert len(list(stopped.run())) == 1
+    assert len(list(Pretrainer(tiny(n_steps=60)).run(max_time=0.0))) == 0
+    impatient = Pretrainer(tiny(n_steps=10**6, validate_every=0.0, patience=1, learning_rate=1e-12))
+    assert len(list(impatient.run())) < 10
+
+
+def test_learning_rate_warms_up_and_falls():
+    trainer = Pretrainer(tiny(n_steps=40, warmup_steps=10, learning_rate=1.0, average=0.0))
+    trainer.step = 4
+    trainer._train_step(False)
+    assert 0.4 < trainer.optimizer.param_groups[0]["lr"] < 0.5
+    trainer.step = 39
+    trainer._train_step(False)
+    assert trainer.optimizer.param_groups[0]["lr"] < 0.05
+
+
+def test_a_step_without_a_finite_gradient_is_left_out(monkeypatch):
+    trainer = Pretrainer(tiny())
+    before = [parameter.clone() for parameter in trainer.actor.parameters()]
+    monkeypatch.setattr(supervised, "set_valued_loss", lambda logits, *_: logits.sum() * torch.nan)
+    trainer._train_step(False)
+    assert all((a == b).all() for a, b in zip(before, trainer.actor.parameters(), strict=True))
+
+
+def test_edge_weight_and_average_are_read():
+    plain, weighted, raw = (
+        Pretrainer(tiny(**changes)) for changes in ({"edge_weight": 0.0}, {"edge_weight": 5.0}, {"average": 0.0})
+    )
+    for trainer in (plain, weighted, raw):
+        list(trainer.run())
+    assert (plain.edge_head.bias != weighted.edge_head.bias).all()
+    assert all((a == b).all() for a, b in zip(raw.averaged.parameters(), raw.actor.parameters(), strict=True))
+    assert any((a != b).any() for a, b in zip(plain.averaged.parameters(), plain.actor.parameters(), strict=True))
+
+
+def test_larger_tasks_come_in_smaller_batches():
+    assert task_cost(50, 400) > task_cost(30, 400) > task_cost(30, 100)
+    few, many = (Pretrainer(tiny(tasks_per_step=n)) for n in (1, 2))
+    assert len(few._draw().inputs) < len(many._draw().inputs)
+
+
+def test_compile_is_asked_for_every_block_and_may_fail(monkeypatch):
+    compiled = []
+    monkeypatch.setattr(torch.nn.Module, "compile", lambda self, dynamic: compiled.append(type(self).__name__))
+    monkeypatch.setattr(torch._dynamo.config, "suppress_errors", False)
+    Pretrainer(tiny(compile=True))
+    assert compiled == ["MomentsBlock"] * 6
+    assert torch._dynamo.config.suppress_errors
+
+
+def test_paper_variant_is_the_papers_network():
+    settings = variant_settings("paper")
+    assert settings.architecture == Architecture("transformer", "lstm", "dot", 64)
+    assert settings.curriculum.n_variables == (30,)
+    [(record, trainer)] = list(pretrain(tiny("paper")))
+    assert record.edge_loss == 0
+    values = np.random.default_rng(0).normal(size=(20, 9))
+    inputs = trainer.settings.architecture.inputs(values, np.random.default_rng(0), torch.device("cpu"))
+    assert inputs.draw(1).shape == (1, 9, 65)
+    assert greedy_orders(trainer.averaged, inputs.draw(1)).sort(1).values.tolist() == [list(range(9))]
+
+
+def test_zero_shot_order_moves_with_the_columns(policy):
+    actor, architecture = policy
+    values = np.random.default_rng(0).normal(size=(80, 7)) @ np.triu(np.random.default_rng(1).normal(size=(7, 7)))
+    columns = np.array([6, 2, 0, 5, 1, 3, 4])
+
+    def order(matrix):
+        inputs = architecture.inputs(matrix, np.random.default_rng(0), torch.device("cpu")).draw(1)
+        assert inputs.shape[2] == 51
+        return greedy_orders(actor, inputs)[0].numpy()
+
+    assert (columns[order(values[:, columns])] == order(values)).all()
+
+
+def test_order_tpr_counts_agreeing_edges():
+    adjacency = torch.ones(1, 4, 4).triu(1)
+    assert order_tpr(torch.tensor([[0, 1, 2, 3]]), adjacency).item() == 1
+    assert order_tpr(torch.tensor([[3, 2, 1, 0]]), adjacency).item() == 0
+
+
+def test_saved_policy_comes_back_the_same(policy, tmp_path):
+    actor, architecture = policy
+    save_policy(tmp_path / "p.safetensors", actor, architecture, {"steps": "1"})
+    state = torch.get_rng_state()
+    loaded = load_pretrained(tmp_path / "p.safetensors")
+    assert (torch.get_rng_state() == state).all()
+    assert loaded.architecture == architecture
+    assert loaded.notes == {"steps": "1"}
+    for (name, a), (_, b) in zip(actor.state_dict().items(), loaded.actor.state_dict().items(), strict=True):
+        assert (a == b).all(), name
+
+
+def resaved(path, change):
+    from safetensors import safe_open
+
+    with safe_open(path, framework="pt") as file:
+        metadata = dict(file.metadata())
+    tensors = load_file(path)
+    change(metadata, tensors)
+    save_file(tensors, path, metadata=metadata)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda m, t: m.update(format_version="99"), "version 99"),
+        (lambda m, t: m.update(format="other"), "no policy of Precede"),
+        (lambda m, t: t.update({"decoder.initial.bias": torch.zeros(3)}), "decoder.initial.bias"),
+        (lambda m, t: t.pop("decoder.initial.bias"), "decoder.initial.bias"),
+    ],
+)
+def test_files_that_do_not_fit_are_refused(policy, tmp_path, change, message):
+    path = tmp_path / "p.safetensors"
+    save_policy(path, *policy, {})
+    resaved(path, change)
+    with pytest.raises(OptionError, match=message):
+        load_pretrained(path)
+
+
+def test_names_and_paths_that_are_not_there_are_refused(tmp_path):
+    with pytest.raises(OptionError, match="did you mean 'default'"):
+        load_pretrained("defalt")
+    with pytest.raises(OptionError, match="not found"):
+        load_pretrained(tmp_path / "none.safetensors")
+    (tmp_path / "bad.safetensors").write_text("text")
+    with pytest.raises(OptionError, match="not a safetensors file"):
+        load_pretrained(tmp_path / "bad.safetensors")
+
+
+@pytest.mark.parametrize("variant", ["default", "paper"])
+def test_the_command_in_miniature(variant, tmp_path, monkeypatch, capsys):
+    words = ["--out", str(tmp_path), "--variant", variant, "--tiny", "--steps", "2", "--tasks-per-step", "1"]
+    monkeypatch.setattr("sys.argv", ["precede.pretraining", *words])
+    runpy.run_module("precede.pretraining", run_name="__main__")
+    assert "steps/s" in capsys.readouterr().out
+    assert load_pretrained(tmp_path / f"{variant}.safetensors").architecture == variant_settings(variant).architecture

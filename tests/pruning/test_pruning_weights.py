@@ -1,0 +1,89 @@
+"""Pruning by weight and by BIC: regression weights against least squares, scale, knowledge."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from precede.data.simulate import simulate
+from precede.graph.dags import full_dag
+from precede.knowledge import Knowledge
+from precede.pruning.weights import prune_by_bic, prune_by_weight, regression_on, regression_weights
+from precede.scores.covariance import covariance
+
+
+@given(d=st.integers(1, 7), seed=st.integers(0, 1000))
+@settings(max_examples=25, deadline=None)
+def test_weights_are_those_of_least_squares(d: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(100, d)) @ rng.normal(size=(d, d))
+    x -= x.mean(axis=0)
+    order = rng.permutation(d)
+    weights = regression_weights(covariance(x), order)
+    for t, j in enumerate(order):
+        expected = np.zeros(d)
+        expected[order[:t]] = np.linalg.lstsq(x[:, order[:t]], x[:, j], rcond=None)[0]
+        np.testing.assert_allclose(weights[:, j], expected, atol=1e-8 * (1 + np.abs(expected).max()))
+    np.testing.assert_allclose(regression_on(covariance(x), full_dag(order), order), weights, rtol=1e-6, atol=1e-9)
+
+
+@pytest.fixture(scope="module")
+def easy():
+    data = simulate(n_variables=12, degree=2, n_samples=3000, random_state=0)
+    return covariance(data.data.to_numpy()), data.graph
+
+
+def test_both_recover_the_graph_from_its_order(easy) -> None:
+    matrix, truth = easy
+    assert np.array_equal(prune_by_weight(matrix, truth.positions), truth.edges)
+    assert np.array_equal(prune_by_bic(matrix, truth.positions, 3000), truth.edges)
+
+
+def test_threshold_is_read(easy) -> None:
+    matrix, truth = easy
+    assert prune_by_weight(matrix, truth.positions, 0.0001).sum() > truth.n_edges
+    assert prune_by_weight(matrix, truth.positions, 1.5).sum() < truth.n_edges
+
+
+def test_bic_does_not_depend_on_the_scale_and_the_threshold_does(easy) -> None:
+    matrix, truth = easy
+    scale = np.geomspace(1e-3, 1e3, 12)
+    scaled = matrix * np.outer(scale, scale)
+    assert np.array_equal(prune_by_bic(scaled, truth.positions, 3000), truth.edges)
+    assert not np.array_equal(prune_by_weight(scaled, truth.positions), truth.edges)
+
+
+def test_extension_keeps_fewer_null_edges() -> None:
+    rng = np.random.default_rng(0)
+    matrix = covariance(rng.normal(size=(500, 40)))
+    plain = prune_by_bic(matrix, np.arange(40), 500, extended=0.0).sum()
+    assert prune_by_bic(matrix, np.arange(40), 500).sum() < plain
+
+
+def test_bic_at_small_m_beats_the_threshold() -> None:
+    data = simulate(n_variables=50, degree=5, n_samples=500, random_state=0)
+    matrix, order = covariance(data.data.to_numpy()), data.graph.positions
+    by_weight, by_bic = prune_by_weight(matrix, order), prune_by_bic(matrix, order, 500)
+    assert (by_bic != data.graph.edges).sum() < (by_weight != data.graph.edges).sum()
+
+
+def test_bic_stays_accurate_where_variances_explode() -> None:
+    data = simulate(graph="sf", n_variables=100, degree=5, n_samples=3000, random_state=0)
+    matrix = covariance(data.data.to_numpy())
+    assert matrix.max() > 1e6
+    assert (prune_by_bic(matrix, data.graph.positions, 3000) != data.graph.edges).sum() <= 1
+
+
+@pytest.mark.parametrize("prune", [prune_by_weight, lambda s, o, constraints: prune_by_bic(s, o, 3000, constraints)])
+def test_knowledge_is_obeyed(easy, prune) -> None:
+    matrix, truth = easy
+    order = truth.positions
+    cause, effect, _ = truth.edge_list()[0]
+    spare = next((i, j) for a, i in enumerate(order) for j in order[a + 1 :] if not truth.edges[i, j])
+    names = list(truth.names)
+    knowledge = Knowledge(required=[(names[spare[0]], names[spare[1]])], forbidden=[(cause, effect)])
+    constraints = knowledge.over(names)
+    edges = prune(matrix, order, constraints=constraints)
+    assert not constraints.violated_by(edges)
+    assert edges[spare]
+    assert not edges[names.index(cause), names.index(effect)]

@@ -1,0 +1,285 @@
+"""The report: its dictionary, its page, its files; pictures of graphs."""
+
+import html.parser
+import json
+import re
+from dataclasses import replace
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from precede.baselines import EqVar
+from precede.confidence import Confidence
+from precede.data.load import load_table
+from precede.data.simulate import simulate
+from precede.discovery import CORL
+from precede.errors import OptionError
+from precede.graph import CausalGraph
+from precede.graph.drawing import draw, to_svg
+from precede.graph.layout import layered_layout
+from precede.report import rebuild_report, render_report, summarize, write_report, write_results
+from precede.report.plots import plot_graph, plot_heatmap, plot_learning_curve
+
+mpl.use("Agg")
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    data = simulate(n_variables=6, degree=1, n_samples=300, random_state=0)
+    table = load_table(data.data)
+    model = CORL(score="linear", n_iterations=5, batch_size=8, random_state=0, verbose=False).fit(table)
+    return model, table, data.graph
+
+
+@pytest.fixture(scope="module")
+def summary(fitted):
+    model, table, truth = fitted
+    confidence = np.where(model.graph_.edges, 0.75, 0.0)
+    return summarize(model, table, truth, confidence, "six variables")
+
+
+def test_summary_is_plain_json(summary):
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+
+
+def test_summary_holds_the_graph(fitted, summary):
+    graph = fitted[0].graph_
+    pairs = {(edge["cause"], edge["effect"]) for edge in summary["edges"]}
+    assert pairs == {(int(i), int(j)) for i, j in np.argwhere(graph.edges)}
+    assert [summary["nodes"][k]["name"] for k in summary["order"]] == list(graph.order)
+    assert all(edge["confidence"] == 0.75 for edge in summary["edges"])
+    assert all(len(edge["points"]) == len(summary["nodes"][0]["values"]) for edge in summary["edges"])
+
+
+def test_strength_and_slope_are_those_of_the_linear_fit(fitted, summary):
+    table = fitted[1]
+    spread = table.values.std(axis=0)
+    for edge in summary["edges"]:
+        i, j = edge["cause"], edge["effect"]
+        assert edge["slope"] == pytest.approx(edge["weight"], rel=1e-3)
+        assert edge["strength"] == pytest.approx(abs(edge["weight"]) * spread[i] / spread[j], rel=1e-3)
+
+
+def test_truth_brings_metrics_and_controls(fitted, summary):
+    model, table, truth = fitted
+    assert summary["evaluation"]["controls"]["empty"] == truth.n_edges
+    assert summarize(model, table)["evaluation"] is None
+    shuffled = truth.adjacency.sample(frac=1, random_state=0)
+    again = CausalGraph.from_matrix(shuffled[shuffled.index])
+    assert summarize(model, table, again)["evaluation"] == summary["evaluation"]
+
+
+def test_confidence_is_matched_by_name(fitted, summary):
+    model, table, _ = fitted
+    names = list(table.names)
+    frame = pd.DataFrame(np.arange(36).reshape(6, 6) / 36, index=names, columns=names)
+    plain = [edge["confidence"] for edge in summarize(model, table, confidence=frame.to_numpy())["edges"]]
+    turned = frame.iloc[::-1, ::-1]
+    assert [edge["confidence"] for edge in summarize(model, table, confidence=turned)["edges"]] == plain
+    found = Confidence.of(table.names, [model.graph_.edges] * 40, [model.graph_.positions] * 40, ["A remark."])
+    whole = replace(found, edge_probability=turned)
+    result = summarize(model, table, confidence=whole)
+    assert [edge["confidence"] for edge in result["edges"]] == plain
+    first = result["edges"][0]
+    pair = frame.to_numpy()[[first["cause"], first["effect"]], [first["effect"], first["cause"]]]
+    assert first["connected"] == pytest.approx(min(pair.sum(), 1), abs=1e-3)
+    said = " ".join(result["sure"])
+    assert "of the 40 resamples" in said
+    assert "same order with probability 1.00; the graph found most often came from 40" in said
+    assert "A remark." in said
+    with pytest.raises(OptionError, match="shape"):
+        summarize(model, table, confidence=np.zeros((2, 2)))
+
+
+def test_why_a_score_was_chosen_is_said(fitted):
+    _, table, _ = fitted
+    model = CORL(n_iterations=2, batch_size=4, random_state=0, verbose=False).fit(table)
+    reason = model.diagnostics_["score_choice"]["reason"]
+    assert any(reason in sentence for sentence in summarize(model, table)["assumed"])
+
+
+def test_nonlinear_scores_get_curves_without_lines(fitted):
+    _, table, _ = fitted
+    model = CORL(score="quadratic", n_iterations=2, batch_size=4, random_state=0, verbose=False).fit(table)
+    result = summarize(model, table)
+    assert all(edge["slope"] is None for edge in result["edges"])
+    assert "curve" in render_report(result)
+
+
+def test_a_baseline_without_a_score(fitted):
+    _, table, _ = fitted
+    model = EqVar().fit(table)
+    result = summarize(model, table)
+    assert result["learning"] is None
+    assert "How the order was learned" not in render_report(result)
+
+
+def test_equivalent_edges_are_marked(fitted):
+    model, table, _ = fitted
+    kept = dict(model.diagnostics_)
+    try:
+        model.diagnostics_ = {**kept, "identifies": "cpdag", "score": "sparse-linear"}
+        result = summarize(model, table)
+    finally:
+        model.diagnostics_ = kept
+    assert any(not edge["directed"] for edge in result["edges"])
+    page = render_report(result)
+    assert "url(#tip-open)" in page
+    assert "either way" in page
+
+
+def test_a_graph_without_edges():
+    table = load_table(np.random.default_rng(0).normal(size=(200, 3)))
+    model = EqVar().fit(table)
+    assert model.graph_.n_edges == 0
+    assert "The graph has no edges." in render_report(summarize(model, table))
+
+
+class Outline(html.parser.HTMLParser):
+    """Ids, headings, and everything that a browser might fetch."""
+
+    def __init__(self):
+        super().__init__()
+        self.ids, self.headings, self.fetched, self.labelled = [], [], [], set()
+
+    def handle_starttag(self, tag, attrs):
+        values = dict(attrs)
+        if "id" in values:
+            self.ids.append(values["id"])
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+        if tag in ("link", "img", "iframe", "object", "embed", "video", "audio") or "src" in values:
+            self.fetched.append(tag)
+        if tag == "a" and not values["href"].startswith(("#", "data:")):
+            self.fetched.append(values["href"])
+        if tag == "label":
+            self.labelled.add(values["for"])
+
+
+def test_page_is_self_contained_and_well_formed(summary):
+    page = render_report(summary)
+    outline = Outline()
+    outline.feed(page)
+    assert outline.fetched == []
+    assert "url(http" not in page
+    assert "@import" not in page
+    assert len(set(outline.ids)) == len(outline.ids)
+    assert outline.headings[0] == 1
+    assert all(b - a <= 1 for a, b in zip(outline.headings, outline.headings[1:], strict=False))
+    assert {"strength-slider", "confidence-slider", "visible-edges"} <= set(outline.ids)
+    assert {"strength-slider", "confidence-slider", "find"} <= outline.labelled
+    assert render_report(summary) == page
+
+
+def test_no_confidence_no_slider(fitted):
+    model, table, _ = fitted
+    page = render_report(summarize(model, table))
+    assert 'id="confidence-slider"' not in page
+    assert 'id="strength-slider"' in page
+
+
+def test_hostile_names_are_escaped():
+    evil = ["<script>alert(1)</script>", '"><img src=x>', "</script>", "a & b", "x" * 80]
+    rng = np.random.default_rng(0)
+    table = load_table(pd.DataFrame(rng.normal(size=(200, 5)).cumsum(axis=1), columns=evil))
+    model = EqVar().fit(table)
+    page = render_report(summarize(model, table, title="<b>data</b>"))
+    assert "<script>alert" not in page
+    assert "<img" not in page
+    assert "<b>data" not in page
+    assert page.count("</script>") == 2
+
+
+def test_size_at_a_hundred_variables():
+    data = simulate(n_variables=100, degree=2, n_samples=1500, random_state=0)
+    model = EqVar().fit(data.data)
+    page = render_report(summarize(model, load_table(data.data)))
+    assert model.graph_.n_edges >= 200
+    assert len(page.encode()) < 500_000
+
+
+def test_files_and_rebuilding(fitted, tmp_path):
+    model, table, truth = fitted
+    write_results(tmp_path, model, table)
+    files = write_report(tmp_path, model, table, truth, title="six")
+    assert [path.name for path in files] == ["summary.json", "report.html"]
+    page = files[1].read_bytes()
+    files[1].unlink()
+    assert rebuild_report(tmp_path) == files[1]
+    assert files[1].read_bytes() == page
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "has no summary.json"),
+        ("{", "not valid JSON"),
+        ("[]", "is not a summary"),
+        ("{}", "version 1"),
+        ('{"format": "precede-summary", "version": 1}', "incomplete"),
+    ],
+)
+def test_a_broken_summary_is_refused_in_a_sentence(tmp_path, content, said):
+    if content is not None:
+        (tmp_path / "summary.json").write_text(content)
+    with pytest.raises(OptionError, match=said):
+        rebuild_report(tmp_path)
+    assert not (tmp_path / "report.html").exists()
+
+
+@st.composite
+def dags(draw_):
+    d = draw_(st.integers(1, 12))
+    seed, density = draw_(st.integers(0, 10_000)), draw_(st.floats(0, 1))
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(d)
+    edges = np.zeros((d, d), dtype=bool)
+    edges[np.ix_(order, order)] = np.triu(rng.uniform(size=(d, d)) < density, 1)
+    return edges, order
+
+
+@given(dags())
+@settings(deadline=None, max_examples=60)
+def test_layout_keeps_causes_left_and_variables_apart(dag):
+    edges, order = dag
+    layout = layered_layout(edges, order)
+    for i, j in np.argwhere(edges):
+        assert layout.layer[i] < layout.layer[j]
+        assert [k for k, _ in layout.routes[i, j]] == list(range(layout.layer[i] + 1, layout.layer[j]))
+    assert ((layout.layer < 0) == ~(edges.any(axis=0) | edges.any(axis=1))).all()
+    for k in range(layout.n_layers):
+        rows = np.sort(layout.row[layout.layer == k])
+        assert (np.diff(rows) > 1 - 1e-6).all()
+    graph = CausalGraph.from_matrix(edges, order=order)
+    picture = draw(graph._parts(), graph.positions)
+    assert all(box.x - box.width / 2 >= 0 and box.x + box.width / 2 <= picture.width for box in picture.boxes)
+    assert all(0 <= box.y <= picture.height for box in picture.boxes)
+
+
+def test_notebook_picture():
+    graph = CausalGraph.from_matrix([[0, -0.5], [0, 0]], names=["<rain>", "wet"])
+    picture = graph._repr_html_()
+    assert picture == to_svg(graph._parts(), graph.positions)
+    assert "&lt;rain&gt;" in picture
+    assert "<rain>" not in picture
+    assert "stroke-dasharray" in picture  # a negative weight
+
+
+def test_static_figures(fitted):
+    from matplotlib import pyplot as plt
+
+    model = fitted[0]
+    _, ax = plt.subplots()
+    assert model.graph_.plot(ax) is ax
+    assert len(ax.texts) == model.graph_.n_variables
+    assert len(ax.patches) >= model.graph_.n_edges
+    assert plot_graph(model.graph_).figure is not ax.figure
+    assert plot_heatmap(model.graph_).images[0].get_array().shape == (6, 6)
+    assert len(plot_learning_curve(model.history_).lines) == 2
+    with pytest.raises(OptionError, match="best_score"):
+        plot_learning_curve(pd.DataFrame({"step": [1]}))
+    plt.close("all")

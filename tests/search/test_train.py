@@ -1,0 +1,197 @@
+"""Algorithm 1: it learns, repeats itself bit for bit, stops when told, and every option is read."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from precede.data.simulate import simulate
+from precede.device import one_thread
+from precede.knowledge import Constraints, Knowledge
+from precede.policy.inputs import FixedInputs, ResampledInputs
+from precede.scores.linear import LinearScore
+from precede.search.exact import exact_order
+from precede.search.train import READ_EVERY, Trainer, TrainingSettings
+
+SETTINGS = TrainingSettings(
+    reward="dense",
+    shaping="bound",
+    encoder="transformer",
+    decoder="lstm",
+    pointer="dot",
+    normalization="layer",
+    inputs="fixed",
+    n_iterations=20,
+    batch_size=16,
+    n_samples=32,
+    gamma=1.0,
+    entropy_bonus=0.03,
+    actor_learning_rate=1e-4,
+    critic_learning_rate=1e-3,
+    patience=None,
+    max_time=None,
+)
+
+
+@pytest.fixture(scope="module")
+def data() -> np.ndarray:
+    return simulate(n_variables=8, degree=2, n_samples=400, random_state=5).data.to_numpy()
+
+
+def run(data: np.ndarray, constraints: Constraints | None = None, seed: int = 0, **changes):
+    score = LinearScore(data)
+    constraints = constraints or Constraints.none(data.shape[1])
+    trainer = Trainer(score, data, replace(SETTINGS, **changes), constraints, np.random.default_rng(seed))
+    return trainer, list(trainer.run())
+
+
+@pytest.mark.parametrize("encoder", ["null", "mlp", "lstm", "transformer"])
+@pytest.mark.parametrize("decoder", ["mlp", "lstm"])
+def test_all_eight_architectures_learn(data: np.ndarray, encoder: str, decoder: str) -> None:
+    _, records = run(data, encoder=encoder, decoder=decoder, n_iterations=40)
+    early, late = (np.mean([r.mean_score for r in part]) for part in (records[:10], records[-10:]))
+    assert late > early
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"reward": "episodic"},
+        {"shaping": "plain", "gamma": 0.98},
+        {"inputs": "resample"},
+        {"pointer": "additive"},
+    ],
+)
+def test_each_variant_learns(data: np.ndarray, changes: dict) -> None:
+    _, records = run(data, **changes, n_iterations=40)
+    early, late = (np.mean([r.mean_score for r in part]) for part in (records[:10], records[-10:]))
+    assert late > early
+
+
+def test_it_reaches_the_optimum_of_the_score(data: np.ndarray) -> None:
+    trainer, _ = run(data[:, :6], n_iterations=60, batch_size=32)
+    best = exact_order(LinearScore(data[:, :6])).score
+    assert trainer.best_score == pytest.approx(best, rel=1e-3)
+
+
+def test_same_seed_same_history_bit_for_bit(data: np.ndarray) -> None:
+    with one_thread():  # as CORL does: several threads add in any order
+        one, records = run(data)
+        two, again = run(data)
+    assert [replace(r, seconds=0) for r in records] == [replace(r, seconds=0) for r in again]
+    assert one.best_order.tolist() == two.best_order.tolist()
+    _, other = run(data, seed=1)
+    assert records[-1].mean_score != other[-1].mean_score
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"reward": "episodic"},
+        {"shaping": "plain"},
+        {"encoder": "mlp"},
+        {"decoder": "mlp"},
+        {"pointer": "additive"},
+        {"inputs": "resample"},
+        {"batch_size": 8},
+        {"n_samples": 16},
+        {"gamma": 0.5},
+        {"entropy_bonus": 0.0},
+        {"actor_learning_rate": 1e-3},
+        {"critic_learning_rate": 1e-1},
+    ],
+)
+def test_every_setting_changes_the_course(data: np.ndarray, changes: dict) -> None:
+    _, plain = run(data, n_iterations=10)
+    _, changed = run(data, n_iterations=10, **changes)
+    assert (plain[-1].mean_score, plain[-1].entropy) != (changed[-1].mean_score, changed[-1].entropy)
+
+
+def test_records_count_up_and_the_best_only_rises(data: np.ndarray) -> None:
+    trainer, records = run(data, n_iterations=25)
+    assert [r.iteration for r in records] == list(range(1, 26))
+    best = [r.best_score for r in records]
+    assert best == sorted(best)
+    assert best[-1] == trainer.best_score == max(r.batch_best for r in records)
+    order = torch.from_numpy(trainer.best_order)[None]
+    score = LinearScore(data)
+    assert float(score.total(score.terms(order).sum(1))) == pytest.approx(trainer.best_score)
+
+
+def test_patience_ends_the_run(data: np.ndarray) -> None:
+    _, records = run(data, n_iterations=2000, patience=20, batch_size=64)
+    moves = [r.iteration for r, before in zip(records[1:], records, strict=False) if r.best_score > before.best_score]
+    last = moves[-1] if moves else 1
+    assert len(records) < 2000
+    assert 20 <= len(records) - last < 20 + READ_EVERY
+
+
+def test_max_time_ends_the_run(data: np.ndarray) -> None:
+    _, records = run(data, n_iterations=100_000, max_time=0.2)
+    assert 0 < len(records) < 100_000
+    assert len(run(data, max_time=1e-12)[1]) == 1  # never an order that nobody scored
+
+
+def test_normalization_reaches_the_encoder(data: np.ndarray) -> None:
+    batch, layer = (run(data, n_iterations=2, normalization=name)[0] for name in ("batch", "layer"))
+    assert any(isinstance(part, torch.nn.BatchNorm1d) for part in batch.actor.modules())
+    assert not any(isinstance(part, torch.nn.BatchNorm1d) for part in layer.actor.modules())
+
+
+def test_a_best_score_of_another_score_is_not_kept(data: np.ndarray) -> None:
+    """As where ``max_time`` cut the table of parent sets at another size than in the run that was saved."""
+
+    class Shifted(LinearScore):
+        def total(self, sums: torch.Tensor) -> torch.Tensor:
+            return super().total(sums) - 1000
+
+    first, _ = run(data, n_iterations=3)
+    same = Trainer(LinearScore(data), data, SETTINGS, Constraints.none(8), np.random.default_rng(0))
+    same.restore(first.state())
+    assert same.best_score == first.best_score
+    other = Trainer(Shifted(data), data, SETTINGS, Constraints.none(8), np.random.default_rng(0))
+    other.restore(first.state())
+    assert other.best_score == pytest.approx(first.best_score - 1000)
+    assert (other.best_order == first.best_order).all()
+
+
+def test_sampled_orders_obey_knowledge(data: np.ndarray) -> None:
+    constraints = Knowledge(roots=[3], sinks=[0], required=[(5, 2)]).over(range(8))
+    trainer, _ = run(data, constraints)
+    assert constraints.permits(trainer.best_order)
+    assert trainer.best_order[0] == 3
+    assert trainer.best_order[-1] == 0
+
+
+def test_fixed_inputs_do_not_change_and_resampled_ones_do(data: np.ndarray) -> None:
+    device = torch.device("cpu")
+    fixed = FixedInputs(data, 32, np.random.default_rng(0), device)
+    assert fixed.draw(4).shape == (1, 8, fixed.n_inputs)
+    torch.testing.assert_close(fixed.draw(4), fixed.draw(4))
+    drawn = ResampledInputs(data, 32, torch.Generator().manual_seed(0), device)
+    assert drawn.draw(4).shape == (4, 8, 32)
+    assert not torch.equal(drawn.draw(4), drawn.draw(4))
+
+
+def test_more_samples_than_rows_are_drawn_with_replacement(data: np.ndarray) -> None:
+    inputs = FixedInputs(data[:20], 64, np.random.default_rng(0), torch.device("cpu"))
+    assert inputs.draw(1).shape == (1, 8, 65)
+
+
+def test_inputs_do_not_depend_on_the_unit(data: np.ndarray) -> None:
+    one = FixedInputs(data, 16, np.random.default_rng(0), torch.device("cpu"))
+    two = FixedInputs(1000 * data, 16, np.random.default_rng(0), torch.device("cpu"))
+    torch.testing.assert_close(one.draw(1), two.draw(1), rtol=1e-4, atol=1e-4)
+
+
+def test_resampled_inputs_show_small_columns_beside_large_ones() -> None:
+    """In the unit of the smallest column, large values by their logarithm."""
+    rows = np.random.default_rng(0).normal(size=(400, 2)) * [1.0, 1e4]
+    inputs = ResampledInputs(rows, 300, torch.Generator().manual_seed(0), torch.device("cpu")).draw(2)
+    small, large = inputs.std(dim=(0, 2))
+    assert 0.6 < small < 1.0
+    assert 5 < inputs[:, 1].abs().median() < 12
+    again = ResampledInputs(1000 * rows, 300, torch.Generator().manual_seed(0), torch.device("cpu")).draw(2)
+    torch.testing.assert_close(inputs, again, rtol=1e-4, atol=1e-4)
+    assert large > small
