@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from precede.arrays import IntArray
 from precede.confidence import OrderSample
 from precede.data.load import Table
+from precede.deadline import Deadline
 from precede.device import choose_device, one_thread
 from precede.diagnostics import diagnose
 from precede.errors import KnowledgeError, OptionError, check_choice, check_not_negative, check_positive, listed
@@ -25,7 +26,7 @@ from precede.policy.draws import TrainedPolicy
 from precede.policy.encoders import EncoderName, NormalizationName
 from precede.policy.inputs import InputsName
 from precede.policy.pretrained import load_pretrained
-from precede.progress import Deadline, ProgressBar, logger
+from precede.progress import ProgressBar, logger
 from precede.pruning.order_to_graph import PruningName, order_to_graph
 from precede.pruning.weights import THRESHOLD
 from precede.randomness import RandomState, numpy_rng

@@ -15,26 +15,6 @@ logger = logging.getLogger("precede")
 SECONDS_BETWEEN_LOG_LINES = 60.0
 
 
-class Deadline:
-    """A limit on wall-clock seconds; ``None`` never passes.
-
-    Examples
-    --------
-    >>> Deadline(None).passed()
-    False
-    """
-
-    def __init__(self, max_time: float | None) -> None:
-        self.start = time.perf_counter()
-        self.max_time = max_time
-
-    def elapsed(self) -> float:
-        return time.perf_counter() - self.start
-
-    def passed(self) -> bool:
-        return self.max_time is not None and self.elapsed() > self.max_time
-
-
 class ProgressBar:
     """Show the steps of a loop; a context manager.
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from precede import CORL, discovery, progress
 from precede.data.load import Table
 from precede.data.simulate import simulate
+from precede.deadline import Deadline
 from precede.errors import DataError, KnowledgeError, OptionError
 from precede.graph.dags import is_acyclic
 from precede.knowledge import Constraints, Knowledge
-from precede.progress import Deadline
 from precede.scores.build import build_score
 from precede.scores.evidence import LENGTHSCALES, NOISE_SHARES, GaussianProcessEvidence
 from precede.scores.parent_tables import SparseScore

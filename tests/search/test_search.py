@@ -8,9 +8,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from precede.deadline import Deadline
 from precede.errors import OptionError
 from precede.knowledge import Constraints, Knowledge
-from precede.progress import Deadline
 from precede.scores.linear import LinearScore
 from precede.search.exact import exact_order
 from precede.search.greedy import best_insertion_order, greedy_order, smallest_variance_order

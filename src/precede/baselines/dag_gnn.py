@@ -19,10 +19,11 @@ from torch import Tensor, nn
 from precede.arrays import FloatArray
 from precede.baselines.acyclicity import polynomial_acyclicity, strongest_dag
 from precede.data.load import Table
+from precede.deadline import Deadline
 from precede.device import choose_device
 from precede.errors import check_positive
 from precede.estimator import CausalEstimator, Findings
-from precede.progress import Deadline, ProgressBar
+from precede.progress import ProgressBar
 from precede.randomness import RandomState, numpy_rng, seeded_torch, torch_generator
 
 LEARNING_RATE_RANGE = (1e-4, 1e-2)

@@ -11,8 +11,9 @@ from torch import Tensor
 from precede.arrays import FloatArray, IntArray
 from precede.baselines.order_method import OrderMethod
 from precede.data.load import Table
+from precede.deadline import Deadline
 from precede.knowledge import Constraints
-from precede.progress import Deadline, ProgressBar
+from precede.progress import ProgressBar
 from precede.scores.nongaussian import negentropy
 
 

@@ -10,9 +10,9 @@ from precede.arrays import FloatArray, IntArray
 from precede.baselines.order_method import OrderMethod
 from precede.baselines.order_pruning import OrderPruning
 from precede.data.load import Table
+from precede.deadline import Deadline
 from precede.errors import check_choice
 from precede.knowledge import Constraints, Knowledge
-from precede.progress import Deadline
 from precede.scores.covariance import covariance, regularised
 from precede.search.greedy import smallest_variance_order
 

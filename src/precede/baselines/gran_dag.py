@@ -22,10 +22,11 @@ from torch import Tensor, nn
 from precede.arrays import BoolArray, FloatArray
 from precede.baselines.acyclicity import exponential_acyclicity, strongest_dag
 from precede.data.load import Table
+from precede.deadline import Deadline
 from precede.device import choose_device
 from precede.errors import OptionError, check_positive
 from precede.estimator import CausalEstimator, Findings
-from precede.progress import Deadline, ProgressBar
+from precede.progress import ProgressBar
 from precede.pruning.cam import prune_by_gam
 from precede.randomness import RandomState, numpy_rng, seeded_torch, torch_generator
 

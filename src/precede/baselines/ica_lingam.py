@@ -12,11 +12,12 @@ from sklearn.exceptions import ConvergenceWarning
 from precede.arrays import FloatArray, IntArray
 from precede.baselines.order_pruning import OrderPruning, check_pruning, findings_from_order
 from precede.data.load import Table
+from precede.deadline import Deadline
 from precede.errors import check_positive
 from precede.estimator import CausalEstimator, Findings
 from precede.graph.dags import is_acyclic, topological_order
 from precede.knowledge import Constraints
-from precede.progress import Deadline, ProgressBar
+from precede.progress import ProgressBar
 from precede.randomness import RandomState, numpy_rng
 from precede.scores.covariance import covariance, regularised
 

@@ -14,9 +14,10 @@ from scipy.special import expit
 from precede.arrays import BoolArray, FloatArray
 from precede.baselines.acyclicity import strongest_dag
 from precede.data.load import Table
+from precede.deadline import Deadline
 from precede.errors import DataError, check_choice, check_not_negative, check_positive, listed
 from precede.estimator import CausalEstimator, Findings
-from precede.progress import Deadline, ProgressBar
+from precede.progress import ProgressBar
 from precede.scores.covariance import covariance
 
 Loss = Literal["l2", "logistic", "poisson"]

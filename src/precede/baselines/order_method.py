@@ -8,9 +8,9 @@ from typing import Any
 from precede.arrays import IntArray
 from precede.baselines.order_pruning import OrderPruning, check_pruning, findings_from_order
 from precede.data.load import Table
+from precede.deadline import Deadline
 from precede.estimator import CausalEstimator, Findings
 from precede.knowledge import Constraints, Knowledge, constraints_over
-from precede.progress import Deadline
 
 
 class OrderMethod(CausalEstimator):

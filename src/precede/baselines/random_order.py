@@ -8,8 +8,8 @@ from precede.arrays import IntArray
 from precede.baselines.order_method import OrderMethod
 from precede.baselines.order_pruning import OrderPruning
 from precede.data.load import Table
+from precede.deadline import Deadline
 from precede.knowledge import Constraints, Knowledge
-from precede.progress import Deadline
 from precede.randomness import RandomState, numpy_rng
 
 

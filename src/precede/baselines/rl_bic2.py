@@ -16,12 +16,13 @@ from precede.baselines.acyclicity import strongest_dag
 from precede.baselines.graph_policy import GraphPolicy
 from precede.baselines.graph_reward import GraphBIC, GraphReward, Judgement, Noise
 from precede.data.load import Table
+from precede.deadline import Deadline
 from precede.device import choose_device
 from precede.errors import OptionError, check_choice, check_positive
 from precede.estimator import CausalEstimator, Findings
 from precede.policy.encoders import NormalizationName
 from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs
-from precede.progress import Deadline, ProgressBar
+from precede.progress import ProgressBar
 from precede.randomness import RandomState, numpy_rng, seeded_torch, torch_generator
 from precede.scores.covariance import covariance
 

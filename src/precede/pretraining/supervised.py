@@ -16,6 +16,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
+from precede.deadline import Deadline
 from precede.errors import check_choice, check_positive
 from precede.policy.actor import Actor, admissible
 from precede.policy.alternating import AxisAttention
@@ -24,7 +25,6 @@ from precede.policy.moments import PAIR_WIDTH, MomentsBlock, MomentsEncoder
 from precede.policy.pretrained import Architecture
 from precede.pretraining.curriculum import PAPER_CURRICULUM, Curriculum, CurriculumSettings, Tasks
 from precede.pretraining.validation import ValidationSettings, ValidationSuite
-from precede.progress import Deadline
 from precede.randomness import numpy_rng, seeded_torch, torch_generator
 
 Variant = Literal["default", "paper"]

@@ -12,9 +12,10 @@ import torch
 from torch import Tensor
 
 from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.deadline import Deadline
 from precede.errors import KnowledgeError, OptionError, check_positive
 from precede.knowledge import Constraints
-from precede.progress import Deadline, ProgressBar
+from precede.progress import ProgressBar
 from precede.scores.evidence import ParentSet
 
 MOST_CANDIDATES = 16

@@ -8,9 +8,9 @@ import numpy as np
 import torch
 
 from precede.arrays import BoolArray, FloatArray
+from precede.deadline import Deadline
 from precede.errors import check_positive
 from precede.knowledge import Constraints
-from precede.progress import Deadline
 from precede.scores.choose import spline_basis
 from precede.scores.evidence import GaussianProcessEvidence, Kernel, ParentSet
 from precede.scores.linear import Noise

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from precede.arrays import BoolArray, IntArray
+from precede.deadline import Deadline
 from precede.knowledge import Constraints
-from precede.progress import Deadline
 from precede.scores.protocol import OrderScore
 
 SMALLEST_GAIN = 1e-10

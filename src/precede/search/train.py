@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from precede.arrays import FloatArray, IntArray
+from precede.deadline import Deadline
 from precede.device import training_on
 from precede.knowledge import Constraints
 from precede.policy.actor import Actor
@@ -22,7 +23,6 @@ from precede.policy.decoders import DecoderName, PointerName, select_states, vis
 from precede.policy.encoders import EncoderName, NormalizationName
 from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs
 from precede.policy.pretrained import Pretrained
-from precede.progress import Deadline
 from precede.randomness import seeded_torch, torch_generator
 from precede.scores.protocol import OrderScore
 from precede.search.cuda_graphs import GraphedIteration, Iteration

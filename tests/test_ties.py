@@ -1,0 +1,73 @@
+"""Ties go to the first; deadlines and signals keep what is known."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+import torch
+
+from precede.deadline import Deadline, stopped_by_signals
+from precede.ties import TOLERANCE, exceeds, first_best, first_best_rows, first_best_tensor, tied
+
+
+@pytest.mark.parametrize("shift", [0.0, -1e6, 1e6])
+def test_rounding_never_decides(shift):
+    values = np.array([1.0, 5.0, 5.0, 2.0]) + shift
+    for noise in (-1e-15, 1e-15):
+        nudged = values * (1 + noise * np.array([1, -1, 1, -1]))
+        assert first_best(nudged) == 1
+        assert int(first_best_tensor(torch.from_numpy(nudged))) == 1
+        assert first_best_rows(np.stack([nudged, nudged[::-1]])).tolist() == [1, 1]
+
+
+def test_evidence_decides():
+    values = np.array([100.0, 100.0 * (1 + 3 * TOLERANCE)])
+    assert first_best(values) == 1
+    assert exceeds(values[1], values[0])
+    assert not tied(values, values[0])[1]
+
+
+def test_infinite_values():
+    assert first_best(np.array([-np.inf, -3.0, -np.inf])) == 1
+    assert first_best(np.array([-np.inf, -np.inf])) == 0
+    assert exceeds(0.0, -np.inf)
+
+
+def test_parts_of_a_deadline():
+    whole = Deadline(100.0)
+    assert 45 < whole.part(share=0.5).remaining() <= 50
+    assert whole.part(1000.0).remaining() <= 100
+    assert Deadline(None).part(share=0.5).remaining() is None
+    part = whole.part()
+    whole.cancel()
+    assert part.passed()
+    assert part.cancelled
+    assert Deadline(0.0).passed()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signal_cancels_and_a_second_one_breaks_off(number):
+    def breaks(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(number, breaks)
+    try:
+        deadline = Deadline(None)
+        with stopped_by_signals(deadline):
+            os.kill(os.getpid(), number)
+            assert deadline.cancelled
+            with pytest.raises(KeyboardInterrupt):
+                os.kill(os.getpid(), number)
+        assert signal.getsignal(number) is breaks
+    finally:
+        signal.signal(number, before)
+
+
+def test_a_signal_that_ends_the_process_is_left_alone():
+    before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    try:
+        with stopped_by_signals(Deadline(None)):
+            assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGTERM, before)
