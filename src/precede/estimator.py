@@ -6,13 +6,14 @@ import os
 from abc import abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.confidence import Confidence, bootstrap
+from precede.data.kinds import refuse_categories
 from precede.data.load import Table, load_table
 from precede.graph import CausalGraph
 from precede.graph.equivalence import cpdag
@@ -77,6 +78,7 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
     diagnostics_: dict[str, Any]
     n_features_in_: int
     feature_names_in_: Any
+    _takes_categories: ClassVar[bool] = False
 
     @abstractmethod
     def _learn(self, table: Table) -> Findings:
@@ -93,6 +95,8 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
             Ignored, for scikit-learn.
         """
         table = load_table(X)
+        if not self._takes_categories:
+            refuse_categories(table.names, table.kinds, f"this method ({type(self).__name__})")
         self._store(table, self._learn(table))
         return self
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import torch
 
+from precede.data.kinds import refuse_categories
 from precede.data.load import Table
 from precede.graph import CausalGraph
 from precede.policy.pretrained import load_pretrained
@@ -34,6 +35,7 @@ def first_look(table: Table, pretrained: str | Path = "default") -> CausalGraph:
     >>> first_look(load_table(simulate(n_variables=5, degree=1, n_samples=500, random_state=0).data)).n_variables
     5
     """
+    refuse_categories(table.names, table.kinds, "a first look")
     policy = load_pretrained(pretrained)
     rng, device = numpy_rng(SEED), torch.device("cpu")
     torch_generator(rng, device)  # that of the sampling, which CORL draws before it draws the rows

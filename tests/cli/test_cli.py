@@ -214,3 +214,19 @@ def test_columns_are_left_out(tmp_path: Path, command: list[str]) -> None:
     done = runner.invoke(app, [*command, str(tmp_path / "data.csv"), "--leave-out", "unit", "--json", "--quiet"])
     assert done.exit_code == 0, done.output
     assert sorted(json.loads(done.stdout)["order"]) == sorted(data.columns[:4])
+
+
+def test_kinds_and_missing_markers_can_be_given(tmp_path: Path) -> None:
+    rows = [f"{k * k % 7},{k % 3},{'x' if k == 4 else k * k}" for k in range(60)]
+    path = tmp_path / "data.csv"
+    path.write_text("a,b,c\n" + "\n".join(rows) + "\n")
+    refused = runner.invoke(app, ["discover", str(path), "--method", "eqvar"])
+    assert refused.exit_code == 2
+    assert "'c' holds text, first 'x' in row 5" in " ".join(refused.output.split())
+    mended = ["--na", "x", "--missing", "drop"]
+    done = runner.invoke(app, ["order", str(path), *mended])
+    assert "'a', 'b' ordinal" in " ".join(done.output.split()), done.output
+    refused = runner.invoke(app, ["discover", str(path), "--method", "eqvar", *mended, "--types", "b=categorical"])
+    assert refused.exit_code == 2
+    assert "column 'b' is categorical" in " ".join(refused.output.split())
+    assert "--types 'b' will not do" in runner.invoke(app, ["order", str(path), "--types", "b"]).output

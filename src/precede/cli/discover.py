@@ -18,8 +18,10 @@ from precede.cli.terminal import (
     Debug,
     LeaveOut,
     Missing,
+    Na,
     Quiet,
     Seed,
+    Types,
     edge_records,
     kindly,
     log_to_terminal,
@@ -49,6 +51,8 @@ def discover(
     knowledge: Annotated[Path | None, typer.Option(help="JSON or TOML file with what is known.")] = None,
     missing: Missing = "refuse",
     leave_out: LeaveOut = None,
+    types: Types = None,
+    na: Na = None,
     max_time: Annotated[float | None, typer.Option(help="Seconds for the score and the search.")] = None,
     checkpoint: Annotated[Path | None, typer.Option(help="File that training is saved to every few seconds.")] = None,
     resume: Annotated[
@@ -82,7 +86,7 @@ def discover(
             "verbose": not quiet, **_assignments(option or []),
         })  # fmt: skip
         truth = load_sachs().graph if data == SACHS else None
-        table = read_table(data, missing, leave_out)
+        table = read_table(data, missing, leave_out, types, na)
         model.fit(table)
         # before the bootstrap: Ctrl-C there costs no fit
         files = [] if out is None else write_results(out, model, table)

@@ -15,7 +15,9 @@ from precede.cli.terminal import (
     Debug,
     LeaveOut,
     Missing,
+    Na,
     Quiet,
+    Types,
     edge_records,
     kindly,
     log_to_terminal,
@@ -34,6 +36,8 @@ def order(
     pretrained: Annotated[str, typer.Option(help="default, paper, or the path of a saved policy.")] = "default",
     missing: Missing = "refuse",
     leave_out: LeaveOut = None,
+    types: Types = None,
+    na: Na = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
     debug: Debug = False,
@@ -44,7 +48,7 @@ def order(
 
         log_to_terminal(quiet)
         start = time.perf_counter()
-        table = read_table(data, missing, leave_out)
+        table = read_table(data, missing, leave_out, types, na)
         graph = first_look(table, pretrained)
         seconds = time.perf_counter() - start
         if as_json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as TerminalTable
 
-from precede.errors import PrecedeError
+from precede.errors import OptionError, PrecedeError
 
 if TYPE_CHECKING:
     from precede.confidence import Confidence
@@ -31,6 +31,17 @@ Missing = Annotated[str, typer.Option(help="What to do with missing values: refu
 LeaveOut = Annotated[
     list[str] | None,
     typer.Option("--leave-out", help="A column to leave out; may be given again, * is any text."),
+]
+Types = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--types",
+        help="Kind of a column, as name=categorical (or number, count, ordinal, binary), or its levels from low to "
+        "high, as name=small<medium<large; may be given again.",
+    ),
+]
+Na = Annotated[
+    list[str] | None, typer.Option("--na", help="A text that stands for a missing value; may be given again.")
 ]
 
 
@@ -74,12 +85,31 @@ def log_to_terminal(quiet: bool) -> None:
     logger.setLevel(logging.ERROR if quiet else logging.INFO)
 
 
-def read_table(data: str, missing: str, leave_out: list[str] | None) -> Table:
+def read_table(
+    data: str,
+    missing: str,
+    leave_out: list[str] | None,
+    types: list[str] | None = None,
+    na: list[str] | None = None,
+) -> Table:
     """The table that a command is given."""
+    from precede.data.columns import NA_MARKERS
     from precede.data.datasets import load_sachs
     from precede.data.load import load_table
 
-    return load_table(load_sachs().data if data == SACHS else data, missing, leave_out or ())
+    source = load_sachs().data if data == SACHS else data
+    return load_table(source, missing, leave_out or (), _kinds(types or []), (*NA_MARKERS, *(na or ())))
+
+
+def _kinds(pairs: list[str]) -> dict[Hashable, str | Sequence[Hashable]]:
+    """Read ``name=kind`` and ``name=low<high``."""
+    result: dict[Hashable, str | Sequence[Hashable]] = {}
+    for pair in pairs:
+        name, equals, kind = pair.rpartition("=")
+        if not equals:
+            raise OptionError(f"--types {pair!r} will not do: write it as name=categorical, or name=low<high.")
+        result[name.strip()] = [level.strip() for level in kind.split("<")] if "<" in kind else kind.strip()
+    return result
 
 
 def show_graph(console: Console, graph: CausalGraph, confidence: Confidence | None = None) -> None:

@@ -124,7 +124,7 @@ def _resampled(table: Table, block: int | None, rng: np.random.Generator) -> tup
         except DataError as error:
             fault = error
             continue
-        return Table(values, table.names, table.labelled), redraws
+        return Table(values, table.names, table.labelled, kinds=table.kinds), redraws
     raise DataError(
         f"{MOST_DRAWS} resamples in a row cannot be used, the last since {str(fault).rstrip('.')}; in the data itself "
         "too few rows speak for that column: leave it out, or add rows."

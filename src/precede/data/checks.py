@@ -64,27 +64,43 @@ def missing_counts(values: FloatArray) -> tuple[IntArray, IntArray]:
 
 def check_values(values: FloatArray, names: Names) -> None:
     """Refuse constant and exactly collinear columns, whatever their scales."""
-    low = np.min([block.min(axis=0) for block in row_blocks(values)], axis=0)
-    high = np.max([block.max(axis=0) for block in row_blocks(values)], axis=0)
-    size = np.maximum(np.abs(low), np.abs(high))
-    _check_magnitude(size, high, low, names)
-    constant = high - low <= 4 * np.finfo(float).eps * size
-    if constant.sum() == 1:
-        k = int(np.argmax(constant))
-        raise DataError(f"column {names[k]!r} is constant (every value is {low[k]:g}): leave it out.")
-    if constant.any():
-        raise DataError(
-            f"columns {listed((names[k] for k in np.flatnonzero(constant)), 20)} are constant: leave them out."
-        )
+    low, high = extremes(values)
+    problems = constant_problems(low, high, names)
+    if problems:
+        raise DataError(problems[0])
     mean = np.sum([block.sum(axis=0) for block in row_blocks(values)], axis=0) / len(values)
     _check_collinear(values, mean, high - low, names)
 
 
-def _check_magnitude(size: FloatArray, high: FloatArray, low: FloatArray, names: Names) -> None:
-    out = (size > LARGEST) | ((size > 0) & (size < SMALLEST))
-    if out.any():
-        k = int(np.argmax(out))
-        raise DataError(f"column {names[k]!r} has values of size {size[k]:.0e}, which cannot be squared: rescale it.")
+def extremes(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Smallest and largest value of each column; missing ones do not count, NaN where all are missing."""
+    low = np.fmin.reduce([np.fmin.reduce(block, axis=0) for block in row_blocks(values)])
+    high = np.fmax.reduce([np.fmax.reduce(block, axis=0) for block in row_blocks(values)])
+    return low, high
+
+
+def constant_problems(low: FloatArray, high: FloatArray, names: Names) -> list[str]:
+    """A sentence about columns that are constant, and one about values too large or small to square."""
+    size = np.maximum(np.abs(low), np.abs(high))
+    problems = _magnitude_problems(size, names)
+    with np.errstate(invalid="ignore"):
+        constant = high - low <= 4 * np.finfo(float).eps * size
+    if constant.sum() == 1:
+        k = int(np.argmax(constant))
+        problems.append(f"column {names[k]!r} is constant (every value is {low[k]:g}): leave it out.")
+    elif constant.any():
+        problems.append(
+            f"columns {listed((names[k] for k in np.flatnonzero(constant)), 20)} are constant: leave them out."
+        )
+    return problems
+
+
+def _magnitude_problems(size: FloatArray, names: Names) -> list[str]:
+    out = ((size > LARGEST) & np.isfinite(size)) | ((size > 0) & (size < SMALLEST))
+    if not out.any():
+        return []
+    k = int(np.argmax(out))
+    return [f"column {names[k]!r} has values of size {size[k]:.0e}, which cannot be squared: rescale it."]
 
 
 def _check_collinear(values: FloatArray, mean: FloatArray, spread: FloatArray, names: Names) -> None:

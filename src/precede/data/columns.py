@@ -1,42 +1,224 @@
-"""Columns of a table into numbers: what kind each one is, and a refusal for what is not a number."""
+"""Columns of a table into numbers: words become the places of their levels, what cannot be used is named."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
-from typing import Any
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 
 from precede.arrays import FloatArray
-from precede.errors import DataError, listed
+from precede.data.kinds import ColumnKind, Types, from_labels
+from precede.errors import listed
 from precede.lazy import pandas as pd
 
 LOOKS_LIKE_A_DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})\b")
+LOOKS_LIKE_AN_ID = re.compile(
+    r"(.*[_\W])?(id|ids|uuid|guid|index|key|nr|no|row|rownames?|unnamed: ?\d+)\W*", re.IGNORECASE
+)
+THOUSANDS = re.compile(r"\s*[-+]?\d{1,3}(,\d{3})+(\.\d+)?\s*")
+
+NA_MARKERS = ("", "?", "-", "--", ".", "NA", "N/A", "n/a", "n.a.", "nan", "NaN", "null", "NULL", "None", "#N/A")
+"""Texts that stand for a missing value."""
+
+MOST_LABELS = 100
+"""A column of words with more distinct ones is no category."""
+
+ROWS_PER_LABEL = 5
+"""Nor is one with fewer rows for each word, on average (two words are always a category)."""
+
+DISTINCT_SHARE = 0.9
+"""A column of words labels the rows where this share of them is distinct."""
+
+FEWEST_ROWS = 20
+"""Rows from which a column may be told to label them."""
 
 
-def frame_to_matrix(frame: pd.DataFrame) -> tuple[FloatArray, list[str]]:
+@dataclass
+class Columns:
+    """Columns as numbers, and what was found on the way.
+
+    Parameters
+    ----------
+    values : (n_samples, n_variables) float64 array
+        Missing values are NaN; a column of words holds the places of its levels.
+    names : tuple
+        Of the columns that can be used.
+    stated : dict
+        Kinds of the columns that came as words or with a type of their own, by position.
+    notes : list of str
+        What was done, a sentence each.
+    problems : list of str
+        Why other columns cannot be used, a sentence each.
+    """
+
+    values: FloatArray
+    names: tuple[Hashable, ...]
+    stated: dict[int, ColumnKind] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+def frame_to_columns(frame: pd.DataFrame, types: Types, na: Collection[str]) -> Columns:
     """Convert a DataFrame to float64, as a view where it already is one block of it.
 
-    Returns the matrix, and a remark when booleans became 0 and 1.
+    Parameters
+    ----------
+    frame : DataFrame
+    types : mapping
+        What the user says about columns, by name.
+    na : collection of str
+        Texts that stand for a missing value.
     """
-    kinds = [_kind(frame.iloc[:, k]) for k in range(frame.shape[1])]
-    _refuse(frame, kinds)
-    booleans = [name for name, kind in zip(frame.columns, kinds, strict=True) if kind == "boolean"]
-    notes = [f"{_subject(booleans, 'was', 'were')} boolean and became 0 and 1."] if booleans else []
     if all(dtype == np.dtype(np.float64) for dtype in frame.dtypes):
-        return frame.to_numpy(), notes
-    values = np.empty(frame.shape, dtype=np.float64, order="F")  # filled column by column: one copy in all
-    for k in range(frame.shape[1]):
-        column = frame.iloc[:, k]
-        if column.dtype == object:
-            column = pd.to_numeric(column)
-        values[:, k] = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    return values, notes
+        return Columns(frame.to_numpy(), tuple(frame.columns))
+    reader = _Reader(types, frozenset(na))
+    used: list[Hashable] = []
+    arrays: list[FloatArray] = []
+    stated: dict[int, ColumnKind] = {}
+    for k, name in enumerate(frame.columns):
+        array, kind = reader.read(frame.iloc[:, k], name)
+        if array is None:
+            continue
+        if kind is not None:
+            stated[len(used)] = kind
+        used.append(name)
+        arrays.append(array)
+    values = np.empty((len(frame), len(used)), dtype=np.float64, order="F")
+    for k, array in enumerate(arrays):
+        values[:, k] = array
+    return Columns(values, tuple(used), stated, reader.notes(), reader.problems())
 
 
-def _kind(column: pd.Series[Any]) -> str:
-    """One of number, boolean, date, category, complex, text."""
+Outcome = Literal["id", "markers", "thousands", "spelled"]
+Trouble = Literal["date", "complex"]
+
+DONE: dict[Outcome, tuple[str, str]] = {
+    "id": ("labels the rows, so it was left out", "label the rows, so they were left out"),
+    "markers": ("had texts that stand for missing values", "had texts that stand for missing values"),
+    "thousands": (
+        "had commas between thousands, which were read as such",
+        "had commas between thousands, read as such",
+    ),
+    "spelled": ("held numbers as text, and was read as numbers", "held numbers as text, and were read as numbers"),
+}
+REFUSED: dict[Trouble, tuple[str, str]] = {
+    "date": (
+        "holds dates: leave it out, or turn it into numbers such as days since a start",
+        "hold dates: leave them out, or turn them into numbers such as days since a start",
+    ),
+    "complex": (
+        "holds complex numbers: take real and imaginary parts",
+        "hold complex numbers: take real and imaginary parts",
+    ),
+}
+
+
+class _Reader:
+    """Reads column after column, and remembers what to say about them."""
+
+    def __init__(self, types: Types, na: frozenset[str]) -> None:
+        self.types, self.na = types, na
+        self._done: dict[Outcome, list[Hashable]] = {}
+        self._refused: dict[Trouble, list[Hashable]] = {}
+        self._texts: list[str] = []
+
+    def notes(self) -> list[str]:
+        return [f"{_subject(names, *DONE[what])}." for what, names in self._done.items()]
+
+    def problems(self) -> list[str]:
+        return [f"{_subject(names, *REFUSED[what])}." for what, names in self._refused.items()] + self._texts
+
+    def read(self, column: pd.Series[Any], name: Hashable) -> tuple[FloatArray | None, ColumnKind | None]:
+        """The column as numbers (None where it is not used), and its kind where that is told from its type."""
+        match storage(column):
+            case "boolean":
+                return _floats(column), from_labels((False, True), ordered=True)
+            case "number":
+                numbers = column if column.dtype != object else pd.to_numeric(column)
+                values = _floats(numbers)
+                if name not in self.types and _counts_rows(values, name):
+                    self._done.setdefault("id", []).append(name)
+                    return None, None
+                return values, None
+            case "category":
+                labels = column.cat.remove_unused_categories().cat.categories
+                return self._levels(column, name, list(labels), bool(column.cat.ordered))
+            case "date" | "complex" as trouble:
+                self._refused.setdefault(trouble, []).append(name)
+                return None, None
+            case _:
+                return self._text(column, name)
+
+    def _text(self, column: pd.Series[Any], name: Hashable) -> tuple[FloatArray | None, ColumnKind | None]:
+        column = column.astype(object).reset_index(drop=True)
+        stripped = column.map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
+        marked = stripped.isin(self.na)
+        if marked.any():
+            column = stripped.mask(marked)
+        told = self.types.get(name)
+        numbers, separated = _spelled_numbers(column)
+        present = int(column.notna().sum())
+        spelled = int(numbers.notna().sum())
+        if told in (None, "number", "count") and spelled == present:
+            what: Outcome = "thousands" if separated else "markers" if marked.any() else "spelled"
+            self._done.setdefault(what, []).append(name)
+            return _floats(numbers), None
+        labels = sorted(map(str, column.dropna().unique()))
+        if told is None:
+            trouble = self._why_no_category(column, name, len(labels), spelled / max(1, present))
+            if trouble is not None:
+                if trouble:
+                    self._texts.append(trouble)
+                return None, None
+        if marked.any():
+            self._done.setdefault("markers", []).append(name)
+        return self._levels(column.map(str, na_action="ignore"), name, labels, ordered=False)
+
+    def _levels(
+        self, column: pd.Series[Any], name: Hashable, labels: Sequence[Hashable], ordered: bool
+    ) -> tuple[FloatArray | None, ColumnKind | None]:
+        """Places of the cells among the levels."""
+        if len(labels) == 1:
+            self._texts.append(f"column {name!r} is constant (every value is {labels[0]!r}): leave it out.")
+            return None, None
+        told = self.types.get(name)
+        if told is not None and not isinstance(told, str):
+            absent = [label for label in labels if label not in list(told) and str(label) not in map(str, told)]
+            if absent:
+                self._texts.append(f"types gives levels for {name!r}, but {listed(absent)} is not among them.")
+                return None, None
+            known = set(map(str, labels))
+            labels, ordered = [label for label in told if str(label) in known], True
+        place = {str(label): float(k) for k, label in enumerate(labels)}
+        codes = column.astype(object).map(lambda cell: place[str(cell)], na_action="ignore")
+        return _floats(pd.to_numeric(codes)), from_labels(labels, ordered)
+
+    def _why_no_category(self, column: pd.Series[Any], name: Hashable, distinct: int, numeric: float) -> str | None:
+        """A sentence where words are no levels; an empty one for a column that labels the rows."""
+        rows = int(column.notna().sum())
+        value, row = _first_text(column)
+        shown = f"column {name!r} holds text, first {_shortened(value)} in row {row}"
+        if numeric >= 0.5:
+            return (
+                f"{shown}, among numbers: na=[{_shortened(value)}] makes it missing, "
+                f"types={{{name!r}: 'categorical'}} makes all of them levels."
+            )
+        if distinct <= max(2, min(MOST_LABELS, rows // ROWS_PER_LABEL)):
+            return None
+        if rows >= FEWEST_ROWS and distinct >= DISTINCT_SHARE * rows:
+            self._done.setdefault("id", []).append(name)
+            return ""
+        return (
+            f"{shown}, and has {distinct} distinct ones in {rows} rows, too many for a category: leave it out, or "
+            f"insist (types={{{name!r}: 'categorical'}})."
+        )
+
+
+def storage(column: pd.Series[Any]) -> str:
+    """How a column is stored: number, boolean, date, category, complex or text."""
     dtype, types = column.dtype, pd.api.types
     if isinstance(dtype, pd.CategoricalDtype):
         return "category"
@@ -48,8 +230,7 @@ def _kind(column: pd.Series[Any]) -> str:
         return "number"
     if types.is_datetime64_any_dtype(dtype) or isinstance(dtype, pd.PeriodDtype) or types.is_timedelta64_dtype(dtype):
         return "date"
-    present = column.dropna()
-    inferred = types.infer_dtype(present, skipna=True)
+    inferred = types.infer_dtype(column.dropna(), skipna=True)
     if inferred in ("integer", "floating", "mixed-integer-float", "decimal", "empty"):
         return "number"
     if inferred == "boolean":
@@ -62,6 +243,28 @@ def _kind(column: pd.Series[Any]) -> str:
     return "date" if isinstance(first, str) and LOOKS_LIKE_A_DATE.match(first) else "text"
 
 
+def _floats(column: pd.Series[Any]) -> FloatArray:
+    return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def _counts_rows(values: FloatArray, name: Hashable) -> bool:
+    """Whether a column is a row's number or key: all whole, all distinct, and called so."""
+    if len(values) < FEWEST_ROWS or not LOOKS_LIKE_AN_ID.fullmatch(str(name)):
+        return False
+    return bool((values == np.round(values)).all()) and len(np.unique(values)) == len(values)
+
+
+def _spelled_numbers(column: pd.Series[Any]) -> tuple[pd.Series[Any], bool]:
+    """Numbers that are spelled out, NaN for other text; and whether commas stood between thousands."""
+    plain = pd.to_numeric(column, errors="coerce")
+    rest = column[plain.isna() & column.notna()]
+    if not len(rest) or not all(isinstance(cell, str) and THOUSANDS.fullmatch(cell) for cell in rest):
+        return plain, False
+    plain = plain.astype(float)
+    plain[rest.index] = rest.map(lambda cell: float(cell.replace(",", "")))
+    return plain, True
+
+
 def _first_text(column: pd.Series[Any]) -> tuple[object, int]:
     """First value that is not a number, and its row counted from 1."""
     strange = pd.to_numeric(column.astype(object), errors="coerce").isna() & column.notna()
@@ -69,41 +272,7 @@ def _first_text(column: pd.Series[Any]) -> tuple[object, int]:
     return column.iloc[row], row + 1
 
 
-def _refuse(frame: pd.DataFrame, kinds: list[str]) -> None:
-    def of(kind: str) -> list[Hashable]:
-        return [name for name, k in zip(frame.columns, kinds, strict=True) if k == kind]
-
-    if of("date"):
-        raise DataError(
-            f"{_subject(of('date'), 'holds', 'hold')} dates: leave them out, or turn them into numbers "
-            "such as days since a start."
-        )
-    if of("category"):
-        raise DataError(
-            f"{_subject(of('category'), 'is', 'are')} categorical: leave it out, use numbers where the categories "
-            "have an order, or 0/1 indicator columns (all but one category)."
-        )
-    if of("complex"):
-        raise DataError(f"{_subject(of('complex'), 'holds', 'hold')} complex numbers: take real and imaginary parts.")
-    if of("text"):
-        position = kinds.index("text")
-        column = frame.iloc[:, position]
-        value, row = _first_text(column)
-        distinct = column.nunique()
-        if isinstance(value, str) and pd.notna(pd.to_numeric(value, errors="coerce")):
-            advice = "convert it with pandas.to_numeric"
-        elif distinct <= max(2, min(20, len(column) // 2)):
-            advice = f"it has {distinct} distinct values, so 0/1 indicator columns may do, or leave it out"
-        else:
-            advice = "make it numeric (an empty cell counts as missing) or leave it out"
-        others = [name for name in of("text") if name != frame.columns[position]]
-        also = f" (as does {listed(others)})" if others else ""
-        raise DataError(
-            f"column {frame.columns[position]!r} holds text{also}, first {_shortened(value)} in row {row}: {advice}."
-        )
-
-
-def _subject(names: Sequence[Hashable], singular: str, plural: str) -> str:
+def _subject(names: list[Hashable], singular: str, plural: str) -> str:
     one = len(names) == 1
     return f"column{'' if one else 's'} {listed(names)} {singular if one else plural}"
 

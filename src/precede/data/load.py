@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from precede.arrays import FloatArray
-from precede.data.checks import check_names, check_size, check_values, missing_counts
-from precede.data.columns import frame_to_matrix
+from precede.arrays import FloatArray, IntArray
+from precede.data.checks import check_names, check_size, check_values, constant_problems, extremes, missing_counts
+from precede.data.columns import NA_MARKERS, Columns, frame_to_columns
+from precede.data.kinds import NUMBER, ColumnKind, Types, kinds_of, remark_on
 from precede.data.read import Numbers, read_file
 from precede.errors import DataError, check_choice, listed
 from precede.lazy import pandas as pd
@@ -39,12 +40,19 @@ class Table:
         Whether the names are strings that came with the data.
     remarks : tuple of str
         What was done to the data on the way, a sentence each.
+    kinds : tuple of ColumnKind
+        What each column holds; numbers where nothing is said. A column of words holds the places of its levels.
     """
 
     values: FloatArray
     names: tuple[Hashable, ...]
     labelled: bool
     remarks: tuple[str, ...] = ()
+    kinds: tuple[ColumnKind, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.kinds:
+            object.__setattr__(self, "kinds", (NUMBER,) * self.values.shape[1])
 
     @property
     def n_samples(self) -> int:
@@ -55,19 +63,30 @@ class Table:
         return int(self.values.shape[1])
 
 
-def load_table(source: Any, missing: str = "refuse", leave_out: str | Sequence[Hashable] = ()) -> Table:
+def load_table(
+    source: Any,
+    missing: str = "refuse",
+    leave_out: str | Sequence[Hashable] = (),
+    types: Types | None = None,
+    na: Collection[str] = NA_MARKERS,
+) -> Table:
     """Check and label a data set.
 
     Parameters
     ----------
     source : DataFrame, (n_samples, n_variables) array, polars frame, pyarrow table, or path
         A path is a CSV file (any of the usual delimiters, gzip too) or a Parquet file. Integers and booleans
-        become floats. Never modified; a float64 array is not copied.
+        become floats, words the places of their levels. Never modified; a float64 array is not copied.
     missing : "refuse", "drop" or "impute"
         Missing values are an error, cost their row, or are filled with the column's mean.
     leave_out : name or sequence of names
         Columns that are not looked at. A name may be a pattern, such as "gene_*"; a column's own name is never read as
         one.
+    types : mapping, optional
+        Kinds of columns by name, where the data would be taken otherwise: "number", "count", "ordinal", "binary",
+        "categorical", or a list of the levels of an ordinal column from low to high.
+    na : collection of str
+        Texts that stand for a missing value.
 
     Returns
     -------
@@ -76,8 +95,9 @@ def load_table(source: Any, missing: str = "refuse", leave_out: str | Sequence[H
     Raises
     ------
     DataError
-        One sentence that names the column, for missing or infinite values, text, dates, categories, constant,
-        duplicate or exactly collinear columns, duplicate names, too few rows or columns, and unreadable files.
+        A sentence for each problem, which names the column: missing or infinite values, dates, text that is no
+        category, constant, duplicate or exactly collinear columns, duplicate names, too few rows or columns, and
+        unreadable files.
 
     Examples
     --------
@@ -86,6 +106,8 @@ def load_table(source: Any, missing: str = "refuse", leave_out: str | Sequence[H
     array([[1., 1.],
            [2., 0.],
            [4., 0.]])
+    >>> [str(kind) for kind in table.kinds]
+    ['number', 'binary']
     >>> load_table(pd.DataFrame({"a": [1, 2, 4], "b": [5, 5, 5]}))
     Traceback (most recent call last):
         ...
@@ -93,57 +115,90 @@ def load_table(source: Any, missing: str = "refuse", leave_out: str | Sequence[H
     """
     check_choice("missing", missing, MISSING_CHOICES)
     leave_out = [leave_out] if isinstance(leave_out, str) else list(leave_out)  # an Index has no truth value
+    types = {} if types is None else dict(types)
     if isinstance(source, Table):  # checked before
-        return source if not leave_out else _chosen(source, leave_out)
-    if isinstance(source, str | os.PathLike):
-        path = Path(source)
-        frame, remarks = read_file(path)
-        for remark in remarks:
-            logger.warning(remark)  # nobody asked for it
-        try:
-            return _table(frame, missing, remarks, leave_out)
-        except DataError as error:
-            raise DataError(f"{path.name}: {error}") from None
-    return _table(source, missing, [], leave_out)
+        return _chosen(source, leave_out, types)
+    if not isinstance(source, str | os.PathLike):
+        return _table(source, missing, [], leave_out, types, na)
+    path = Path(source)
+    frame, remarks = read_file(path)
+    for remark in remarks:
+        logger.warning(remark)  # nobody asked for it
+    try:
+        return _table(frame, missing, remarks, leave_out, types, na)
+    except DataError as error:
+        raise DataError(f"{path.name}: {error}") from None
 
 
-def _table(source: Any, missing: str, remarks: list[str], leave_out: Sequence[Hashable]) -> Table:
-    values, names, notes = _matrix(source, leave_out)
-    check_size(values, names, "")
+def _table(
+    source: Any, missing: str, remarks: list[str], leave_out: Sequence[Hashable], types: Types, na: Collection[str]
+) -> Table:
+    columns = _columns(source, leave_out, types, na)
+    values, names, notes = columns.values, columns.names, columns.notes
+    if not columns.problems:
+        check_size(values, names, "")
     absent, infinite = missing_counts(values)
-    if infinite.any():
-        where = listed(names[k] for k in np.flatnonzero(infinite))
-        raise DataError(
-            f"{infinite.sum()} of the {values.size} values are infinite, in column {where}: "
-            "replace them, or make them missing and choose missing='drop' or 'impute'."
-        )
+    _raise_all([*columns.problems, *_value_problems(values, names, absent, infinite, missing)])
     if absent.any():
         values, note = _without_missing(values, names, absent, missing)
         notes.append(note)
         check_size(values, names, " once the rows with missing values are dropped" if missing == "drop" else "")
     check_values(values, names)
+    kinds = kinds_of(values, names, columns.stated, types)
+    notes += remark_on(names, kinds)
     for note in notes:
         logger.info(note)
     view = values.view()
     view.flags.writeable = False
     labelled = all(isinstance(name, str) for name in names)
-    return Table(view, names, labelled, (*remarks, *notes))
+    return Table(view, names, labelled, (*remarks, *notes), kinds)
 
 
-def _matrix(source: Any, leave_out: Sequence[Hashable]) -> tuple[FloatArray, tuple[Hashable, ...], list[str]]:
+def _value_problems(
+    values: FloatArray, names: tuple[Hashable, ...], absent: IntArray, infinite: IntArray, missing: str
+) -> list[str]:
+    """What is wrong with the values: a sentence for each problem, so that all of them are known at once."""
+    problems = []
+    if infinite.any():
+        where = listed(names[k] for k in np.flatnonzero(infinite))
+        problems.append(
+            f"{infinite.sum()} of the {values.size} values are infinite, in column {where}: "
+            "replace them, or make them missing and choose missing='drop' or 'impute'."
+        )
+    if absent.any() and missing == "refuse":
+        problems.append(
+            f"{absent.sum()} of the {values.size} values are missing, in {_where(names, absent)}: missing='drop' "
+            "leaves out their rows, missing='impute' fills them with the column's mean."
+        )
+    if values.size:
+        low, high = extremes(values)
+        problems += constant_problems(low, high, names)
+    return problems
+
+
+def _raise_all(problems: Sequence[str]) -> None:
+    """Refuse, with every problem that was found."""
+    if len(problems) == 1:
+        raise DataError(problems[0])
+    if problems:
+        listing = "; ".join(f"({k}) {problem.removesuffix('.')}" for k, problem in enumerate(problems, 1))
+        raise DataError(f"{len(problems)} problems: {listing}.")
+
+
+def _columns(source: Any, leave_out: Sequence[Hashable], types: Types, na: Collection[str]) -> Columns:
     """Turn any accepted object into a float64 matrix, copying at most once."""
     if isinstance(source, Numbers):
-        return _without(source.values, source.names, leave_out)
+        return _without(Columns(source.values, source.names), leave_out)
     if isinstance(source, pd.DataFrame):
         names: tuple[Hashable, ...] = tuple(source.columns)
         check_names(names)
         if leave_out:  # before the columns are looked at
             kept = _kept(names, leave_out)
-            source, names = source.iloc[:, kept], tuple(names[k] for k in kept)
-        values, notes = frame_to_matrix(source)
-        return values, names, notes + _note(leave_out)
+            source = source.iloc[:, kept]
+        columns = frame_to_columns(source, types, na)
+        return replace(columns, notes=columns.notes + _note(leave_out))
     if type(source).__module__.partition(".")[0] in ("polars", "pyarrow"):
-        return _matrix(_columnar_frame(source), leave_out)
+        return _columns(_columnar_frame(source), leave_out, types, na)
     if hasattr(source, "toarray"):
         raise DataError("the data is a sparse matrix: pass its .toarray().")
     if hasattr(source, "detach"):  # a torch tensor
@@ -163,8 +218,8 @@ def _matrix(source: Any, leave_out: Sequence[Hashable]) -> tuple[FloatArray, tup
         )
     names = tuple(range(array.shape[1]))
     if array.dtype.kind not in "fiub":
-        return _matrix(pd.DataFrame(array).infer_objects(), leave_out)
-    return _without(array.astype(np.float64, copy=False), names, leave_out)
+        return _columns(pd.DataFrame(array).infer_objects(), leave_out, types, na)
+    return _without(Columns(array.astype(np.float64, copy=False), names), leave_out)
 
 
 def _kept(names: tuple[Hashable, ...], leave_out: Sequence[Hashable]) -> list[int]:
@@ -179,25 +234,29 @@ def _kept(names: tuple[Hashable, ...], leave_out: Sequence[Hashable]) -> list[in
     return [k for k in range(len(names)) if k not in out]
 
 
-def _without(
-    values: FloatArray, names: tuple[Hashable, ...], leave_out: Sequence[Hashable]
-) -> tuple[FloatArray, tuple[Hashable, ...], list[str]]:
+def _without(columns: Columns, leave_out: Sequence[Hashable]) -> Columns:
     if not leave_out:
-        return values, names, []
-    kept = _kept(names, leave_out)
-    return values[:, kept], tuple(names[k] for k in kept), _note(leave_out)
+        return columns
+    kept = _kept(columns.names, leave_out)
+    return Columns(columns.values[:, kept], tuple(columns.names[k] for k in kept), notes=_note(leave_out))
 
 
 def _note(leave_out: Sequence[Hashable]) -> list[str]:
     return [f"Left out as asked: {listed(leave_out, 20)}."] if leave_out else []
 
 
-def _chosen(table: Table, leave_out: Sequence[Hashable]) -> Table:
-    """A checked table with fewer columns."""
-    values, names, notes = _without(table.values, table.names, leave_out)
-    check_size(values, names, " once columns are left out")
-    values.flags.writeable = False
-    return Table(values, names, table.labelled, (*table.remarks, *notes))
+def _chosen(table: Table, leave_out: Sequence[Hashable], types: Types) -> Table:
+    """A checked table with fewer columns, or with other kinds of columns."""
+    if leave_out:
+        kept = _kept(table.names, leave_out)
+        values, names = table.values[:, kept], tuple(table.names[k] for k in kept)
+        check_size(values, names, " once columns are left out")
+        values.flags.writeable = False
+        kinds = tuple(table.kinds[k] for k in kept)
+        table = Table(values, names, table.labelled, (*table.remarks, *_note(leave_out)), kinds)
+    if types:
+        table = replace(table, kinds=kinds_of(table.values, table.names, dict(enumerate(table.kinds)), types))
+    return table
 
 
 def _columnar_frame(source: Any) -> pd.DataFrame:
@@ -214,19 +273,19 @@ def _columnar_frame(source: Any) -> pd.DataFrame:
     return pd.DataFrame({name: source[name].to_numpy() for name in names}, copy=False)
 
 
-def _without_missing(
-    values: FloatArray, names: tuple[Hashable, ...], absent: np.ndarray[Any, Any], missing: str
-) -> tuple[FloatArray, str]:
-    """Drop or fill, or refuse."""
-    m = len(values)
+def _where(names: tuple[Hashable, ...], absent: IntArray) -> str:
+    """The columns with missing values, with how many each."""
     counts = ", ".join(f"{names[k]!r} ({absent[k]})" for k in np.flatnonzero(absent)[:5])
     more = f" and {(absent > 0).sum() - 5} more" if (absent > 0).sum() > 5 else ""
-    where = f"column{'' if (absent > 0).sum() == 1 else 's'} {counts}{more}"
-    if missing == "refuse":
-        raise DataError(
-            f"{absent.sum()} of the {values.size} values are missing, in {where}: missing='drop' leaves out "
-            "their rows, missing='impute' fills them with the column's mean."
-        )
+    return f"column{'' if (absent > 0).sum() == 1 else 's'} {counts}{more}"
+
+
+def _without_missing(
+    values: FloatArray, names: tuple[Hashable, ...], absent: IntArray, missing: str
+) -> tuple[FloatArray, str]:
+    """Drop or fill."""
+    m = len(values)
+    where = _where(names, absent)
     if missing == "drop":
         complete = ~np.isnan(values).any(axis=1)
         return values[complete], f"{m - complete.sum()} of {m} rows were dropped for missing values in {where}."

@@ -1,0 +1,202 @@
+"""Kinds of columns: numbers, counts, ordinal, binary and categorical ones, told from the data or by the user."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from precede.arrays import FloatArray, IntArray
+from precede.errors import DataError, OptionError, check_choice, listed
+
+KindName = Literal["number", "count", "ordinal", "binary", "categorical"]
+Types = Mapping[Hashable, "str | Sequence[Hashable]"]
+
+MOST_STEPS = 10
+"""A numeric column with more distinct values is a number or a count."""
+
+ROWS_PER_LEVEL = 4
+"""A numeric column has few distinct values only where there are so many rows for each of them, on average."""
+
+LOOK = 1000
+"""Rows that are looked at first: most columns of numbers are told from them."""
+
+
+@dataclass(frozen=True)
+class ColumnKind:
+    """What a column holds.
+
+    Parameters
+    ----------
+    name : "number", "count", "ordinal", "binary" or "categorical"
+        Counts are whole numbers from zero or one up, with many ties. Ordinal columns have few levels in an order that
+        means something; those of a categorical column mean nothing by their order.
+    levels : tuple of float
+        The values that stand for the levels in the matrix, ascending; none for numbers and counts.
+    labels : tuple of str
+        What the levels are called in the data.
+    """
+
+    name: KindName
+    levels: tuple[float, ...] = ()
+    labels: tuple[str, ...] = ()
+
+    @property
+    def n_levels(self) -> int:
+        """Number of levels; 0 for numbers and counts."""
+        return len(self.levels)
+
+    @property
+    def discrete(self) -> bool:
+        """Whether the column has levels."""
+        return bool(self.levels)
+
+    def codes(self, column: FloatArray) -> IntArray:
+        """Places of the values among the levels, from 0.
+
+        Examples
+        --------
+        >>> ColumnKind("ordinal", (1.0, 2.0, 5.0), ("1", "2", "5")).codes(np.array([5.0, 1.0, 2.0]))
+        array([2, 0, 1])
+        """
+        found = np.searchsorted(np.asarray(self.levels), column)
+        return np.asarray(found, dtype=np.int64)
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.n_levels} levels)" if self.name in ("ordinal", "categorical") else self.name
+
+
+NUMBER = ColumnKind("number")
+
+
+def from_labels(labels: Sequence[Hashable], ordered: bool) -> ColumnKind:
+    """Kind of a column whose levels are words: the matrix holds their places."""
+    name: KindName = "binary" if len(labels) == 2 else "ordinal" if ordered else "categorical"
+    return ColumnKind(name, tuple(float(k) for k in range(len(labels))), tuple(map(str, labels)))
+
+
+def kind_of(column: FloatArray) -> ColumnKind:
+    """Tell the kind of a numeric column; missing values do not count.
+
+    Examples
+    --------
+    >>> kind_of(np.tile([1.0, 2.0, 3.0], 10)).name
+    'ordinal'
+    >>> kind_of(np.linspace(0, 1, 30)).name
+    'number'
+    """
+    few = min(MOST_STEPS, len(column) // ROWS_PER_LEVEL)
+    first = np.unique(_present(column[:LOOK]))
+    if len(first) > few and not _whole(first):
+        return NUMBER
+    distinct = np.unique(_present(column))
+    if 2 <= len(distinct) <= few:
+        return _stepped(distinct, "binary" if len(distinct) == 2 else "ordinal")
+    counts = len(distinct) > MOST_STEPS and 0 <= distinct[0] <= 1 and len(distinct) <= len(column) / 2
+    return ColumnKind("count") if counts and _whole(distinct) else NUMBER
+
+
+def kinds_of(
+    values: FloatArray, names: Sequence[Hashable], stated: Mapping[int, ColumnKind], types: Types
+) -> tuple[ColumnKind, ...]:
+    """Kinds of all columns.
+
+    Parameters
+    ----------
+    values : (n_samples, n_variables) array
+    names : sequence
+    stated : mapping
+        Of the columns that came as words or with a type of their own, by position.
+    types : mapping
+        What the user says, by name: a kind, or the levels of an ordinal column from low to high.
+
+    Returns
+    -------
+    kinds : tuple of ColumnKind
+    """
+    position = {name: k for k, name in enumerate(names)}
+    for name in types:
+        if name not in position:
+            raise DataError(f"types names {name!r}, which is no column; the columns are {listed(names, 20)}.")
+    said = {position[name]: kind for name, kind in types.items()}
+    return tuple(
+        _as_told(values[:, k], name, said[k], stated.get(k)) if k in said else stated.get(k) or kind_of(values[:, k])
+        for k, name in enumerate(names)
+    )
+
+
+def _as_told(
+    column: FloatArray, name: Hashable, told: str | Sequence[Hashable], stated: ColumnKind | None
+) -> ColumnKind:
+    """The kind that the user asks for, where the column can have it."""
+    if not isinstance(told, str):
+        told = "ordinal"  # its levels were put in order when the column was read
+    check_choice(f"the type of {name!r}", told, get_args(KindName))
+    distinct = np.unique(_present(column))
+    words = stated is not None and any(label != _spelled(value) for label, value in _pairs(stated))
+    if told in ("number", "count"):
+        if words:
+            raise OptionError(f"types: column {name!r} holds words, so it cannot be a {told}.")
+        return ColumnKind("number" if told == "number" else "count")
+    if told == "binary" and len(distinct) != 2:
+        raise OptionError(f"types: column {name!r} has {len(distinct)} distinct values, so it is not binary.")
+    chosen: KindName = "binary" if told == "binary" else "ordinal" if told == "ordinal" else "categorical"
+    if stated is not None:
+        return ColumnKind(chosen, stated.levels, stated.labels)
+    return _stepped(distinct, chosen)
+
+
+def _pairs(kind: ColumnKind) -> Iterable[tuple[str, float]]:
+    return zip(kind.labels, kind.levels, strict=True)
+
+
+def _stepped(distinct: FloatArray, name: KindName) -> ColumnKind:
+    return ColumnKind(name, tuple(distinct.tolist()), tuple(map(_spelled, distinct)))
+
+
+def _spelled(value: float) -> str:
+    return f"{value:.12g}"
+
+
+def _present(column: FloatArray) -> FloatArray:
+    missing = np.isnan(column)
+    return column[~missing] if missing.any() else column
+
+
+def _whole(values: FloatArray) -> bool:
+    return bool((values == np.round(values)).all())
+
+
+def remark_on(names: Sequence[Hashable], kinds: Sequence[ColumnKind]) -> list[str]:
+    """What was decided, in a sentence; nothing where every column is a number.
+
+    Examples
+    --------
+    >>> remark_on(["a", "b"], [NUMBER, ColumnKind("binary", (0.0, 1.0), ("0", "1"))])
+    ["Kinds of columns: 'b' binary; the others are numbers. types={...} changes a kind."]
+    """
+    parts = []
+    for name in ("binary", "categorical", "ordinal", "count"):
+        members = [column for column, kind in zip(names, kinds, strict=True) if kind.name == name]
+        if members:
+            parts.append(
+                f"{listed(members)} {name if name != 'count' else 'counts' if len(members) > 1 else 'a count'}"
+            )
+    if not parts:
+        return []
+    rest = "; the others are numbers" if any(kind.name == "number" for kind in kinds) else ""
+    return [f"Kinds of columns: {', '.join(parts)}{rest}. types={{...}} changes a kind."]
+
+
+def refuse_categories(names: Sequence[Hashable], kinds: Sequence[ColumnKind], who: str) -> None:
+    """Refuse categories where the method or score would read their numbers as sizes."""
+    words = [name for name, kind in zip(names, kinds, strict=True) if kind.name == "categorical"]
+    if words:
+        one = len(words) == 1
+        raise DataError(
+            f"column{'' if one else 's'} {listed(words)} {'is' if one else 'are'} categorical, and {who} takes "
+            f"numbers: leave {'it' if one else 'them'} out, or say that the order of the levels means something "
+            f"(types={{{words[0]!r}: 'ordinal'}})."
+        )
