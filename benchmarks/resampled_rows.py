@@ -69,11 +69,11 @@ def main() -> None:
         trainer = Trainer(score, values, settings, free, np.random.default_rng(options.seed))
         trainer.inputs._values = torch.tensor(scaled(values, unit), dtype=torch.float32, device=score.device)
         for iteration in range(1, options.iterations + 1):
-            figures = trainer.step()
+            numbers = trainer.step()
             if iteration in (90, 270, 600, options.iterations):
-                mean, _, best, entropy = figures.tolist()
-                figures_below = f"{mean - optimum:11,.0f} {best - optimum:11,.0f} {entropy:8.2f}"
-                print(f"{unit:9s} {normalization:13s} {n:6d} {iteration:10d} {figures_below}", flush=True)
+                mean, _, best, entropy = numbers.tolist()
+                below = f"{mean - optimum:11,.0f} {best - optimum:11,.0f} {entropy:8.2f}"
+                print(f"{unit:9s} {normalization:13s} {n:6d} {iteration:10d} {below}", flush=True)
 
 
 if __name__ == "__main__":

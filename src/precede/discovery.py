@@ -36,10 +36,12 @@ from precede.scores.protocol import OrderScore
 from precede.search.checkpoint import CheckpointFile, data_fingerprint, open_checkpoint
 from precede.search.exact import exact_order
 from precede.search.greedy import greedy_order
+from precede.search.observers import Observer, ProgressObserver, run_observed
 from precede.search.polish import polish
 from precede.search.rewards import RewardName, ShapingName
+from precede.search.settings import TrainingSettings
 from precede.search.tensorboard import TensorBoard
-from precede.search.train import Record, Trainer, TrainingSettings
+from precede.search.train import IterationRecord, Trainer
 
 SearchName = Literal["policy", "exact"]
 SHARED_FROM = 64
@@ -389,28 +391,16 @@ class CORL(CausalEstimator):
         data = data_fingerprint(table.values, table.names)
         return open_checkpoint(Path(str(self.checkpoint)), self.resume, data, settings, seed, rng)
 
-    def _train(self, trainer: Trainer, checkpoint: CheckpointFile | None) -> tuple[list[Record], bool]:
-        """Run the loop and listen to it; Ctrl-C ends it and keeps what it has found."""
-        records: list[Record] = []
-        if checkpoint is not None and checkpoint.path.exists():
-            records = checkpoint.load_into(trainer)
+    def _train(self, trainer: Trainer, checkpoint: CheckpointFile | None) -> tuple[list[IterationRecord], bool]:
+        """Run the loop before its observers; Ctrl-C ends it and keeps what it has found."""
+        earlier = [] if checkpoint is None else checkpoint.load_into(trainer)
         with (
-            ProgressBar("learning an order", self.n_iterations, self.verbose) as progress,
+            ProgressBar("learning an order", self.n_iterations, self.verbose) as bar,
             TensorBoard.opened(self.tensorboard) as board,
         ):
-            try:
-                for record in trainer.run():
-                    records.append(record)
-                    progress.update(record.iteration, best_score=record.best_score, mean_score=record.mean_score)
-                    board.add(record)
-                    if checkpoint is not None:
-                        checkpoint.listen(trainer, records)
-            except KeyboardInterrupt:
-                logger.warning("interrupted after %d iterations; the best order so far is kept", trainer.iteration)
-                return records, True
-        if checkpoint is not None:
-            checkpoint.save(trainer, records)
-        return records, False
+            observers: list[Observer] = [ProgressObserver(bar), board]
+            records, interrupted = run_observed(trainer, observers if checkpoint is None else [*observers, checkpoint])
+        return earlier + records, interrupted
 
     def sample_orders(self, n_orders: int = 1000, random_state: RandomState = None) -> OrderSample:
         """Draw orders from the trained policy, with their scores: what it believes beyond its best order.

@@ -48,14 +48,14 @@ class Killed(BaseException):
 
 def kill_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
     """End training in the middle of an iteration."""
-    original = Trainer._update_critic
+    original = Trainer._values
 
     def dying(self: Trainer, *arguments: Any) -> torch.Tensor:
         if self.iteration == step:
             raise Killed
         return original(self, *arguments)
 
-    monkeypatch.setattr(Trainer, "_update_critic", dying)
+    monkeypatch.setattr(Trainer, "_values", dying)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_saves_are_not_too_frequent(data: pd.DataFrame, tmp_path: Path, monkeypa
     saves = []
     original = checkpoint_module.CheckpointFile.save
     monkeypatch.setattr(
-        checkpoint_module.CheckpointFile, "save", lambda self, *rest: (saves.append(1), original(self, *rest))
+        checkpoint_module.CheckpointFile, "save", lambda self, trainer: (saves.append(1), original(self, trainer))
     )
     model(30, checkpoint=str(tmp_path / "run")).fit(data)
     assert len(saves) == 1  # at the end

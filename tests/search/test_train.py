@@ -7,12 +7,17 @@ import pytest
 import torch
 
 from precede.data.simulate import simulate
+from precede.deadline import Deadline
 from precede.device import one_thread
 from precede.knowledge import Constraints, Knowledge
 from precede.policy.inputs import FixedInputs, ResampledInputs
 from precede.scores.linear import LinearScore
+from precede.search.best import BestOrdering
+from precede.search.checkpoint import restore, state_of
 from precede.search.exact import exact_order
-from precede.search.train import READ_EVERY, Trainer, TrainingSettings
+from precede.search.observers import run_observed
+from precede.search.settings import TrainingSettings
+from precede.search.train import READ_EVERY, IterationRecord, Trainer
 
 SETTINGS = TrainingSettings(
     reward="dense",
@@ -113,10 +118,81 @@ def test_records_count_up_and_the_best_only_rises(data: np.ndarray) -> None:
     assert [r.iteration for r in records] == list(range(1, 26))
     best = [r.best_score for r in records]
     assert best == sorted(best)
-    assert best[-1] == trainer.best_score == max(r.batch_best for r in records)
+    assert best[-1] == trainer.best_score == pytest.approx(max(r.batch_best for r in records), rel=2e-9)
     order = torch.from_numpy(trainer.best_order)[None]
     score = LinearScore(data)
     assert float(score.total(score.terms(order).sum(1))) == pytest.approx(trainer.best_score)
+
+
+def test_of_equal_orders_the_first_is_kept() -> None:
+    best = BestOrdering(torch.tensor([2, 1, 0]))
+    orders = torch.tensor([[0, 1, 2], [1, 0, 2], [0, 2, 1]])
+    best.offer(orders, torch.tensor([-9.0, -4.0, -4.0 + 1e-12], dtype=torch.float64))
+    assert best.order.tolist() == [1, 0, 2]
+    best.offer(orders, torch.tensor([-9.0, -5.0, -4.0 + 2e-9], dtype=torch.float64))
+    assert best.order.tolist() == [1, 0, 2]
+    best.offer(orders, torch.tensor([-9.0, -5.0, -4.0 + 1e-7], dtype=torch.float64))
+    assert best.order.tolist() == [0, 2, 1]
+    assert float(best.score) == -4.0 + 1e-7
+
+
+def test_an_offered_order_stands_until_a_better_one_comes(data: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+    score = LinearScore(data)
+    optimum = exact_order(score)
+    trainer = Trainer(score, data, SETTINGS, Constraints.none(8), np.random.default_rng(0))
+    trainer.offer(optimum.order[::-1].copy(), -1e9)
+    records, interrupted = run_observed(trainer, [])
+    assert not interrupted
+    assert trainer.best_score > -1e9
+    trainer = Trainer(score, data, SETTINGS, Constraints.none(8), np.random.default_rng(0))
+    trainer.offer(optimum.order, optimum.score)
+    assert [r.best_score for r in trainer.run()] == [optimum.score] * len(records)
+
+    def interrupt(self: Trainer) -> torch.Tensor:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Trainer, "step", interrupt)
+    trainer = Trainer(score, data, SETTINGS, Constraints.none(8), np.random.default_rng(0))
+    trainer.offer(optimum.order, optimum.score)
+    assert run_observed(trainer, []) == ([], True)
+    assert trainer.best_order.tolist() == optimum.order.tolist()
+    assert trainer.best_score == optimum.score
+
+
+def test_a_cancelled_deadline_ends_the_run(data: np.ndarray) -> None:
+    class Canceller:
+        def see(self, record: IterationRecord, trainer: Trainer) -> None:
+            whole.cancel()
+
+        def finish(self, trainer: Trainer) -> None:
+            raise AssertionError
+
+    whole = Deadline(None)
+    trainer = Trainer(LinearScore(data), data, SETTINGS, Constraints.none(8), np.random.default_rng(0))
+    records, interrupted = run_observed(trainer, [Canceller()], whole)
+    assert interrupted
+    assert len(records) == READ_EVERY
+    assert run_observed(trainer, [], whole) == ([], True)
+
+
+def test_every_observer_sees_every_record(data: np.ndarray) -> None:
+    class Notes:
+        def __init__(self) -> None:
+            self.seen: list[IterationRecord] = []
+            self.finished = False
+
+        def see(self, record: IterationRecord, trainer: Trainer) -> None:
+            self.seen.append(record)
+
+        def finish(self, trainer: Trainer) -> None:
+            self.finished = trainer.iteration == 20
+
+    one, two = Notes(), Notes()
+    trainer = Trainer(LinearScore(data), data, SETTINGS, Constraints.none(8), np.random.default_rng(0))
+    records, _ = run_observed(trainer, [one, two])
+    assert one.seen == two.seen == records
+    assert one.finished
+    assert two.finished
 
 
 def test_patience_ends_the_run(data: np.ndarray) -> None:
@@ -148,10 +224,10 @@ def test_a_best_score_of_another_score_is_not_kept(data: np.ndarray) -> None:
 
     first, _ = run(data, n_iterations=3)
     same = Trainer(LinearScore(data), data, SETTINGS, Constraints.none(8), np.random.default_rng(0))
-    same.restore(first.state())
+    restore(same, state_of(first))
     assert same.best_score == first.best_score
     other = Trainer(Shifted(data), data, SETTINGS, Constraints.none(8), np.random.default_rng(0))
-    other.restore(first.state())
+    restore(other, state_of(first))
     assert other.best_score == pytest.approx(first.best_score - 1000)
     assert (other.best_order == first.best_order).all()
 

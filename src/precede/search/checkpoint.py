@@ -1,6 +1,6 @@
 """Checkpoints of training: what a later run needs to end as if it had never been stopped.
 
-One safetensors file (no pickle) with the tensors of :meth:`Trainer.state`, the records so far, and as JSON what the
+One safetensors file (no pickle) with the tensors of :func:`state_of`, the records so far, and as JSON what the
 run was about: the data, the settings and the seed.
 """
 
@@ -24,8 +24,9 @@ from torch import Tensor
 from precede.arrays import FloatArray
 from precede.data.checks import row_blocks
 from precede.errors import OptionError, listed
+from precede.policy.inputs import FixedInputs
 from precede.progress import logger
-from precede.search.train import Record, Trainer
+from precede.search.train import IterationRecord, Trainer
 
 FORMAT, VERSION = "precede-checkpoint", "1"
 SECONDS_BETWEEN_SAVES = 10.0
@@ -78,20 +79,25 @@ class CheckpointFile:
 
     def __init__(self, path: str | Path, subject: Subject) -> None:
         self.path, self.subject = Path(path), subject
+        self.records: list[IterationRecord] = []
         self._last_save = time.perf_counter()
 
-    def listen(self, trainer: Trainer, records: Sequence[Record]) -> None:
-        """After each record: save when the trainer is between two groups and the last save is a while ago."""
-        settled = bool(records) and records[-1].iteration == trainer.iteration
+    def see(self, record: IterationRecord, trainer: Trainer) -> None:
+        """Save when the trainer is between two groups and the last save is a while ago."""
+        self.records.append(record)
+        settled = record.iteration == trainer.iteration
         if settled and time.perf_counter() - self._last_save >= SECONDS_BETWEEN_SAVES:
-            self.save(trainer, records)
+            self.save(trainer)
 
-    def save(self, trainer: Trainer, records: Sequence[Record]) -> None:
+    def finish(self, trainer: Trainer) -> None:
+        self.save(trainer)
+
+    def save(self, trainer: Trainer) -> None:
         """Write beside the target, then take its place: the file is whole or the one before."""
-        history = torch.tensor([astuple(record) for record in records], dtype=torch.float64)
+        history = torch.tensor([astuple(record) for record in self.records], dtype=torch.float64)
         beside = self.path.with_name(f".{self.path.name}.partial")  # one name, so that kills leave no litter behind
         try:
-            save_file({**trainer.state(), "history": history}, beside, metadata=self._metadata())
+            save_file({**state_of(trainer), "history": history}, beside, metadata=self._metadata())
             os.replace(beside, self.path)
         except (OSError, SafetensorError) as error:
             reason = getattr(error, "strerror", None) or error
@@ -100,21 +106,75 @@ class CheckpointFile:
             beside.unlink(missing_ok=True)
         self._last_save = time.perf_counter()
 
-    def load_into(self, trainer: Trainer) -> list[Record]:
-        """Bring a new trainer to where the saved one was, and give the records so far."""
+    def load_into(self, trainer: Trainer) -> list[IterationRecord]:
+        """Bring a new trainer to where the saved one was, and give the records so far; none without a file."""
+        if not self.path.exists():
+            return []
         _, tensors = _read(self.path)
         try:
-            history = tensors["history"].reshape(-1, len(Record.__dataclass_fields__))
-            trainer.restore(tensors)
-            return [Record(int(row[0]), *row[1:]) for row in history.tolist()]
+            history = tensors["history"].reshape(-1, len(IterationRecord.__dataclass_fields__))
+            restore(trainer, tensors)
+            self.records = [IterationRecord(int(row[0]), *row[1:]) for row in history.tolist()]
         except (KeyError, RuntimeError, ValueError, TypeError, IndexError) as error:
             reason = str(error).strip().splitlines()[0]
             raise OptionError(f"checkpoint={str(self.path)!r} does not fit this network: {reason}.") from None
+        return list(self.records)
 
     def _metadata(self) -> dict[str, str]:
         subject = self.subject
         about = {"data": subject.data, "settings": subject.settings, "random": subject.random}
         return {"format": FORMAT, "version": VERSION, "about": json.dumps(about, default=_plain)}
+
+
+def state_of(trainer: Trainer) -> dict[str, Tensor]:
+    """Everything that a later run needs to go on as if nothing had happened, as named tensors.
+
+    What follows from the data, the settings and the seed is left out: the later trainer is built from the same.
+    """
+    tensors = {
+        "iteration": torch.tensor(trainer.iteration),
+        "last_move": torch.tensor(trainer.patience.last_move),
+        "seconds": torch.tensor(trainer.seconds, dtype=torch.float64),
+        "best_order": trainer.best.order,
+        "best_score": trainer.best.score,
+    }
+    tensors |= {f"generator.{name}": generator.get_state() for name, generator in _generators(trainer).items()}
+    for name, learner in trainer.learners.items():
+        tensors |= {f"{name}.{key}": value for key, value in learner.network.state_dict().items()}
+        for k, moments in learner.optimizer.state_dict()["state"].items():
+            tensors |= {f"{name}_optimizer.{k}.{key}": value for key, value in moments.items()}
+    return {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}
+
+
+def restore(trainer: Trainer, state: Mapping[str, Tensor]) -> None:
+    """Go back to what :func:`state_of` gave; KeyError or RuntimeError where it is of another network."""
+    for name, generator in _generators(trainer).items():
+        generator.set_state(state[f"generator.{name}"])
+    for name, learner in trainer.learners.items():
+        learner.network.load_state_dict(_under(f"{name}.", state))
+        moments: dict[int, dict[str, Tensor]] = {}
+        for key, value in _under(f"{name}_optimizer.", state).items():
+            k, _, moment = key.partition(".")
+            moments.setdefault(int(k), {})[moment] = value
+        learner.optimizer.load_state_dict({**learner.optimizer.state_dict(), "state": moments})
+    trainer.iteration, trainer.seconds = int(state["iteration"]), float(state["seconds"])
+    best = trainer.best
+    best.order, best.score = state["best_order"].to(trainer.device), state["best_score"].to(trainer.device)
+    if trainer.iteration:
+        now = trainer.score.total(trainer.score.terms(best.order[None]).sum(1))[0]
+        if not torch.isclose(now, best.score, rtol=1e-6):  # max_time has cut the score's table elsewhere
+            best.score = now
+    trainer.patience.best, trainer.patience.last_move = float(best.score), int(state["last_move"])
+    trainer.prepare()
+
+
+def _generators(trainer: Trainer) -> dict[str, torch.Generator]:
+    rows = {} if isinstance(trainer.inputs, FixedInputs) else {"rows": trainer.inputs.generator}
+    return {"orders": trainer.generator, **rows}
+
+
+def _under(prefix: str, state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): tensor for name, tensor in state.items() if name.startswith(prefix)}
 
 
 def read_subject(path: str | Path) -> Subject:

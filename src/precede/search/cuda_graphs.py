@@ -12,6 +12,8 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
+from precede.device import training_on
+
 WARM_UP = 3
 """Iterations that run as they are before the recording, so that libraries and optimisers allocate what they need."""
 
@@ -19,7 +21,15 @@ Collect = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 Update = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
-class Iteration:
+def new_iteration(device: torch.device, collect: Collect, update: Update) -> EagerIteration:
+    """The two parts of an iteration as the device likes them."""
+    if device.type != "cuda":
+        return EagerIteration(collect, update)
+    with training_on(device):
+        return GraphedIteration(collect, update)
+
+
+class EagerIteration:
     """Call ``collect(inputs, noise) -> states, orders``, later ``update(states, orders, returns)`` of the same states.
 
     Between the two the orders are scored. Gradients flow from the update back through the states.
@@ -41,7 +51,7 @@ class Iteration:
         return self._update(self._states, self._orders, returns)
 
 
-class GraphedIteration(Iteration):
+class GraphedIteration(EagerIteration):
     """The same for fixed shapes on a GPU, recorded once and replayed.
 
     The graphs read and write parameters and optimiser states where they lie: whoever replaces those needs a new one.
@@ -77,16 +87,16 @@ class GraphedIteration(Iteration):
         if self._runs == WARM_UP + 1:
             self._returns = returns.clone()
             with torch.cuda.graph(self._updating, pool=self._collecting.pool(), stream=self._stream):
-                self._figure = super().update(self._returns)
+                self._number = super().update(self._returns)
             self._states = None  # its history is spent
         else:
             self._returns.copy_(returns)
         self._updating.replay()
-        return self._figure.clone()
+        return self._number.clone()
 
     @contextmanager
     def _aside(self) -> Iterator[None]:
-        """Work on the own stream, in step with the current one."""
+        """Run on this iteration's own stream, before and after the current one."""
         self._stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(self._stream):
             yield

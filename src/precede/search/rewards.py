@@ -61,3 +61,38 @@ def returns_to_go(rewards: Tensor, gamma: float) -> Tensor:
     steps = torch.arange(rewards.shape[1], device=rewards.device, dtype=rewards.dtype)
     powers = torch.tril(gamma ** (steps[:, None] - steps[None, :]).clamp_min(0))  # [l, t] = gamma^(l - t), l >= t
     return rewards @ powers
+
+
+class Returns:
+    """Return of every step of a batch of orders, by the reward that is named.
+
+    Parameters
+    ----------
+    score : OrderScore
+    reward : "dense" or "episodic"
+    shaping : "bound" or "plain"
+        Of dense rewards.
+    gamma : float
+        Discount of dense rewards; every choice of an order is paid its whole episodic reward (Section 4.2, CORL-1).
+    """
+
+    def __init__(self, score: OrderScore, reward: RewardName, shaping: ShapingName, gamma: float) -> None:
+        self.score, self.reward, self.gamma = score, reward, gamma
+        self.bounds = score.bounds() if reward == "dense" and shaping == "bound" else None
+
+    def __call__(self, orders: Tensor, terms: Tensor) -> Tensor:
+        """(batch, n_variables) returns of orders with the given terms."""
+        if self.reward == "episodic":
+            return returns_to_go(episodic_rewards(self.score, terms), 1.0)
+        if self.bounds is None:
+            return returns_to_go(plain_rewards(terms), self.gamma)
+        return returns_to_go(bound_rewards(self.score, orders, terms, self.bounds), self.gamma)
+
+
+def standardized(returns: Tensor) -> Tensor:
+    """Returns centered at each step and scaled over the batch.
+
+    Their size differs between data sets by orders of magnitude, and the learning rates are fixed.
+    """
+    centered = returns - returns.mean(0)
+    return (centered / centered.std().clamp_min(1e-12)).float()

@@ -1,4 +1,4 @@
-"""Listeners of training: what may be done with its records."""
+"""Training on TensorBoard."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from precede.errors import OptionError
-from precede.search.train import Record
+from precede.search.train import IterationRecord, Trainer
 
 
 class TensorBoard:
@@ -34,10 +34,13 @@ class TensorBoard:
         finally:
             writer.close()
 
-    def add(self, record: Record) -> None:
+    def see(self, record: IterationRecord, trainer: Trainer) -> None:
         """One point on each curve."""
         if self._writer is None:
             return
         for name, value in asdict(record).items():
             if name != "iteration":
                 self._writer.add_scalar(name, value, record.iteration)
+
+    def finish(self, trainer: Trainer) -> None:
+        """The file is closed with its context."""

@@ -1,13 +1,23 @@
 """Algorithm 1 of the paper: actor-critic search over causal orders.
 
-The loop prints nothing, plots nothing and writes no file: it yields records.
+The loop yields records and does nothing else; :mod:`precede.search.observers` says who may follow it. Implementation
+details beside the paper's text, with their measured effect in ``docs/explanation/corl.md``:
+
+1. Orders are drawn without gradient; one pass over the finished orders gives every log-probability (:meth:`_update`).
+2. Rewards are not cached (lines 5-7): a batch of linear terms is one Cholesky factor; costly scores keep a table.
+3. Returns are centered at every step and scaled over the batch before actor and critic see them (:func:`standardized`).
+4. The norm of the actor's gradient is clipped at :data:`LARGEST_GRADIENT`.
+5. The critic values every state of a dense reward, and the initial state of an episodic one (:meth:`_values`).
+6. Of equal orders the first is kept (:mod:`precede.search.best`).
+7. Training ends after ``n_iterations``, at ``max_time``, or when the best score has not moved for ``patience``
+   iterations (the paper: "not terminated").
+8. On a GPU both halves of an iteration are CUDA graphs, and numbers are read in groups (:data:`READ_EVERY`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import torch
@@ -17,55 +27,26 @@ from precede.arrays import FloatArray, IntArray
 from precede.deadline import Deadline
 from precede.device import training_on
 from precede.knowledge import Constraints
-from precede.policy.actor import Actor
-from precede.policy.critic import Critic
-from precede.policy.decoders import DecoderName, PointerName, select_states, visited_states, with_initial_state
-from precede.policy.encoders import EncoderName, NormalizationName
-from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs
+from precede.policy.decoders import select_states, visited_states, with_initial_state
 from precede.policy.pretrained import Pretrained
-from precede.randomness import seeded_torch, torch_generator
+from precede.randomness import torch_generator
 from precede.scores.protocol import OrderScore
-from precede.search.cuda_graphs import GraphedIteration, Iteration
-from precede.search.rewards import (
-    RewardName,
-    ShapingName,
-    bound_rewards,
-    episodic_rewards,
-    plain_rewards,
-    returns_to_go,
-)
+from precede.search.best import BestOrdering
+from precede.search.cuda_graphs import new_iteration
+from precede.search.learner import Learner, make_inputs, make_networks
+from precede.search.patience import Patience
+from precede.search.rewards import Returns, standardized
+from precede.search.settings import TrainingSettings
 
 READ_EVERY = 10
-"""Figures stay on the device and are read in groups of this many iterations: a GPU never waits for the CPU."""
+"""Numbers stay on the device and are read in groups of this many iterations: a GPU never waits for the CPU."""
 
 LARGEST_GRADIENT = 1.0
-"""Norm at which gradients are clipped."""
+"""Norm at which the actor's gradient is clipped."""
 
 
 @dataclass(frozen=True)
-class TrainingSettings:
-    """How the policy is trained; the defaults of the public options live in :class:`precede.CORL`."""
-
-    reward: RewardName
-    shaping: ShapingName
-    encoder: EncoderName
-    decoder: DecoderName
-    pointer: PointerName
-    normalization: NormalizationName
-    inputs: InputsName
-    n_iterations: int
-    batch_size: int
-    n_samples: int
-    gamma: float
-    entropy_bonus: float
-    actor_learning_rate: float
-    critic_learning_rate: float
-    patience: int | None
-    max_time: float | None
-
-
-@dataclass(frozen=True)
-class Record:
+class IterationRecord:
     """One iteration: scores of the batch, best score so far, and how sure the policy is."""
 
     iteration: int
@@ -75,11 +56,9 @@ class Record:
     best_score: float
     entropy: float
 
-    FIGURES = 4  # those computed on the device
-
 
 class Trainer:
-    """State of Algorithm 1: networks, optimisers, and BestScore and BestOrdering.
+    """State of Algorithm 1: networks, and BestScore and BestOrdering.
 
     Parameters
     ----------
@@ -104,93 +83,70 @@ class Trainer:
         rng: np.random.Generator,
         pretrained: Pretrained | None = None,
     ) -> None:
-        self.score, self.settings = score, settings
-        self.device = score.device
-        self.iteration = 0
-        self.seconds = 0.0
-        self._known_best, self._last_move = -np.inf, 0
+        self.score, self.settings, self.device = score, settings, score.device
+        self.iteration, self.seconds = 0, 0.0
+        self.patience = Patience(settings.patience)
+        self.returns = Returns(score, settings.reward, settings.shaping, settings.gamma)
         self.generator = torch_generator(rng, self.device)
-        if pretrained is not None:
-            self.inputs: FixedInputs | ResampledInputs = pretrained.architecture.inputs(values, rng, self.device)
-        elif settings.inputs == "fixed":
-            self.inputs = FixedInputs(values, settings.n_samples, rng, self.device)
-        else:
-            rows = torch_generator(rng, self.device)
-            self.inputs = ResampledInputs(values, settings.n_samples, rows, self.device)
-        with seeded_torch(rng):
-            if pretrained is None:
-                architecture = settings.encoder, settings.decoder, settings.pointer, settings.normalization
-                self.actor = Actor(self.inputs.n_inputs, *architecture)
-            else:
-                self.actor = pretrained.started_on(self.inputs.draw(1))
-            self.critic = Critic(self.actor.encoder.width)
-        self.actor.to(self.device)
-        self.critic.to(self.device)
+        self.inputs = make_inputs(values, settings, rng, self.device, pretrained)
+        self.actor, self.critic = make_networks(self.inputs, settings, rng, self.device, pretrained)
+        self.learners = {
+            "actor": Learner(self.actor, settings.actor_learning_rate),
+            "critic": Learner(self.critic, settings.critic_learning_rate),
+        }
         self.before: Tensor | None = None
         if constraints.before.any():
             self.before = torch.tensor(constraints.before, dtype=torch.float32, device=self.device)
-        self.bounds = score.bounds() if settings.shaping == "bound" and settings.reward == "dense" else None
-        d = score.n_variables
-        start = constraints.nearest_order(rng.permutation(d))  # Algorithm 1 starts from a random ordering
-        self._best_order = torch.tensor(start, device=self.device)
-        self._best_score = torch.full((), -torch.inf, dtype=torch.float64, device=self.device)
+        start = constraints.nearest_order(rng.permutation(score.n_variables))
+        self.best = BestOrdering(torch.tensor(start, device=self.device))
         if pretrained is not None:  # the order that it finds most likely is the one to beat
-            self._best_order = self.actor.most_likely_order(self.inputs.draw(1), self.before)
-            self._best_score = score.total(score.terms(self._best_order[None]).sum(1))[0]
-        self._iteration = self._new_iteration()
+            order = self.actor.most_likely_order(self.inputs.draw(1), self.before)[None]
+            self.best.offer(order, score.total(score.terms(order).sum(1)))
+        self.prepare()
 
-    # made when first needed: torch's first optimiser of a process costs over a second, which a zero-shot order does
-    # not have to spend
+    def prepare(self) -> None:
+        """Get ready to iterate, at the start and whenever optimizer states were replaced."""
+        self._iteration = new_iteration(self.device, self._collect, self._update)
 
-    @cached_property
-    def actor_optimizer(self) -> torch.optim.Adam:
-        """Of the actor."""
-        return self._adam(self.actor, self.settings.actor_learning_rate)
+    def offer(self, order: IntArray, score: float) -> None:
+        """Name an order that was found elsewhere, with its score: it stays BestOrdering until a better one comes."""
+        orders = torch.as_tensor(order, device=self.device)[None]
+        self.best.offer(orders, torch.tensor([score], dtype=torch.float64, device=self.device))
 
-    @cached_property
-    def critic_optimizer(self) -> torch.optim.Adam:
-        """Of the critic."""
-        return self._adam(self.critic, self.settings.critic_learning_rate)
+    def run(self, within: Deadline | None = None) -> Iterator[IterationRecord]:
+        """Train until the iterations, the patience or the time is spent; yield a record per iteration.
 
-    def _adam(self, network: torch.nn.Module, rate: float) -> torch.optim.Adam:
-        return torch.optim.Adam(network.parameters(), rate, fused=True, capturable=self.device.type == "cuda")
-
-    def run(self) -> Iterator[Record]:
-        """Train until the iterations, the patience or the time is spent; yield a record per iteration, one at least.
-
-        Everything that :meth:`state` holds is settled whenever ``record.iteration == trainer.iteration``.
+        There is one record at least, but for a deadline that was cancelled before. The whole state is settled, and may
+        be saved, whenever ``record.iteration == trainer.iteration``.
         """
-        settings, deadline, earlier = self.settings, Deadline(self.settings.max_time), self.seconds
-        while not self.finished and (self.iteration == 0 or not deadline.passed()):
-            figures = [self._advance()]
+        deadline, earlier = Deadline(self.settings.max_time, within), self.seconds
+        while not (self.finished or deadline.cancelled or (self.iteration and deadline.passed())):
+            numbers = [self._advance()]
             # groups end at multiples, so that a resumed run stops where an uninterrupted one would
-            while self.iteration % READ_EVERY and self.iteration < settings.n_iterations and not deadline.passed():
-                figures.append(self._advance())
-            first = self.iteration - len(figures) + 1
+            while self.iteration % READ_EVERY and self.iteration < self.settings.n_iterations:
+                if deadline.passed():
+                    break
+                numbers.append(self._advance())
+            first = self.iteration - len(numbers) + 1
             self.seconds = earlier + deadline.elapsed()
-            for k, row in enumerate(torch.stack(figures).tolist()):
-                record = Record(first + k, self.seconds, *row)
-                if record.best_score > self._known_best:
-                    self._known_best, self._last_move = record.best_score, record.iteration
+            for k, row in enumerate(torch.stack(numbers).tolist()):
+                record = IterationRecord(first + k, self.seconds, *row)
+                self.patience.see(record.iteration, record.best_score)
                 yield record
 
     @property
     def finished(self) -> bool:
         """Whether the iterations or the patience are spent."""
-        settings = self.settings
-        waited = self.iteration - self._last_move
-        return self.iteration >= settings.n_iterations or (
-            settings.patience is not None and waited >= settings.patience
-        )
+        return self.iteration >= self.settings.n_iterations or self.patience.spent(self.iteration)
 
     def _advance(self) -> Tensor:
         with training_on(self.device):
-            figures = self.step()
+            numbers = self.step()
         self.iteration += 1
-        return figures
+        return numbers
 
     def step(self) -> Tensor:
-        """One pass through the body of Algorithm 1's loop; returns the device-side figures of a record."""
+        """The body of Algorithm 1's loop; gives the last four numbers of a record, on the device."""
         batch, d = self.settings.batch_size, self.score.n_variables
         # lines 2-8: encode a batch of samples, collect a batch of orders and their rewards
         noise = -torch.empty((batch, d, d), device=self.device).exponential_(generator=self.generator).log_()
@@ -198,19 +154,10 @@ class Trainer:
         terms = self.score.terms(orders)
         totals = self.score.total(terms.sum(1))
         # line 9: update the actor and the critic
-        entropy = self._iteration.update(self._returns(orders, terms))
+        entropy = self._iteration.update(self.returns(orders, terms))
         # lines 10-12: keep the best ordering
-        batch_best, k = totals.max(0)
-        better = batch_best > self._best_score
-        self._best_order = torch.where(better, orders[k], self._best_order)
-        self._best_score = torch.maximum(batch_best, self._best_score)
-        return torch.stack([totals.mean(), batch_best, self._best_score, entropy.double()])
-
-    def _new_iteration(self) -> Iteration:
-        if self.device.type != "cuda":
-            return Iteration(self._collect, self._update)
-        with training_on(self.device):
-            return GraphedIteration(self._collect, self._update)
+        batch_best = self.best.offer(orders, totals)
+        return torch.stack([totals.mean(), batch_best, self.best.score, entropy.double()])
 
     def _collect(self, inputs: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
         """Encode, and draw an order for each row of the noise."""
@@ -219,104 +166,29 @@ class Trainer:
 
     def _update(self, states: Tensor, orders: Tensor, returns: Tensor) -> Tensor:
         """Policy gradient with the critic as baseline (Section 4.2); gives the mean entropy of a choice."""
-        advantages = self._update_critic(states.detach(), orders, returns)
+        targets = standardized(returns)
+        values = self._values(states.detach(), orders)
+        self.learners["critic"].descend(torch.nn.functional.mse_loss(values, targets))
+        advantages = targets - values.detach()
         log_probabilities, entropies = self.actor.log_probabilities(states, orders, self.before)
         gain = advantages * log_probabilities + self.settings.entropy_bonus * entropies
-        loss = -gain.sum(1).mean()
-        self.actor_optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.actor.parameters(), LARGEST_GRADIENT)
-        self.actor_optimizer.step()
+        self.learners["actor"].descend(-gain.sum(1).mean(), LARGEST_GRADIENT)
         return entropies.detach().mean()
 
-    def _returns(self, orders: Tensor, terms: Tensor) -> Tensor:
-        """Return of every step, (batch, n_variables), of the reward that the settings name."""
-        settings = self.settings
-        if settings.reward == "episodic":
-            # every choice of the order is paid its score (Section 4.2, CORL-1)
-            return returns_to_go(episodic_rewards(self.score, terms), 1.0)
-        if self.bounds is not None:
-            return returns_to_go(bound_rewards(self.score, orders, terms, self.bounds), settings.gamma)
-        return returns_to_go(plain_rewards(terms), settings.gamma)
-
-    def _update_critic(self, states: Tensor, orders: Tensor, returns: Tensor) -> Tensor:
-        """Fit the critic to the returns and take its prediction off them.
-
-        Returns are first centred at each step and scaled over the batch, since their size differs between data sets
-        by orders of magnitude and the critic's learning rate is fixed.
-        """
-        centred = returns - returns.mean(0)
-        targets = (centred / centred.std().clamp_min(1e-12)).float()
+    def _values(self, states: Tensor, orders: Tensor) -> Tensor:
+        """What the critic expects at every step, (batch, n_variables)."""
         if self.settings.reward == "episodic":
-            values = self.critic(states.mean(1))[:, None].expand(len(orders), orders.shape[1])
-        else:
-            values = select_states(self.critic(with_initial_state(states))[..., None], visited_states(orders))[..., 0]
-        loss = torch.nn.functional.mse_loss(values, targets)
-        self.critic_optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        self.critic_optimizer.step()
-        advantages: Tensor = targets - values.detach()
-        return advantages
+            initial: Tensor = self.critic(states.mean(1))
+            return initial[:, None].expand(orders.shape)
+        return select_states(self.critic(with_initial_state(states))[..., None], visited_states(orders))[..., 0]
 
     @property
     def best_order(self) -> IntArray:
         """BestOrdering so far."""
-        order: IntArray = self._best_order.cpu().numpy()
+        order: IntArray = self.best.order.cpu().numpy()
         return order
 
     @property
     def best_score(self) -> float:
         """BestScore so far."""
-        return float(self._best_score)
-
-    def state(self) -> dict[str, Tensor]:
-        """Everything that a later run needs to go on as if nothing had happened, as named tensors.
-
-        What follows from the data, the settings and the seed is left out: the later trainer is built from the same.
-        """
-        tensors = {
-            "iteration": torch.tensor(self.iteration),
-            "last_move": torch.tensor(self._last_move),
-            "seconds": torch.tensor(self.seconds, dtype=torch.float64),
-            "best_order": self._best_order,
-            "best_score": self._best_score,
-        }
-        tensors |= {f"generator.{name}": generator.get_state() for name, generator in self._generators().items()}
-        for name, module, optimizer in self._learners():
-            tensors |= {f"{name}.{key}": value for key, value in module.state_dict().items()}
-            for k, moments in optimizer.state_dict()["state"].items():
-                tensors |= {f"{name}_optimizer.{k}.{key}": value for key, value in moments.items()}
-        return {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}
-
-    def restore(self, state: Mapping[str, Tensor]) -> None:
-        """Go back to what :meth:`state` gave; KeyError or RuntimeError where it is of another network."""
-        for name, generator in self._generators().items():
-            generator.set_state(state[f"generator.{name}"])
-        for name, module, optimizer in self._learners():
-            module.load_state_dict(_under(f"{name}.", state))
-            moments: dict[int, dict[str, Tensor]] = {}
-            for key, value in _under(f"{name}_optimizer.", state).items():
-                k, _, moment = key.partition(".")
-                moments.setdefault(int(k), {})[moment] = value
-            optimizer.load_state_dict({**optimizer.state_dict(), "state": moments})
-        self.iteration, self._last_move = int(state["iteration"]), int(state["last_move"])
-        self.seconds = float(state["seconds"])
-        self._best_order = state["best_order"].to(self.device)
-        self._best_score = state["best_score"].to(self.device)
-        if self.iteration:
-            now = self.score.total(self.score.terms(self._best_order[None]).sum(1))[0]
-            if not torch.isclose(now, self._best_score, rtol=1e-6):  # max_time has cut the score's table elsewhere
-                self._best_score = now
-        self._known_best = self.best_score
-        self._iteration = self._new_iteration()  # the optimisers' states are others now
-
-    def _generators(self) -> dict[str, torch.Generator]:
-        rows = {} if isinstance(self.inputs, FixedInputs) else {"rows": self.inputs.generator}
-        return {"orders": self.generator, **rows}
-
-    def _learners(self) -> list[tuple[str, torch.nn.Module, torch.optim.Optimizer]]:
-        return [("actor", self.actor, self.actor_optimizer), ("critic", self.critic, self.critic_optimizer)]
-
-
-def _under(prefix: str, state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    return {name.removeprefix(prefix): tensor for name, tensor in state.items() if name.startswith(prefix)}
+        return float(self.best.score)

@@ -1,0 +1,36 @@
+"""BestScore and BestOrdering of Algorithm 1, kept on the device."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from precede.ties import TOLERANCE, first_best_tensor
+
+
+class BestOrdering:
+    """The best order so far; of equal ones the first.
+
+    Parameters
+    ----------
+    order : (n_variables,) int64 tensor
+        What stands before anything was scored (Algorithm 1 starts from a random ordering and minus infinity).
+    """
+
+    def __init__(self, order: Tensor) -> None:
+        self.order = order
+        self.score = torch.full((), -torch.inf, dtype=torch.float64, device=order.device)
+
+    def offer(self, orders: Tensor, scores: Tensor) -> Tensor:
+        """Keep the best of a batch where it is better than the one so far; gives the batch's best score.
+
+        Parameters
+        ----------
+        orders : (batch, n_variables) int64 tensor
+        scores : (batch,) float64 tensor
+        """
+        first = first_best_tensor(scores)
+        better = scores[first] > self.score + TOLERANCE * self.score.abs().nan_to_num(posinf=0.0)
+        self.order = torch.where(better, orders[first], self.order)
+        self.score = torch.where(better, scores[first], self.score)
+        return scores.max()

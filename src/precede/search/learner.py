@@ -1,0 +1,72 @@
+"""The networks that Algorithm 1 trains, and how each of them takes a step."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from precede.arrays import FloatArray
+from precede.policy.actor import Actor
+from precede.policy.critic import Critic
+from precede.policy.inputs import FixedInputs, ResampledInputs
+from precede.policy.pretrained import Pretrained
+from precede.randomness import seeded_torch, torch_generator
+from precede.search.settings import TrainingSettings
+
+
+class Learner:
+    """A network with its Adam."""
+
+    def __init__(self, network: torch.nn.Module, learning_rate: float) -> None:
+        self.network, self.learning_rate = network, learning_rate
+
+    @cached_property
+    def optimizer(self) -> torch.optim.Adam:
+        """Made when first needed: torch's first optimizer takes over a second, and a zero-shot order needs none."""
+        parameters = list(self.network.parameters())
+        on_gpu = parameters[0].device.type == "cuda"
+        return torch.optim.Adam(parameters, self.learning_rate, fused=True, capturable=on_gpu)
+
+    def descend(self, loss: Tensor, largest_gradient: float | None = None) -> None:
+        """One step down the gradient of the loss, its norm clipped where a largest one is given."""
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        if largest_gradient is not None:
+            torch.nn.utils.clip_grad_norm_(self.network.parameters(), largest_gradient)
+        self.optimizer.step()
+
+
+def make_inputs(
+    values: FloatArray,
+    settings: TrainingSettings,
+    rng: np.random.Generator,
+    device: torch.device,
+    pretrained: Pretrained | None,
+) -> FixedInputs | ResampledInputs:
+    """What the encoder sees of the data; a pretrained policy sees what it was trained on."""
+    if pretrained is not None:
+        return pretrained.architecture.inputs(values, rng, device)
+    if settings.inputs == "fixed":
+        return FixedInputs(values, settings.n_samples, rng, device)
+    return ResampledInputs(values, settings.n_samples, torch_generator(rng, device), device)
+
+
+def make_networks(
+    inputs: FixedInputs | ResampledInputs,
+    settings: TrainingSettings,
+    rng: np.random.Generator,
+    device: torch.device,
+    pretrained: Pretrained | None,
+) -> tuple[Actor, Critic]:
+    """Actor and critic, with random weights or with those of a pretrained policy."""
+    with seeded_torch(rng):
+        if pretrained is None:
+            architecture = settings.encoder, settings.decoder, settings.pointer, settings.normalization
+            actor = Actor(inputs.n_inputs, *architecture)
+        else:
+            actor = pretrained.started_on(inputs.draw(1))
+        critic = Critic(actor.encoder.width)
+    return actor.to(device), critic.to(device)

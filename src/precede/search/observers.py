@@ -1,0 +1,59 @@
+"""Observers of training: what may be done with its records while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from precede.deadline import Deadline
+from precede.progress import ProgressBar, logger
+from precede.search.train import IterationRecord, Trainer
+
+
+class Observer(Protocol):
+    """Progress bar, TensorBoard, checkpoint, or anything of one's own."""
+
+    def see(self, record: IterationRecord, trainer: Trainer) -> None:
+        """After every iteration."""
+
+    def finish(self, trainer: Trainer) -> None:
+        """After the last one; not where training was interrupted."""
+
+
+class ProgressObserver:
+    """Show best and mean score on a progress bar."""
+
+    def __init__(self, bar: ProgressBar) -> None:
+        self._bar = bar
+
+    def see(self, record: IterationRecord, trainer: Trainer) -> None:
+        self._bar.update(record.iteration, best_score=record.best_score, mean_score=record.mean_score)
+
+    def finish(self, trainer: Trainer) -> None:
+        """Nothing more to show."""
+
+
+def run_observed(
+    trainer: Trainer, observers: Sequence[Observer], within: Deadline | None = None
+) -> tuple[list[IterationRecord], bool]:
+    """Run the loop before observers; Ctrl-C or a cancelled deadline ends it and keeps what it has found.
+
+    Returns
+    -------
+    records : list of IterationRecord
+    interrupted : bool
+    """
+    records: list[IterationRecord] = []
+    try:
+        for record in trainer.run(within):
+            records.append(record)
+            for observer in observers:
+                observer.see(record, trainer)
+    except KeyboardInterrupt:
+        logger.warning("interrupted after %d iterations; the best order so far is kept", trainer.iteration)
+        return records, True
+    if within is not None and within.cancelled:
+        return records, True
+    for observer in observers:
+        observer.finish(trainer)
+    return records, False
