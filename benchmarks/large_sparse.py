@@ -25,7 +25,7 @@ from precede.data.simulate import simulate
 from precede.graph.equivalence import cpdag
 from precede.metrics.order import share_in_order
 from precede.metrics.structure import shd
-from precede.scores.protocol import GraphScore
+from precede.scores.protocol import OrderScore
 from precede.scores.sparse_gp import sparse_gp_score
 from precede.scores.sparse_linear import SparseLinearScore
 from precede.search.polish import polish
@@ -65,7 +65,7 @@ def run(case: str, seed: int, restarts: int, device: str) -> str:
     )
 
 
-def build(case: str, values: np.ndarray, device: str) -> GraphScore:
+def build(case: str, values: np.ndarray, device: str) -> OrderScore:
     return sparse_gp_score(values, device=device) if case == "gp" else SparseLinearScore(values, device=device)
 
 
@@ -75,7 +75,7 @@ def timed(function: Callable[[], Result]) -> tuple[Result, str]:
     return result, f"{time.perf_counter() - wall:.0f} s (CPU {time.process_time() - cpu:.0f} s)"
 
 
-def work(score: GraphScore) -> str:
+def work(score: OrderScore) -> str:
     if isinstance(score, SparseLinearScore):
         return f"{score.memo.n_solved} parent sets grown for {score.memo.n_questions} questions"
     return f"{len(score.cache)} parent sets evaluated"  # type: ignore[attr-defined]

@@ -18,8 +18,7 @@ from precede import CORL, evaluate, simulate
 from precede.graph import CausalGraph
 from precede.pruning.weights import prune_by_bic
 from precede.scores.covariance import covariance
-from precede.scores.linear import LinearScore
-from precede.search.greedy import smallest_variance_order
+from precede.scores.linear import LinearScore, smallest_variance_order
 from precede.search.polish import polish
 
 CELLS = ["er-30-2", "er-30-5", "sf-30-2", "sf-30-5", "er-50-5", "er-100-2", "er-100-5", "sf-100-5", "er-150-2"]

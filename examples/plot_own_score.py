@@ -2,7 +2,8 @@
 A score of your own
 ===================
 
-Everything that searches sees a score only through three methods, so a score of your own is a short class. This one is
+Everything that searches sees a score only through what it says of itself and its terms, so a score of your own is a
+short class. This one is
 for measuring instruments whose noise variances are known: a variable's term is minus its residual variance in units of
 its own noise.
 """
@@ -13,7 +14,8 @@ import pandas as pd
 import torch
 
 import precede as pc
-from precede.scores.protocol import OrderScore, terms_given_all_others
+from precede.scores.assumptions import Assumptions
+from precede.scores.protocol import OrderScore
 
 # %%
 # ``terms(orders)`` takes a (n_orders, n_variables) tensor, causes first, and returns the contribution of each variable
@@ -21,11 +23,11 @@ from precede.scores.protocol import OrderScore, terms_given_all_others
 # on its diagonal.
 
 
-class KnownNoiseScore:
+class KnownNoiseScore(OrderScore):
     name = "known-noise"
+    assumes = Assumptions("linear", words="Weighted sums of causes plus noise of known variances.")
 
     def __init__(self, values, noise_variances):
-        self.device = torch.device("cpu")
         self.covariance = torch.as_tensor(np.cov(values, rowvar=False))
         self.noise = torch.as_tensor(noise_variances, dtype=torch.float64)
         self.n_variables = len(self.noise)
@@ -34,12 +36,6 @@ class KnownNoiseScore:
         permuted = self.covariance[orders[:, :, None], orders[:, None, :]]
         residual_variance = torch.linalg.cholesky(permuted).diagonal(dim1=1, dim2=2) ** 2
         return -residual_variance / self.noise[orders]
-
-    def total(self, sums):
-        return sums
-
-    def bounds(self):
-        return terms_given_all_others(self)
 
 
 # %%
@@ -55,13 +51,12 @@ data = pd.DataFrame(np.column_stack(columns), columns=["a", "b", "c", "d"])[["c"
 truth = pc.CausalGraph.from_matrix(np.eye(4, k=1), names=["a", "b", "c", "d"])
 
 score = KnownNoiseScore(data.to_numpy(), noise_variances[[2, 0, 3, 1]])
-assert isinstance(score, OrderScore)
 
 # %%
-# The estimator takes the object in place of a name. The graph of an unknown score is pruned by splines unless told
-# otherwise; these data are linear.
+# The estimator takes the object in place of a name. The score has said that it is linear: so the graph is pruned by
+# extended BIC and its edges have weights.
 
-options = {"pruning": "bic", "n_iterations": 10, "batch_size": 32, "random_state": 0, "verbose": False}
+options = {"n_iterations": 10, "batch_size": 32, "random_state": 0, "verbose": False}
 ours = pc.CORL(score=score, **options).fit(data)
 equal = pc.CORL(score="linear", **options).fit(data)
 print("known noise    ", " < ".join(ours.causal_order_))

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
-import torch
 from sklearn.utils.validation import check_is_fitted
 
 from precede.arrays import IntArray
@@ -30,9 +29,9 @@ from precede.progress import ProgressBar, logger
 from precede.pruning.order_to_graph import PruningName, order_to_graph
 from precede.pruning.weights import THRESHOLD
 from precede.randomness import RandomState, numpy_rng
-from precede.scores.build import NoiseName, ScoreName, build_score
+from precede.scores.build import ScoreName, build_score
 from precede.scores.choose import choose_score
-from precede.scores.protocol import OrderScore
+from precede.scores.protocol import NoiseName, OrderScore
 from precede.search.checkpoint import CheckpointFile, data_fingerprint, open_checkpoint
 from precede.search.exact import exact_order
 from precede.search.greedy import greedy_order
@@ -264,9 +263,9 @@ class CORL(CausalEstimator):
             found.order, table, score, constraints,
             pruning=self.pruning, threshold=self.threshold, cutoff=self.cutoff,
         )  # fmt: skip
-        identifies = getattr(score, "identifies", "dag")
+        identifies = score.identifies
         diagnostics |= {"score": score.name, "identifies": identifies, "search": found.figures}
-        diagnostics["remarks"] += getattr(score, "notes", [])
+        diagnostics["remarks"] += list(score.notes)
         if self.diagnose:
             checks = diagnose(
                 table.values, edges, found.order, table.names, score=score.name, noise=self.noise,
@@ -365,7 +364,7 @@ class CORL(CausalEstimator):
         if self.polish and not interrupted:
             n_restarts = self.n_restarts
             if n_restarts is None:
-                n_restarts = CPDAG_RESTARTS if getattr(score, "identifies", "dag") == "cpdag" else 0
+                n_restarts = CPDAG_RESTARTS if score.identifies == "cpdag" else 0
             try:
                 polished = polish(
                     score, order, constraints, n_restarts=n_restarts, rng=rng, deadline=Deadline(self.max_time)
@@ -375,8 +374,7 @@ class CORL(CausalEstimator):
             except KeyboardInterrupt:
                 logger.warning("interrupted while polishing; the policy's best order is kept")
                 figures["interrupted"] = True
-        greedy = torch.as_tensor(greedy_order(score, constraints), device=score.device)
-        figures["greedy_score"] = float(score.total(score.terms(greedy[None]).sum(1)))
+        figures["greedy_score"] = score.score_of(greedy_order(score, constraints))
         figures["best_score"] = best
         return SearchResult(order, best, [asdict(record) for record in records], figures)
 

@@ -7,10 +7,10 @@ import pytest
 
 from precede.data.simulate import simulate
 from precede.diagnostics import Diagnostic, controls, diagnose
-from precede.diagnostics.assumptions import BY_SCORE, assumptions_of
 from precede.diagnostics.mechanisms import fit_mechanisms
 from precede.diagnostics.residual_tests import curvature, equal_variances, holm, normality
 from precede.knowledge import Knowledge
+from precede.scores.build import NOISES, assumptions_of
 
 CHAIN = np.eye(3, k=1, dtype=bool)
 ORDER = np.arange(3)
@@ -171,7 +171,7 @@ def test_stability():
     assert "unstable edges" not in {item.name for item in diagnose(chain(), CHAIN, ORDER)}
 
 
-@pytest.mark.parametrize("score", [*BY_SCORE, None])
+@pytest.mark.parametrize("score", [*NOISES, None])
 def test_every_sentence_is_plain_and_json_ready(score):
     for edges in (CHAIN, np.zeros((3, 3), bool)):
         for item in diagnose(chain(n=200), edges, ORDER, NAMES, score=score):

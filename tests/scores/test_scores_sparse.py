@@ -19,7 +19,7 @@ from precede.knowledge import Constraints, Knowledge
 from precede.scores.build import build_score
 from precede.scores.evidence import LENGTHSCALES, NOISE_SHARES, GaussianProcessEvidence
 from precede.scores.parent_tables import SparseScore
-from precede.scores.protocol import OrderScore, terms_given_all_others
+from precede.scores.protocol import OrderScore
 from precede.scores.sparse_gp import candidate_parents, sparse_gp_score
 
 
@@ -265,7 +265,7 @@ def test_growth_goes_past_the_table_and_stays_within_the_maximum():
     sizes = grown.graph(orders[0].numpy()).sum(axis=0)
     assert sizes.max() > 2
     assert capped.graph(orders[0].numpy()).sum(axis=0).max() == 2
-    assert torch.equal(grown.bounds(), terms_given_all_others(grown))
+    assert torch.equal(grown.bounds(), OrderScore.bounds(grown))
 
 
 def test_sparse_options_are_read():

@@ -16,7 +16,7 @@ from precede.errors import KnowledgeError, OptionError
 from precede.graph.equivalence import cpdag
 from precede.knowledge import Constraints, Knowledge
 from precede.scores import regions
-from precede.scores.protocol import OrderScore, terms_given_all_others
+from precede.scores.protocol import OrderScore
 from precede.scores.sparse_linear import SparseLinearScore
 from precede.search.polish import _climb, _walk, polish
 
@@ -125,7 +125,7 @@ def test_linear_options_are_read():
 def test_bounds_and_singular_data():
     values = linear_data(6).data.to_numpy()
     score = SparseLinearScore(values)
-    assert torch.allclose(score.bounds(), terms_given_all_others(score))
+    assert torch.allclose(score.bounds(), OrderScore.bounds(score))
     doubled = SparseLinearScore(np.column_stack([values, values[:, 0]]))
     assert torch.isfinite(doubled.terms(torch.arange(7)[None])).all()
     assert torch.isfinite(SparseLinearScore(values[:4]).terms(torch.arange(6)[None])).all()

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from precede.deadline import Deadline
 from precede.errors import OptionError
 from precede.knowledge import Constraints, Knowledge
-from precede.scores.linear import LinearScore
+from precede.scores.linear import LinearScore, smallest_variance_order
+from precede.scores.protocol import OrderScore
 from precede.search.exact import exact_order
-from precede.search.greedy import best_insertion_order, greedy_order, smallest_variance_order
-from precede.search.polish import insertion_sums, permitted_moves, polish
+from precede.search.greedy import best_insertion_order, greedy_order
+from precede.search.polish import permitted_moves, polish
 
 
 def make_score(d: int, seed: int = 0) -> LinearScore:
@@ -92,14 +93,10 @@ def test_permitted_moves_are_those_that_keep_the_order_valid() -> None:
 def test_insertion_sums_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """A score without a shortcut of its own has every moved order scored, piece by piece."""
 
-    class Plain:
-        name, n_variables, device = "plain", 5, torch.device("cpu")
-        terms, total, bounds = make_score(5).terms, make_score(5).total, make_score(5).bounds
-
     order = torch.tensor([3, 1, 0, 4, 2])
-    whole = insertion_sums(make_score(5), order)
-    monkeypatch.setattr("precede.search.polish.CHUNK_ORDERS", 4)
-    torch.testing.assert_close(insertion_sums(Plain(), order), whole)
+    score = make_score(5)
+    monkeypatch.setattr("precede.scores.protocol.CHUNK_ORDERS", 4)
+    torch.testing.assert_close(OrderScore.insertion_sums(score, order), score.insertion_sums(order))
 
 
 def test_greedy_finds_the_order_of_an_equal_variance_chain() -> None:

@@ -14,7 +14,7 @@ from precede.deadline import Deadline
 from precede.errors import check_choice
 from precede.knowledge import Constraints, Knowledge
 from precede.scores.covariance import covariance, regularised
-from precede.search.greedy import smallest_variance_order
+from precede.scores.linear import smallest_variance_order
 
 Direction = Literal["top-down", "bottom-up"]
 

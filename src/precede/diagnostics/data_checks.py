@@ -9,7 +9,7 @@ from precede.diagnostics.diagnostic import Diagnostic, Learned, Level, counted, 
 from precede.diagnostics.residual_tests import SIGNIFICANT, curvature, equal_variances, normality
 from precede.metrics.sortability import sortability
 from precede.pruning.weights import prune_by_bic
-from precede.search.greedy import smallest_variance_order
+from precede.scores.linear import smallest_variance_order
 
 SORTABLE = 0.9
 """From here on, sorting alone gives nearly every direction away."""

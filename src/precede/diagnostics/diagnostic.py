@@ -11,10 +11,11 @@ from typing import Any, Literal
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.diagnostics.assumptions import Assumptions, assumptions_of
 from precede.diagnostics.mechanisms import Mechanisms, fit_mechanisms
 from precede.knowledge import Constraints
 from precede.pruning.weights import THRESHOLD
+from precede.scores.assumptions import Assumptions
+from precede.scores.build import assumptions_of
 from precede.scores.covariance import covariance, regularised
 
 Level = Literal["fine", "note", "warning"]
@@ -97,7 +98,7 @@ class Learned:
     @cached_property
     def fit(self) -> Mechanisms:
         """Every variable regressed on its parents in the way that the method assumes."""
-        if self.assumptions.mechanism == "linear":
+        if self.assumptions.mechanism != "additive":
             return self.linear_fit
         return fit_mechanisms(self.values, self.edges, "additive")
 

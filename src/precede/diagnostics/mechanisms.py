@@ -8,8 +8,8 @@ import numpy as np
 from scipy import linalg, special
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.diagnostics.assumptions import MechanismKind
 from precede.pruning.splines import basis_size, spline_basis
+from precede.scores.assumptions import MechanismKind
 
 MOST_ROWS = 5000
 """Checks look at this many rows at most, evenly spaced: more rows would only make tiny departures significant."""

@@ -260,7 +260,8 @@ class CausalGraph:
         return hash((self.names, self.edges.tobytes()))
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{cause} -> {effect}" for cause, effect, _ in self.edge_list()[:4])
+        by_column = np.argwhere(self.edges)[:4]  # not by strength, which two machines may round differently
+        shown = ", ".join(f"{self.names[i]} -> {self.names[j]}" for i, j in by_column)
         more = ", ..." if self.n_edges > 4 else ""
         plural = "" if self.n_edges == 1 else "s"
         listing = f": {shown}{more}" if shown else ""

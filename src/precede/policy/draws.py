@@ -44,6 +44,6 @@ class TrainedPolicy:
             noise = -torch.empty((batch, d, d), device=device).exponential_(generator=generator).log_()
             orders = self.actor.sample(states, noise, self.before)
             chosen, _ = self.actor.log_probabilities(states, orders, self.before)
-            parts.append((orders, chosen.double().sum(1), self.score.total(self.score.terms(orders).sum(1))))
+            parts.append((orders, chosen.double().sum(1), self.score.totals(orders)))
         drawn, log_probabilities, scores = (torch.cat(column).cpu().numpy() for column in zip(*parts, strict=True))
         return drawn, log_probabilities, scores

@@ -11,10 +11,9 @@ from precede.knowledge import Constraints
 from precede.pruning.cam import prune_by_gam
 from precede.pruning.weights import prune_by_bic, prune_by_weight, regression_on
 from precede.scores.covariance import covariance, regularised
-from precede.scores.protocol import GraphScore, OrderScore
+from precede.scores.protocol import OrderScore
 
 PruningName = Literal["auto", "threshold", "bic", "cam", "cam-f", "none"]
-LINEAR_SCORES = ("linear", "nongaussian", "sparse-linear")
 
 
 def order_to_graph(
@@ -49,9 +48,10 @@ def order_to_graph(
     weights : (n_variables, n_variables) array
         Of the linear regression on the parents, or strengths of the smooth terms.
     """
-    linear = score.name in LINEAR_SCORES
+    linear = score.assumes.linear
+    own = score.graph(order) if pruning in ("auto", "none") else None
     if pruning == "auto":
-        pruning = "none" if isinstance(score, GraphScore) else "bic" if linear else "cam"
+        pruning = "none" if own is not None else "bic" if linear else "cam"
     matrix = regularised(covariance(table.values))
     candidates = constraints.apply(full_dag(order))
     match pruning:
@@ -65,7 +65,7 @@ def order_to_graph(
                 table.values, candidates, required=constraints.required, cutoff=cutoff, test=test
             ).edges
         case "none":
-            edges = score.graph(order) if isinstance(score, GraphScore) else candidates
+            edges = candidates if own is None else own
     if linear:
         return edges, regression_on(matrix, edges, order)
     return edges, prune_by_gam(table.values, edges, required=edges, test="f").strengths

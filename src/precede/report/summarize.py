@@ -11,7 +11,6 @@ from precede.arrays import FloatArray, IntArray
 from precede.confidence import Confidence
 from precede.data.load import Table
 from precede.diagnostics import Diagnostic, controls, diagnose
-from precede.diagnostics.assumptions import Assumptions, assumptions_of
 from precede.diagnostics.mechanisms import Mechanisms, evenly_spaced, fit_mechanisms
 from precede.errors import OptionError
 from precede.estimator import CausalEstimator
@@ -23,6 +22,8 @@ from precede.metrics.structure import evaluate
 from precede.pruning.cam import prune_by_gam
 from precede.report.folder import describe_result
 from precede.report.words import found_words, knowledge_words, sure_words, unknown_words
+from precede.scores.assumptions import Assumptions
+from precede.scores.build import assumptions_of
 
 FORMAT, VERSION = "precede-summary", 1
 
@@ -68,7 +69,7 @@ def summarize(
     certainty = None if confidence is None else _edge_probability(confidence, table)
     checks = _checks(model, table, settings, certainty)
     curves = fit_mechanisms(table.values, graph.edges, "additive")
-    lines = fit_mechanisms(table.values, graph.edges, "linear") if assumed.mechanism == "linear" else None
+    lines = fit_mechanisms(table.values, graph.edges, "linear") if assumed.mechanism != "additive" else None
     description = describe_result(model, table)
     edges, points = _edges(graph, table.values, curves, lines, certainty)
     identifies = str(model.diagnostics_.get("identifies", "dag"))

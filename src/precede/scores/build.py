@@ -7,18 +7,45 @@ from typing import Literal, get_args
 import torch
 
 from precede.data.load import Table
-from precede.errors import check_choice
+from precede.errors import OptionError, check_choice, listed
 from precede.knowledge import Constraints
+from precede.scores.assumptions import Assumptions
 from precede.scores.gp import GPScore
 from precede.scores.linear import LinearScore, Noise
 from precede.scores.nongaussian import NonGaussianScore
-from precede.scores.protocol import OrderScore
+from precede.scores.parent_tables import SparseScore
+from precede.scores.protocol import NoiseName, OrderScore
 from precede.scores.quadratic import QuadraticScore
-from precede.scores.sparse_gp import sparse_gp_score
+from precede.scores.sparse_gp import ASSUMED, sparse_gp_score
 from precede.scores.sparse_linear import SparseLinearScore
 
 ScoreName = Literal["linear", "nongaussian", "quadratic", "gp", "sparse-linear", "sparse-gp", "sparse-gp-additive"]
-NoiseName = Literal["auto", "equal", "unequal"]
+
+
+NOISES: dict[ScoreName, tuple[NoiseName, ...]] = {
+    "linear": ("equal", "unequal"),  # which it refuses with its reason
+    "nongaussian": NonGaussianScore.noises,
+    "quadratic": QuadraticScore.noises,
+    "gp": GPScore.noises,
+    "sparse-linear": SparseLinearScore.noises,
+    "sparse-gp": SparseScore.noises,
+    "sparse-gp-additive": SparseScore.noises,
+}
+
+
+def assumptions_of(name: str | None, noise: str = "auto") -> Assumptions:
+    """Assumptions of a score by name; those of an unknown score or method claim nothing.
+
+    Examples
+    --------
+    >>> assumptions_of("gp").mechanism, assumptions_of("gp", noise="equal").equal_variances
+    ('additive', True)
+    """
+    classes = (LinearScore, NonGaussianScore, QuadraticScore, GPScore, SparseLinearScore)
+    known = {cls.name: cls.assumes for cls in classes}
+    known |= {"sparse-gp": ASSUMED["joint"], "sparse-gp-additive": ASSUMED["additive"]}
+    found = known.get(name or "", Assumptions())
+    return found.with_equal_variances() if noise == "equal" and name in known else found
 
 
 def build_score(
@@ -38,6 +65,9 @@ def build_score(
     """
     check_choice("score", name, ["auto", *get_args(ScoreName)])
     check_choice("noise", noise, get_args(NoiseName))
+    if noise != "auto" and noise not in NOISES[name]:
+        able = [other for other, noises in NOISES.items() if noise in noises]
+        raise OptionError(f"score={name!r} does not take noise={noise!r}: {listed(able)} do.")
     values = table.values
     nonlinear: Noise = "unequal" if noise == "auto" else noise
     match name:

@@ -11,12 +11,13 @@ from torch import Tensor
 
 from precede.arrays import BoolArray, FloatArray
 from precede.errors import DataError, check_choice, check_positive
+from precede.scores.assumptions import Assumptions
 from precede.scores.cache import PredecessorCache
 from precede.scores.factor import jittered_cholesky
 from precede.scores.likelihood import NoiseModel
 from precede.scores.linear import Noise
 from precede.scores.memory import memory_budget, size_in_words
-from precede.scores.protocol import terms_given_all_others
+from precede.scores.protocol import OrderScore
 
 Precision = Literal["float64", "float32"]
 
@@ -27,7 +28,7 @@ KERNELS_PER_SET = 5
 """Square matrices in flight for each set: distances and their copy for the median, kernel, factor, solution."""
 
 
-class GPScore:
+class GPScore(OrderScore):
     r"""BIC with Gaussian process regression on all predecessors (Section 5.2 of the paper).
 
     With :math:`y_j` the centred variable, :math:`D_U` the squared distances between samples over the standardised
@@ -88,7 +89,13 @@ class GPScore:
     """
 
     name = "gp"
-    identifies = "dag"
+    noises = ("equal", "unequal")
+    assumes = Assumptions(
+        "additive",
+        gaussian="assumed",
+        nonlinear_needed=True,
+        words="Every variable is a smooth, curved function of its causes plus Gaussian noise.",
+    )
 
     def __init__(
         self,
@@ -111,6 +118,8 @@ class GPScore:
         self.n_samples, self.n_variables = values.shape
         self.device = torch.device(device)
         self.likelihood = NoiseModel(values, noise)
+        if noise == "equal":
+            self.assumes = self.assumes.with_equal_variances()
         self.kernel_noise, self.bandwidth = kernel_noise, bandwidth
         self.dtype = torch.float64 if precision == "float64" else torch.float32
         self.sets_at_once = self._sets_that_fit(memory_budget(memory_limit, self.device))
@@ -143,10 +152,6 @@ class GPScore:
 
     def total(self, sums: Tensor) -> Tensor:
         return self.likelihood.total(sums, self.n_variables * (self.n_variables - 1) // 2)
-
-    def bounds(self) -> Tensor:
-        """Terms given all the others (see the notes: not a strict bound)."""
-        return terms_given_all_others(self)
 
     def residual_variances(self, members: BoolArray) -> FloatArray:
         """In-sample residual variance of every variable given each set, (n_sets, n_variables).

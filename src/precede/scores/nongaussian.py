@@ -8,7 +8,9 @@ import torch
 from torch import Tensor
 
 from precede.arrays import FloatArray
+from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import covariance, ordered_cholesky, regularised
+from precede.scores.protocol import OrderScore
 
 # Maximum-entropy approximation of Hyvärinen (1998), with log cosh (even) and x exp(-x²/2) (odd)
 EVEN_WEIGHT = 79.047
@@ -20,7 +22,7 @@ CHUNK_ELEMENTS = {"cpu": 2**21, "cuda": 2**27}
 """Orders are judged in pieces of about this many residuals, which bounds the memory."""
 
 
-class NonGaussianScore:
+class NonGaussianScore(OrderScore):
     r"""Log-likelihood of a linear model with non-Gaussian noise, on all predecessors (METHODS 1.3).
 
     With :math:`L L^T = S_{PP}` the covariance in the order's sequence, :math:`Z = L^{-1} X_P^T` are the residuals of
@@ -61,7 +63,12 @@ class NonGaussianScore:
     """
 
     name = "nongaussian"
-    identifies = "dag"
+    noises = ("unequal",)
+    assumes = Assumptions(
+        "linear",
+        gaussian="excluded",
+        words="Every variable is a weighted sum of its causes plus noise, and the noise is not Gaussian.",
+    )
 
     def __init__(self, values: FloatArray, *, device: torch.device | str = "cpu") -> None:
         self.n_samples, self.n_variables = values.shape

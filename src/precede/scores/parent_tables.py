@@ -16,7 +16,9 @@ from precede.deadline import Deadline
 from precede.errors import KnowledgeError, OptionError, check_positive
 from precede.knowledge import Constraints
 from precede.progress import ProgressBar
+from precede.scores.assumptions import Assumptions
 from precede.scores.evidence import ParentSet
+from precede.scores.protocol import Identifies, OrderScore
 
 MOST_CANDIDATES = 16
 """Candidate parents of one variable at most: the look-up array has a place for each of their subsets."""
@@ -68,7 +70,7 @@ class ParentSetCache:
         return float(self._rows[parents][variable]) - self.price * len(parents)
 
 
-class SparseScore:
+class SparseScore(OrderScore):
     r"""Sum over the variables of the best penalised local score among the sets of predecessors (METHODS 1.5).
 
     .. math:: \mathrm{term}_t = \max_{S \subseteq \mathrm{pre}(t),\ |S| \le k}\;
@@ -98,6 +100,8 @@ class SparseScore:
     name : str
     identifies : {"dag", "cpdag"}
         What the score can tell from data.
+    assumes : Assumptions, optional
+        What the local score takes for granted.
     device : str or torch.device
         Where orders are looked up.
     deadline : Deadline, optional
@@ -121,6 +125,8 @@ class SparseScore:
            [0, 0]])
     """
 
+    noises = ("equal", "unequal")
+
     def __init__(
         self,
         local: LocalScore,
@@ -132,7 +138,8 @@ class SparseScore:
         gamma: float = 0.0,
         constraints: Constraints | None = None,
         name: str = "sparse-gp",
-        identifies: str = "dag",
+        identifies: Identifies = "dag",
+        assumes: Assumptions | None = None,
         device: torch.device | str = "cpu",
         deadline: Deadline | None = None,
         verbose: bool = False,
@@ -143,6 +150,7 @@ class SparseScore:
         if penalty < 0 or gamma < 0:
             raise OptionError(f"penalty={penalty!r} and gamma={gamma!r} will not do: they must not be negative.")
         self.name, self.identifies = name, identifies
+        self.assumes = assumes or Assumptions()
         self.n_variables = d = local.n_variables
         self.device = torch.device(device)
         self.max_parents = max_parents
@@ -290,9 +298,6 @@ class SparseScore:
         position = orders.argsort(dim=1)
         before = position[:, self._candidate_index] < position[:, :, None]
         return (before * self._weights).sum(dim=2)
-
-    def total(self, sums: Tensor) -> Tensor:
-        return sums
 
     def bounds(self) -> Tensor:
         everything = self._weights.sum(dim=1)

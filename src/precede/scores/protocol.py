@@ -1,26 +1,57 @@
-"""What a score of causal orders is: the one interface that every search sees."""
+"""What a score of causal orders is: the one interface that every search, check and report sees."""
 
-from typing import Protocol, runtime_checkable
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor
 
 from precede.arrays import BoolArray, IntArray
+from precede.knowledge import Constraints
+from precede.scores.assumptions import Assumptions
+
+Identifies = Literal["dag", "cpdag"]
+NoiseName = Literal["auto", "equal", "unequal"]
+
+CHUNK_ORDERS = 4096
+"""Moved orders are scored in pieces of this many where the score has no quicker way."""
 
 
-@runtime_checkable
-class OrderScore(Protocol):
-    r"""Judge of causal orders; higher is better.
+class OrderScore(ABC):
+    r"""Judge of causal orders; higher is better. A score of one's own sets the attributes and writes ``terms``.
 
     ``terms(orders)`` decomposes: entry ``[k, t]`` depends only on the t-th variable of order k and on the *set* of
     variables before it (Equation 3 of the paper). The order's score is ``total(terms.sum(1))``, where ``total`` is
-    increasing (the identity for most scores), so every search may compare row sums.
+    increasing (the identity for most scores), so every search may compare sums of terms.
+
+    Attributes
+    ----------
+    name : str
+    n_variables : int
+    device : torch.device
+        Where orders are judged.
+    identifies : {"dag", "cpdag"}
+        What the score can tell: the graph, or only its Markov equivalence class.
+    assumes : Assumptions
+        What it takes for granted. Linear ones are pruned by extended BIC and have linear weights, others by splines.
+    noises : tuple of str
+        Values of the option ``noise`` that it takes, besides "auto".
+    notes : sequence of str
+        Remarks for the user: what was cut short, approximated, or cannot be told.
     """
 
     name: str
     n_variables: int
-    device: torch.device
+    device: torch.device = torch.device("cpu")
+    identifies: Identifies = "dag"
+    assumes: Assumptions = Assumptions()
+    noises: ClassVar[tuple[NoiseName, ...]] = ()
+    notes: Sequence[str] = ()
 
+    @abstractmethod
     def terms(self, orders: Tensor) -> Tensor:
         """Contribution of each variable given all variables before it.
 
@@ -36,25 +67,65 @@ class OrderScore(Protocol):
         """
 
     def total(self, sums: Tensor) -> Tensor:
-        """Increasing map from row sums of the terms to the reported score."""
+        """Increasing map from sums of the terms to the reported score."""
+        return sums
 
     def bounds(self) -> Tensor:
-        """Best term that each variable can have, (n_variables,): its term given all the others."""
+        """Best term that each variable can have, (n_variables,): its term given all the others.
 
+        For a score whose terms grow with the set of predecessors; otherwise a point of reference.
+        """
+        d = self.n_variables
+        variables = torch.arange(d, device=self.device)
+        orders = variables.repeat(d, 1)
+        # row j: every variable but j in column order, then j
+        others = orders[~torch.eye(d, dtype=torch.bool, device=self.device)].view(d, d - 1)
+        return self.terms(torch.cat([others, variables[:, None]], dim=1))[:, -1]
 
-@runtime_checkable
-class GraphScore(OrderScore, Protocol):
-    """A score whose maximising parent sets are the graph, so that no pruning is needed."""
+    def insertion_sums(self, order: Tensor) -> Tensor:
+        """All insertion moves of an order, judged together; here by scoring every moved order.
 
-    def graph(self, order: IntArray) -> BoolArray:
-        """Best graph that agrees with an order; ``[i, j]`` means i -> j."""
+        Parameters
+        ----------
+        order : (n_variables,) int64 tensor
 
+        Returns
+        -------
+        sums : (n_variables, n_variables) float64 tensor
+            ``[i, k]``: sum of the terms after the variable at position i is taken out and put in at position k.
+        """
+        d = len(order)
+        positions = torch.arange(d, device=order.device)
+        source, target = positions.repeat_interleave(d), positions.repeat(d)
+        slot = positions[None, :]
+        low, high = torch.minimum(source, target)[:, None], torch.maximum(source, target)[:, None]
+        # where each slot of the moved order takes its variable from: shifted by one inside the stretch
+        shift = torch.where(source < target, 1, -1)[:, None] * ((slot >= low) & (slot <= high))
+        taken = torch.where(slot == target[:, None], source[:, None], slot + shift)
+        return torch.cat([self.sums(order[part]) for part in taken.split(CHUNK_ORDERS)]).view(d, d)
 
-def terms_given_all_others(score: OrderScore) -> Tensor:
-    """Each variable's term when it comes last, (n_variables,): ``bounds`` for any score that grows with the set."""
-    d = score.n_variables
-    variables = torch.arange(d, device=score.device)
-    orders = variables.repeat(d, 1)
-    # row j: every variable but j in column order, then j
-    others = orders[~torch.eye(d, dtype=torch.bool, device=score.device)].view(d, d - 1)
-    return score.terms(torch.cat([others, variables[:, None]], dim=1))[:, -1]
+    def graph(self, order: IntArray) -> BoolArray | None:
+        """Best graph that agrees with an order, ``[i, j]`` means i -> j; None where pruning has to find it."""
+        return None
+
+    def quick_order(self, constraints: Constraints) -> IntArray | None:
+        """A good order in milliseconds, where the score knows a way; None where it does not."""
+        return None
+
+    # -- what follows from the terms ---------------------------------------------------------------------------
+
+    def sums(self, orders: Tensor) -> Tensor:
+        """Sum of each order's terms, (n_orders,), always added up by column.
+
+        Orders with the same terms then have the same sum to the last bit, whatever their sequence.
+        """
+        terms = self.terms(orders)
+        return torch.zeros_like(terms).scatter_(1, orders, terms).sum(1)
+
+    def totals(self, orders: Tensor) -> Tensor:
+        """Score of each order, (n_orders,)."""
+        return self.total(self.sums(orders))
+
+    def score_of(self, order: IntArray) -> float:
+        """Score of one order."""
+        return float(self.totals(torch.as_tensor(order, device=self.device)[None])[0])

@@ -10,13 +10,14 @@ from torch import Tensor
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import DataError
+from precede.scores.assumptions import Assumptions
 from precede.scores.cache import PredecessorCache
 from precede.scores.covariance import CHUNK_BYTES
 from precede.scores.factor import jittered_cholesky
 from precede.scores.likelihood import NoiseModel
 from precede.scores.linear import Noise
 from precede.scores.memory import memory_budget, size_in_words
-from precede.scores.protocol import terms_given_all_others
+from precede.scores.protocol import OrderScore
 
 RIDGE = 1e-12
 """Added to the Gram matrix of unit-variance features: a two-valued column's square is collinear with the column."""
@@ -28,7 +29,7 @@ ENTRIES_AT_ONCE = {"cpu": 2**21, "cuda": 2**28}
 """Gram entries that are factorised together."""
 
 
-class QuadraticScore:
+class QuadraticScore(OrderScore):
     r"""BIC with quadratic regression on all predecessors.
 
     With :math:`\phi_U` the predecessors :math:`x_i`, their squares and products :math:`x_i x_k`, centred, and
@@ -69,7 +70,13 @@ class QuadraticScore:
     """
 
     name = "quadratic"
-    identifies = "dag"
+    noises = ("equal", "unequal")
+    assumes = Assumptions(
+        "additive",
+        gaussian="assumed",
+        nonlinear_needed=True,
+        words="Every variable is a quadratic function of its causes plus Gaussian noise.",
+    )
 
     def __init__(
         self,
@@ -83,6 +90,8 @@ class QuadraticScore:
         self.n_samples, self.n_variables = values.shape
         self.device = torch.device(device)
         self.likelihood = NoiseModel(values, noise)
+        if noise == "equal":
+            self.assumes = self.assumes.with_equal_variances()
         self.cache = PredecessorCache(self.n_variables, self._evaluate, max_sets=max_sets)
         self._budget = memory_budget(memory_limit, self.device)
         self._check_size()
@@ -110,10 +119,6 @@ class QuadraticScore:
 
     def total(self, sums: Tensor) -> Tensor:
         return self.likelihood.total(sums, sum(n_features(s) for s in range(self.n_variables)))
-
-    def bounds(self) -> Tensor:
-        """Terms given all the others."""
-        return terms_given_all_others(self)
 
     def residual_variances(self, members: BoolArray) -> FloatArray:
         """Residual variance of every variable given each set, (n_sets, n_variables).

@@ -11,6 +11,7 @@ from precede.arrays import BoolArray, FloatArray
 from precede.deadline import Deadline
 from precede.errors import check_positive
 from precede.knowledge import Constraints
+from precede.scores.assumptions import Assumptions
 from precede.scores.choose import spline_basis
 from precede.scores.evidence import GaussianProcessEvidence, Kernel, ParentSet
 from precede.scores.linear import Noise
@@ -24,6 +25,16 @@ SETS_ON_CPU = 400
 
 SETS_ON_GPU = 20_000
 """The same on a GPU: about 10 s at m = 500."""
+
+ASSUMED = {
+    kernel: Assumptions(
+        "additive",
+        gaussian="assumed",
+        nonlinear_needed=True,
+        words=f"Every variable is a {function} of few causes plus Gaussian noise.",
+    )
+    for kernel, function in (("joint", "smooth, curved function"), ("additive", "sum of smooth curves"))
+}
 
 
 def sparse_gp_score(
@@ -94,6 +105,7 @@ def sparse_gp_score(
         penalty=penalty,
         constraints=constraints,
         name="sparse-gp" if kernel == "joint" else "sparse-gp-additive",
+        assumes=ASSUMED[kernel].with_equal_variances() if noise == "equal" else ASSUMED[kernel],
         device=device,
         deadline=deadline,
         verbose=verbose,

@@ -12,7 +12,9 @@ from torch import Tensor
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import KnowledgeError, OptionError
 from precede.knowledge import Constraints
+from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import covariance, regularised
+from precede.scores.protocol import OrderScore
 from precede.scores.regions import Parents, RegionMemo
 
 CHUNK_ELEMENTS = 2**22
@@ -56,7 +58,7 @@ class _Growth:
             flags.scatter_(1, winner, False)
 
 
-class SparseLinearScore:
+class SparseLinearScore(OrderScore):
     r"""BIC of linear Gaussian regressions on the best parents among the predecessors (METHODS 1.5).
 
     .. math:: \mathrm{term}_t = -\frac m2 (\log 2 \pi \hat\sigma^2_{t \mid S} + 1)
@@ -100,6 +102,12 @@ class SparseLinearScore:
 
     name = "sparse-linear"
     identifies = "cpdag"
+    noises = ("unequal",)
+    assumes = Assumptions(
+        "linear",
+        gaussian="assumed",
+        words="Every variable is a weighted sum of few causes plus Gaussian noise of any variance.",
+    )
 
     def __init__(
         self,
@@ -260,9 +268,6 @@ class SparseLinearScore:
         """Parents of each variable given all before it, row v for variable v."""
         position = order.argsort()
         return self.memo.parents(position[None, :] < position[:, None])
-
-    def total(self, sums: Tensor) -> Tensor:
-        return sums
 
     def bounds(self) -> Tensor:
         d = self.n_variables

@@ -12,6 +12,7 @@ from precede.arrays import BoolArray, IntArray
 from precede.errors import OptionError
 from precede.knowledge import Constraints
 from precede.scores.protocol import OrderScore
+from precede.ties import first_best_rows
 
 MOST_VARIABLES = 20
 CHUNK_SUBSETS = 2048
@@ -78,6 +79,6 @@ def _extend(score: OrderScore, subsets: IntArray, before: BoolArray, best: np.nd
     followed = inside.astype(int) @ before.T.astype(int) > 0  # transposed: counts those that j must precede
     barred = np.take_along_axis(missing | followed, subsets, axis=1)
     values[barred] = -np.inf
-    winner = values.argmax(axis=1)
+    winner = first_best_rows(values)
     best[masks] = values[np.arange(n), winner]
     last[masks] = subsets[np.arange(n), winner]

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from precede.arrays import BoolArray, IntArray
 from precede.deadline import Deadline
@@ -17,17 +15,6 @@ from precede.scores.protocol import OrderScore
 
 SMALLEST_GAIN = 1e-10
 """A move must improve the sum of the terms by this share of it: less is rounding."""
-
-CHUNK_ORDERS = 4096
-"""Moved orders are scored in pieces of this many where the score has no quicker way."""
-
-
-@runtime_checkable
-class InsertionScore(Protocol):
-    """A score that can judge all insertion moves of an order together."""
-
-    def insertion_sums(self, order: Tensor) -> Tensor:
-        """``[i, k]``: sum of the terms after the variable at position i is put in at position k."""
 
 
 @dataclass(frozen=True)
@@ -96,22 +83,6 @@ def polish(
     return Polished(best.order, best.score, n_moves)
 
 
-def insertion_sums(score: OrderScore, order: Tensor) -> Tensor:
-    """All insertion moves by the score's own way, or by scoring every moved order."""
-    if isinstance(score, InsertionScore):
-        return score.insertion_sums(order)
-    d = len(order)
-    positions = torch.arange(d, device=order.device)
-    source, target = positions.repeat_interleave(d), positions.repeat(d)
-    slot = positions[None, :]
-    low, high = torch.minimum(source, target)[:, None], torch.maximum(source, target)[:, None]
-    # where each slot of the moved order takes its variable from: shifted by one inside the stretch
-    shift = torch.where(source < target, 1, -1)[:, None] * ((slot >= low) & (slot <= high))
-    taken = torch.where(slot == target[:, None], source[:, None], slot + shift)
-    sums = [score.terms(order[part]).sum(1) for part in taken.split(CHUNK_ORDERS)]
-    return torch.cat(sums).view(d, d)
-
-
 def permitted_moves(order: IntArray, constraints: Constraints) -> BoolArray:
     """``[i, k]``: moving position i to position k passes no variable that must stay on the other side."""
     before = constraints.before[np.ix_(order, order)]
@@ -129,15 +100,14 @@ def _climb(
     constrained = bool(constraints.before.any())
     while True:
         current = torch.as_tensor(order, device=score.device)
-        sums = insertion_sums(score, current).cpu().numpy()
+        sums = score.insertion_sums(current).cpu().numpy()
         stay = float(np.diag(sums).mean())
         if constrained:
             sums = np.where(permitted_moves(order, constraints), sums, -np.inf)
         smallest = SMALLEST_GAIN * abs(stay)
         moves = _disjoint_moves(sums - stay, smallest)
         if not moves or deadline.passed():
-            total = score.total(score.terms(current[None]).sum(1))
-            return Polished(order, float(total), n_moves), np.abs(sums - stay) <= smallest
+            return Polished(order, score.score_of(order), n_moves), np.abs(sums - stay) <= smallest
         order = _moved(order, moves)
         n_moves += len(moves)
 

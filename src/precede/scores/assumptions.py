@@ -1,0 +1,53 @@
+"""What a score or a method takes for granted, in a form that checks can read and in plain words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+MechanismKind = Literal["linear", "additive", "any"]
+GaussianNoise = Literal["assumed", "excluded", "free"]
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """What a method takes for granted about the data; the defaults claim nothing.
+
+    Parameters
+    ----------
+    mechanism : "linear", "additive" or "any"
+        How effects depend on their causes: weighted sums, curves (checks fit them as sums of splines), or not said.
+    equal_variances : bool
+        Whether the noise of every variable has the same variance; then the result depends on the columns' scales.
+    gaussian : "assumed", "excluded" or "free"
+        Whether the noise must be Gaussian, must not be, or may be anything.
+    nonlinear_needed : bool
+        Whether directions are told apart by curvature alone.
+    words : str
+        The same in a sentence for the reader of a report.
+
+    Examples
+    --------
+    >>> Assumptions("additive", words="Curves plus noise.").with_equal_variances().words
+    'Curves plus noise, of the same variance everywhere.'
+    """
+
+    mechanism: MechanismKind = "any"
+    equal_variances: bool = False
+    gaussian: GaussianNoise = "free"
+    nonlinear_needed: bool = False
+    words: str = (
+        "The method's own assumptions hold; the checks below look at linear fits of each variable on its causes."
+    )
+
+    @property
+    def linear(self) -> bool:
+        """Whether effects are weighted sums of their causes, so that edges have linear weights."""
+        return self.mechanism == "linear"
+
+    def with_equal_variances(self) -> Assumptions:
+        """The same, and equal noise variances."""
+        if self.equal_variances:
+            return self
+        words = self.words.removesuffix(".") + ", of the same variance everywhere."
+        return replace(self, equal_variances=True, words=words)
