@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from precede.data.dags import random_dag
+from precede.data.dags import random_dag, scale_free
 from precede.data.mechanisms import gp_additive, gp_joint, random_weights
 from precede.data.noise import EXPONENT_RANGES, UNEQUAL_RANGE, power_noise
 from precede.data.simulate import SEMS, simulate
@@ -40,10 +40,32 @@ def test_sf_attaches_each_node_to_older_ones(n_variables, data):
     assert (adjacency[order].sum(axis=1) == np.minimum(degree, np.arange(n_variables)[::-1])).all()
 
 
-def test_sf_hubs_are_effects():
-    adjacency, _ = random_dag("sf", 200, 2, np.random.default_rng(0))
+@pytest.mark.parametrize("kind", ["sf", "sf-degree", "sf-repeat"])
+def test_sf_hubs_are_effects(kind):
+    adjacency, order = random_dag(kind, 200, 2, np.random.default_rng(0))
     assert adjacency.sum(axis=0).max() > 15
     assert adjacency.sum(axis=1).max() == 2
+    assert not (adjacency & ~full_dag(order)).any()
+
+
+def share_of_the_first(kind, seeds=range(2000)):
+    """How often the fourth node of a graph with one edge per node attaches to the first."""
+    return np.mean([scale_free(4, 1, np.random.default_rng(seed), kind)[0, 3] for seed in seeds])
+
+
+def test_sf_prefers_older_nodes_by_the_rule_named():
+    """Nodes 0 and 1 have in-degrees (2, 0) or (1, 1) before node 3 comes, by where node 2 attached."""
+    # in-degree + 1: node 2 takes node 0 with 2/3, then weights are (3, 1, 1), else (2, 2, 1)
+    assert share_of_the_first("sf") == pytest.approx(2 / 3 * 3 / 5 + 1 / 3 * 2 / 5, abs=0.03)
+    # total degree: (1, 1), then (2, 1, 1) or (1, 2, 1)
+    assert share_of_the_first("sf-degree") == pytest.approx(1 / 2 * 2 / 4 + 1 / 2 * 1 / 4, abs=0.03)
+
+
+def test_sf_repeat_counts_an_edge_once():
+    edges = [random_dag("sf-repeat", 30, 5, np.random.default_rng(seed))[0].sum() for seed in range(50)]
+    assert 70 < np.mean(edges) < 82  # of 135 without replacement
+    by_one = scale_free(10, 1, np.random.default_rng(0), "sf-repeat")
+    assert by_one.sum() == 9
 
 
 def test_column_order_is_not_the_causal_order():
@@ -57,7 +79,7 @@ def is_sorted(order):
 
 
 @pytest.mark.parametrize("sem", SEMS)
-@pytest.mark.parametrize("graph", ["er", "sf"])
+@pytest.mark.parametrize("graph", ["er", "sf", "sf-degree", "sf-repeat"])
 def test_every_sem_is_deterministic_finite_and_true_to_its_graph(sem, graph):
     first, again, other = (simulate(graph, 6, 1, sem, 60, random_state=seed) for seed in (3, 3, 4))
     assert first.data.equals(again.data)

@@ -68,7 +68,7 @@ def test_bic_at_small_m_beats_the_threshold() -> None:
 
 
 def test_bic_stays_accurate_where_variances_explode() -> None:
-    data = simulate(graph="sf", n_variables=100, degree=5, n_samples=3000, random_state=0)
+    data = simulate(graph="sf-degree", n_variables=100, degree=5, n_samples=3000, random_state=0)
     matrix = covariance(data.data.to_numpy())
     assert matrix.max() > 1e6
     assert (prune_by_bic(matrix, data.graph.positions, 3000) != data.graph.edges).sum() <= 1

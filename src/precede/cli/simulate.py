@@ -13,7 +13,9 @@ from precede.cli.terminal import Debug, Quiet, Seed, kindly
 
 def simulate(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for data.csv and truth.csv.")],
-    graph: Annotated[str, typer.Option(help="er (Erdős–Rényi) or sf (scale-free).")] = "er",
+    graph: Annotated[
+        str, typer.Option(help="er (Erdős–Rényi), sf (scale-free, as igraph draws it), sf-degree, sf-repeat.")
+    ] = "er",
     variables: Annotated[int, typer.Option(help="Number of variables.")] = 30,
     degree: Annotated[int, typer.Option(help="Edges per variable.")] = 2,
     sem: Annotated[

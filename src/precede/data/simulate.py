@@ -39,9 +39,10 @@ def simulate(
 
     Parameters
     ----------
-    graph : "er" or "sf"
+    graph : "er", "sf", "sf-degree" or "sf-repeat"
         Erdős–Rényi with exactly ``degree * n_variables`` edges, or Barabási–Albert with edges from the newer
-        node to the older (see :mod:`precede.data.dags`).
+        node to the older, older nodes chosen by in-degree + 1 as igraph does, by total degree, or with replacement
+        (see :func:`precede.data.dags.scale_free`).
     n_variables, n_samples : int
     degree : float
         The h of ER_h and SF_h: edges per variable.

@@ -40,7 +40,9 @@ def erdos_renyi(degrees: Tensor, n_variables: int, generator: torch.Generator) -
 
 
 def scale_free(degrees: Tensor, n_variables: int, hubs_last: Tensor, generator: torch.Generator) -> Tensor:
-    """Barabási–Albert: the k-th node attaches to min(k, degree) older ones, likelier to those of high degree.
+    """Barabási–Albert: the k-th node attaches to min(k, degree) older ones, by their in-degree + 1.
+
+    As ``graph="sf"`` of :func:`precede.data.dags.scale_free`.
 
     Parameters
     ----------
@@ -56,15 +58,14 @@ def scale_free(degrees: Tensor, n_variables: int, hubs_last: Tensor, generator: 
     """
     batch, device = len(degrees), degrees.device
     older = torch.zeros((batch, n_variables, n_variables), dtype=torch.bool, device=device)  # [older, newer]
-    weights = torch.zeros((batch, n_variables), device=device)
+    weights = torch.ones((batch, n_variables), device=device)
     exponential = torch.empty((batch, n_variables, n_variables), device=device).exponential_(generator=generator)
     for node in range(1, n_variables):
         # exponential race: the k smallest of E / w are k draws without replacement, proportional to w
-        race = exponential[:, node, :node] / weights[:, :node].clamp_min(1e-9)
+        race = exponential[:, node, :node] / weights[:, :node]
         chosen = race.argsort(1).argsort(1) < degrees[:, None]
         older[:, :node, node] = chosen
         weights[:, :node] += chosen
-        weights[:, node] = chosen.sum(1)
     # age reversed: the newest node becomes the first in causal order
     reversed_age = older.flip(1, 2).transpose(1, 2)
     return torch.where(hubs_last[:, None, None], reversed_age, older)
