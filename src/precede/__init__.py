@@ -17,6 +17,7 @@ __all__ = [
     "baselines",
     "discover",
     "evaluate",
+    "load_results",
     "load_sachs",
     "load_table",
     "methods",
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from precede.graph import CausalGraph
     from precede.knowledge import Knowledge
     from precede.metrics.structure import Metrics, evaluate
+    from precede.report.load import load_results
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -49,6 +51,7 @@ else:
             "baselines": "precede.baselines",
             "discover": "precede.discovery",
             "evaluate": "precede.metrics.structure",
+            "load_results": "precede.report.load",
             "load_sachs": "precede.data.datasets",
             "load_table": "precede.data.load",
             "methods": "precede.discovery",

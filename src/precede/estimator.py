@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Hashable
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.confidence import Confidence, bootstrap
 from precede.data.kinds import refuse_categories
 from precede.data.load import Table, load_table
+from precede.effects import sample_of
 from precede.graph import CausalGraph
 from precede.graph.equivalence import cpdag
 from precede.lazy import pandas as pd
@@ -164,8 +166,20 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
             verbose=verbose,
         )
 
+    if not TYPE_CHECKING:  # to a type checker only the declared attributes exist
+
+        def __getattr__(self, name: str) -> Any:
+            """A fitted attribute that is asked for too early is refused as scikit-learn does."""
+            learned = name.endswith("_") and not name.startswith("_")
+            if learned and "graph_" not in vars(self):
+                raise NotFittedError(
+                    f"this {type(self).__name__} is not fitted yet: call fit before asking for {name}."
+                )
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     def _store(self, table: Table, findings: Findings) -> None:
-        self.graph_ = CausalGraph.from_matrix(findings.adjacency, findings.weights, findings.order, table.names)
+        graph = CausalGraph.from_matrix(findings.adjacency, findings.weights, findings.order, table.names)
+        self.graph_ = replace(graph, sample=sample_of(table.values))
         self.score_ = float(findings.score)
         self.history_ = pd.DataFrame(findings.history)
         self.diagnostics_ = findings.diagnostics

@@ -21,7 +21,6 @@ from precede.graph.formats import text_of
 from precede.lazy import pandas as pd
 
 FORMAT, VERSION = "precede-confidence", 1
-MOST_GRAPHS = 10
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class Confidence:
         Probability that two resamples put two variables in the same order: the mean over pairs of
         :math:`p^2 + (1 - p)^2`. 1 when all orders are the same, one half for random ones.
     graphs : tuple of FrequentGraph
-        The graphs most often found, at most ten.
+        Every graph that was found, the most frequent first.
     remarks : tuple of str
         What happened on the way, a sentence each.
 
@@ -97,7 +96,7 @@ class Confidence:
             FrequentGraph(
                 CausalGraph.from_matrix(np.frombuffer(found, dtype=bool).reshape(d, d), names=tuple(names)), count
             )
-            for found, count in tally.most_common(MOST_GRAPHS)
+            for found, count in tally.most_common()
         ]
         return cls(
             n_resamples=len(edges),

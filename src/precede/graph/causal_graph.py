@@ -20,7 +20,9 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import GraphError
 from precede.files import write_text
 from precede.graph import dot, drawing, formats, peers
+from precede.graph.answers import Answers
 from precede.graph.dags import full_dag, topological_order
+from precede.graph.sample import Sample
 from precede.lazy import pandas as pd
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class CausalGraph:
+class CausalGraph(Answers):
     """A directed acyclic graph over named variables, with weights and a causal order.
 
     Build it with :meth:`from_matrix`; the constructor takes checked parts as they are.
@@ -44,6 +46,9 @@ class CausalGraph:
         A causal order as column positions, causes first.
     names : tuple
         Variable names, in column order.
+    sample : Sample, optional
+        What is kept of the data that the graph was learned from, so that :meth:`effect` can answer with numbers; it is
+        no part of the graph when two are compared or saved.
 
     Examples
     --------
@@ -58,6 +63,7 @@ class CausalGraph:
     strengths: FloatArray
     positions: IntArray
     names: tuple[Hashable, ...]
+    sample: Sample | None = None
 
     @classmethod
     def from_matrix(

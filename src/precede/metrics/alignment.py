@@ -46,4 +46,6 @@ def aligned(estimated: Any, truth: Any) -> tuple[CausalGraph, CausalGraph]:
 def as_graph(graph: Any) -> CausalGraph:
     """A graph from any of the accepted forms; a fitted estimator gives its ``graph_``."""
     graph = getattr(graph, "graph_", graph)
+    if hasattr(graph, "is_directed"):  # networkx
+        return CausalGraph.from_networkx(graph)
     return graph if isinstance(graph, CausalGraph) else CausalGraph.from_matrix(graph)

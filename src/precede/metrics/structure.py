@@ -78,7 +78,7 @@ def evaluate(estimated: Any, truth: Any) -> Metrics:
 
     Parameters
     ----------
-    estimated, truth : CausalGraph, fitted estimator, DataFrame or (n_variables, n_variables) array
+    estimated, truth : CausalGraph, fitted estimator, networkx DiGraph, DataFrame or (n_variables, n_variables) array
         ``[i, j]`` means i -> j. Two graphs with names are matched by name, otherwise by position.
 
     Returns

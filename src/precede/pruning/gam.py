@@ -39,6 +39,8 @@ class GamFit:
     residual_variance : float
         Residual sum of squares over the residual degrees of freedom, in the response's units.
     fitted : (n_samples,) float array
+    terms : (n_samples, n_terms) float array
+        What each term contributes to it, in the response's units; each sums to zero.
     log_smoothing : (n_terms,) float array
         Minus infinity without penalty.
     """
@@ -48,6 +50,7 @@ class GamFit:
     strengths: FloatArray
     residual_variance: float
     fitted: FloatArray
+    terms: FloatArray
     log_smoothing: FloatArray
 
 
@@ -179,7 +182,7 @@ def fit_terms(bases: Sequence[SplineBasis], y: FloatArray, penalised: bool = Tru
     if sum(sizes) == 0 or spread <= 1e-12 * max(1.0, abs(centre)):
         nothing = np.zeros(n_terms)
         variance = float(y.var() * m / (m - 1))
-        return GamFit(np.ones(n_terms), nothing, nothing, variance, np.full(m, centre), nothing)
+        return GamFit(np.ones(n_terms), nothing, nothing, variance, np.full(m, centre), np.zeros((m, n_terms)), nothing)
     response = (y - centre) / spread
     design = np.hstack([basis.columns for basis in bases])
     roughness = np.concatenate([basis.roughness for basis in bases])
@@ -193,7 +196,8 @@ def fit_terms(bases: Sequence[SplineBasis], y: FloatArray, penalised: bool = Tru
         ridged = cross + RIDGE * np.eye(len(cross))
         inverse = inverse_from_cholesky(linalg.cholesky(ridged, lower=True, check_finite=False))
         beta = inverse @ target
-    fitted = design @ beta
+    terms = np.column_stack([design[:, term == j] @ beta[term == j] for j in range(n_terms)])
+    fitted = terms.sum(axis=1)
     edf, reference = _degrees_of_freedom(inverse @ cross, term, n_terms)
     residual_df = max(m - 1 - float(edf.sum()), 1.0)
     noise = max(float(((response - fitted) ** 2).sum()) / residual_df, 1e-14)
@@ -205,7 +209,7 @@ def fit_terms(bases: Sequence[SplineBasis], y: FloatArray, penalised: bool = Tru
         rank = float(reference[j]) if penalised else float(sizes[j])
         p_values[j] = wood_p_value(beta[of_term], covariance, rank, residual_df)
         strengths[j] = sqrt(float(beta[of_term] @ beta[of_term]))
-    return GamFit(p_values, edf, strengths, noise * spread**2, centre + spread * fitted, rho)
+    return GamFit(p_values, edf, strengths, noise * spread**2, centre + spread * fitted, spread * terms, rho)
 
 
 def _degrees_of_freedom(influence: FloatArray, term: IntArray, n_terms: int) -> tuple[FloatArray, FloatArray]:

@@ -11,9 +11,11 @@ import numpy as np
 import torch
 
 from precede.data.load import Table
+from precede.effects.sample import moments_to_json, sample_of
 from precede.errors import OptionError
 from precede.estimator import CausalEstimator
 from precede.files import write_text
+from precede.report.load import MOMENTS_FILE
 
 
 def write_results(folder: Path, model: CausalEstimator, table: Table) -> list[Path]:
@@ -43,6 +45,7 @@ def write_results(folder: Path, model: CausalEstimator, table: Table) -> list[Pa
         "order.txt": "".join(f"{name}\n" for name in graph.order),
         "graph.json": graph.to_json(),
         "graph.dot": graph.to_dot(),
+        MOMENTS_FILE: moments_to_json(graph.sample or sample_of(table.values), graph.names),
         "history.csv": model.history_.to_csv(index=False),
         "result.json": json.dumps(describe_result(model, table), indent=1, default=_plain),
     }

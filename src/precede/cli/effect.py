@@ -1,0 +1,78 @@
+"""``precede effect``: how large an effect is, and how sure."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from precede.cli.terminal import AsJson, Debug, kindly
+
+if TYPE_CHECKING:
+    from precede.report.load import Results
+
+
+def effect(
+    folder: Annotated[Path, typer.Argument(help="A folder that 'discover --out' wrote.")],
+    cause: Annotated[str, typer.Argument(help="The variable that is changed.")],
+    outcome: Annotated[str, typer.Argument(help="The variable that is looked at.")],
+    data: Annotated[
+        str | None, typer.Option(help="The table, where other rows than those of the folder are to be used.")
+    ] = None,
+    set_to: Annotated[
+        float | None, typer.Option("--set", help="Also: what if the cause were set to this (needs --data).")
+    ] = None,
+    level: Annotated[float, typer.Option(help="Of the interval.")] = 0.95,
+    as_json: AsJson = False,
+    debug: Debug = False,
+) -> None:
+    """Say how large the effect of one variable on another is, and how sure."""
+    with kindly(debug):
+        from precede.report.load import load_results
+
+        results = load_results(folder)
+        answers = _answers(results, cause, outcome, data, set_to, level)
+        if as_json:
+            typer.echo(json.dumps(answers, default=str))
+            return
+        console = Console()
+        for answer in answers.values():
+            console.print(f"• {answer['sentence']}", highlight=False, markup=False)
+            for remark in answer.get("remarks", []):
+                console.print(f"  {remark}", highlight=False, markup=False)
+
+
+def _answers(
+    results: Results, cause: str, outcome: str, data: str | None, set_to: float | None, level: float
+) -> dict[str, dict[str, Any]]:
+    """Each answer by its name, with a sentence."""
+    from precede.data.load import load_table
+    from precede.errors import OptionError
+
+    graph = results.graph
+    table = None if data is None else load_table(data)
+    start, end = (graph.names[graph.position(name)] for name in (cause, outcome))
+    total = graph.effect(start, end, table, confidence=results.confidence, level=level)
+    answers = {"total": total.to_dict()}
+    if graph.edges[graph.position(start), graph.position(end)]:
+        answers["direct"] = graph.effect(start, end, table, kind="direct", level=level).to_dict()
+    if results.identifies == "cpdag":
+        answers["possible"] = graph.possible_effects(start, end, table, level=level).to_dict()
+    if set_to is not None:
+        if table is None:
+            raise OptionError("--set asks for rows, and the folder keeps none: name the table with --data.")
+        what_if = graph.do({start: set_to}, table)
+        row = what_if.summary.to_dict("index")[end]
+        sentence = (
+            f"With {start} set to {set_to:g}, the mean of {end} would be {row['mean if set']:.4g} instead of "
+            f"{row['mean']:.4g}; nine rows in ten would lie from {row['5 %']:.4g} to {row['95 %']:.4g}."
+        )
+        answers["what_if"] = {
+            **{str(name): value for name, value in row.items()},
+            "sentence": sentence,
+            "remarks": list(what_if.remarks),
+        }
+    return answers

@@ -1,0 +1,19 @@
+"""From a graph to numbers: effects, possible effects, effects over resampled graphs, and what-if questions."""
+
+from precede.effects.averaged import averaged_effect
+from precede.effects.intervention import WhatIf, what_if
+from precede.effects.linear import Effect, linear_effect, path_effects
+from precede.effects.possible import PossibleEffects, possible_effects
+from precede.effects.sample import sample_of
+
+__all__ = [
+    "Effect",
+    "PossibleEffects",
+    "WhatIf",
+    "averaged_effect",
+    "linear_effect",
+    "path_effects",
+    "possible_effects",
+    "sample_of",
+    "what_if",
+]

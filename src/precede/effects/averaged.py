@@ -1,0 +1,121 @@
+"""An effect over many graphs: how large it is when the graph itself is in doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from precede.arrays import FloatArray
+from precede.confidence import Confidence
+from precede.effects.linear import Effect, EffectKind, coefficient, held_fixed, linear_effect, positions_of
+from precede.effects.sample import sample_for
+from precede.errors import OptionError
+from precede.graph import CausalGraph
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """A mixture of Student distributions; one of spread zero is a point.
+
+    Parameters
+    ----------
+    centres, spreads, freedoms, shares : (n_parts,) float arrays
+        The shares sum to one.
+    """
+
+    centres: FloatArray
+    spreads: FloatArray
+    freedoms: FloatArray
+    shares: FloatArray
+
+    def below(self, point: float) -> float:
+        """Probability of a value of at most ``point``."""
+        distance = point - self.centres
+        with np.errstate(divide="ignore", invalid="ignore"):
+            parts = special.stdtr(self.freedoms, distance / self.spreads)
+        parts = np.where(self.spreads > 0, parts, distance >= 0)
+        return float(self.shares @ parts)
+
+    def quantile(self, probability: float) -> float:
+        """Smallest point with at least so much probability at or below it, by bisection.
+
+        Examples
+        --------
+        >>> one = Mixture(np.array([0.0, 4.0]), np.zeros(2), np.full(2, 9.0), np.array([0.3, 0.7]))
+        >>> one.quantile(0.2), one.quantile(0.5)
+        (0.0, 4.0)
+        """
+        points = self.centres[self.spreads == 0]
+        for point in np.sort(points):  # a step: the quantile is the point itself
+            if self.below(float(point)) >= probability > self.below(np.nextafter(float(point), -np.inf)):
+                return float(point)
+        reach = 1.0 + float(np.abs(self.centres).max() + 50 * self.spreads.max())
+        low, high = -reach, reach
+        while self.below(low) > probability:
+            low *= 2
+        while self.below(high) < probability:
+            high *= 2
+        while high - low > 1e-12 * reach:
+            middle = (low + high) / 2
+            low, high = (low, middle) if self.below(middle) >= probability else (middle, high)
+        return high
+
+    def standard_deviation(self) -> float:
+        mean = float(self.shares @ self.centres)
+        return float(np.sqrt(self.shares @ (self.spreads**2 + (self.centres - mean) ** 2)))
+
+
+def averaged_effect(
+    graph: CausalGraph,
+    cause: Hashable,
+    effect: Hashable,
+    confidence: Confidence,
+    data: Any = None,
+    kind: EffectKind = "total",
+    level: float = 0.95,
+) -> Effect:
+    """The effect in this graph, with an interval and a probability over the graphs of a bootstrap.
+
+    Every resample's graph gives an estimate with its standard error, a point at zero where it rules the effect out. The
+    interval holds the middle of their mixture, so it knows two doubts: about the graph, and about the numbers.
+
+    Parameters
+    ----------
+    graph, cause, effect, data, kind, level
+        As for :func:`precede.effects.linear.linear_effect`.
+    confidence : Confidence
+        Of ``model.bootstrap``.
+    """
+    counted = sum(found.count for found in confidence.graphs)
+    if counted < confidence.n_resamples:
+        raise OptionError(
+            f"the confidence holds {counted} of {confidence.n_resamples} resampled graphs, and an interval needs all: "
+            "make the bootstrap again with this release."
+        )
+    i, j = positions_of(graph, cause, effect)
+    sample = sample_for(graph, data)
+    parts = []
+    for found in confidence.graphs:
+        member = found.graph
+        if set(member.names) != set(graph.names):
+            raise OptionError("the confidence is over other variables than the graph.")
+        a, b = positions_of(member, cause, effect)
+        fixed = held_fixed(member, a, b, kind, "optimal")
+        if fixed is None:
+            parts.append((0.0, 0.0, 1.0, found.count))
+            continue
+        here = np.array([graph.position(member.names[k]) for k in fixed], dtype=np.int64)
+        parts.append((*coefficient(sample, i, j, here), found.count))
+    centres, spreads, freedoms, counts = (np.array(column, dtype=float) for column in zip(*parts, strict=True))
+    mixture = Mixture(centres, spreads, freedoms, counts / counts.sum())
+    interval = mixture.quantile((1 - level) / 2), mixture.quantile((1 + level) / 2)
+    return replace(
+        linear_effect(graph, cause, effect, sample, kind, level=level),
+        standard_error=mixture.standard_deviation(),
+        interval=interval,
+        probability=float(mixture.shares[spreads > 0].sum()),
+    )

@@ -1,0 +1,226 @@
+"""Linear effects: one regression on the cause and on what must be held fixed."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from scipy import special
+
+from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.effects.sample import sample_for
+from precede.errors import GraphError, OptionError, check_choice, listed
+from precede.graph import CausalGraph
+from precede.graph.adjustment import causal_nodes, is_adjustment_set, minimal_adjustments, optimal_adjustment
+from precede.graph.sample import Sample
+from precede.lazy import pandas as pd
+from precede.scores.covariance import regularised
+
+EffectKind = Literal["total", "direct"]
+AdjustmentName = Literal["optimal", "minimal", "parents"]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """How much one variable changes another.
+
+    Parameters
+    ----------
+    cause, effect : name
+    kind : "total" or "direct"
+        Along all directed paths, or along the edge alone.
+    value : float
+        Change of the effect, in its own units, when the cause is raised by one.
+    standard_error : float
+    interval : (float, float)
+        Where the effect lies at the given level. Over bootstrap graphs it includes the doubt about the graph.
+    level : float
+    adjusted_for : tuple of names
+        Held fixed in the regression.
+    probability : float or None
+        Share of the bootstrap graphs in which the cause has such an effect at all; None where none were given.
+    """
+
+    cause: Hashable
+    effect: Hashable
+    kind: EffectKind
+    value: float
+    standard_error: float
+    interval: tuple[float, float]
+    level: float
+    adjusted_for: tuple[Hashable, ...]
+    probability: float | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The effect in plain words."""
+        how = "in all" if self.kind == "total" else "directly, the effect's other causes held fixed"
+        if self.value == 0 and self.standard_error == 0:
+            way = "directed path leads" if self.kind == "total" else "edge leads"
+            text = f"The graph says that {self.cause} has no {self.kind} effect on {self.effect}: no {way} there."
+        else:
+            low, high = self.interval
+            text = (
+                f"Raising {self.cause} by 1 changes {self.effect} by {self.value:.4g} {how} "
+                f"({self.level:.0%} interval {low:.4g} to {high:.4g}"
+            )
+            fixed = ", ".join(map(str, self.adjusted_for))
+            text += f"; adjusted for {fixed})." if self.adjusted_for and self.kind == "total" else ")."
+        if self.probability is not None:
+            text += f" {self.probability:.0%} of the resampled graphs have such an effect."
+        return text
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values by name, JSON-ready."""
+        return {
+            "cause": _plain(self.cause),
+            "effect": _plain(self.effect),
+            "kind": self.kind,
+            "value": self.value,
+            "standard_error": self.standard_error,
+            "interval": list(self.interval),
+            "level": self.level,
+            "adjusted_for": [_plain(name) for name in self.adjusted_for],
+            "probability": self.probability,
+            "sentence": self.sentence,
+        }
+
+
+def linear_effect(
+    graph: CausalGraph,
+    cause: Hashable,
+    effect: Hashable,
+    data: Any = None,
+    kind: EffectKind = "total",
+    adjustment: AdjustmentName | Sequence[Hashable] = "optimal",
+    level: float = 0.95,
+) -> Effect:
+    r"""The effect of one variable on another in a linear model with this graph.
+
+    Total: the coefficient of the cause in the regression of the effect on the cause and an adjustment set. Direct: its
+    coefficient in the regression of the effect on its parents. An effect that the graph rules out is exactly zero.
+
+    Parameters
+    ----------
+    graph : CausalGraph
+    cause, effect : name
+    data : as for ``fit``, optional
+        What the graph was learned from when left out.
+    kind : "total" or "direct"
+    adjustment : "optimal", "minimal", "parents", or names
+        What a total effect is adjusted for: the set of smallest variance (Henckel et al. 2022), a smallest one, the
+        causes of the cause, or the variables named, which must be a valid set.
+    level : float
+        Of the interval.
+
+    Examples
+    --------
+    >>> graph = CausalGraph.from_matrix([[0, 1], [0, 0]], names=["rain", "wet"])
+    >>> rain = np.random.default_rng(0).normal(size=100)
+    >>> wet = 2 * rain + 0.1 * np.random.default_rng(1).normal(size=100)
+    >>> round(linear_effect(graph, "rain", "wet", np.column_stack([rain, wet])).value, 1)
+    2.0
+    """
+    check_choice("kind", kind, get_args(EffectKind))
+    if not 0 < level < 1:
+        raise OptionError(f"level={level!r} will not do: it must lie between 0 and 1.")
+    i, j = positions_of(graph, cause, effect)
+    fixed = held_fixed(graph, i, j, kind, adjustment)
+    if fixed is None:
+        return Effect(cause, effect, kind, 0.0, 0.0, (0.0, 0.0), level, ())
+    return adjusted_effect(graph, sample_for(graph, data), i, j, fixed, kind, level)
+
+
+def adjusted_effect(
+    graph: CausalGraph, sample: Sample, cause: int, effect: int, fixed: IntArray, kind: EffectKind, level: float
+) -> Effect:
+    """The coefficient of the cause beside the fixed columns, with Student's interval."""
+    value, error, freedom = coefficient(sample, cause, effect, fixed)
+    reach = error * float(special.stdtrit(freedom, (1 + level) / 2))
+    held = tuple(graph.names[k] for k in fixed)
+    return Effect(
+        graph.names[cause], graph.names[effect], kind, value, error, (value - reach, value + reach), level, held
+    )
+
+
+def positions_of(graph: CausalGraph, cause: Hashable, effect: Hashable) -> tuple[int, int]:
+    """Columns of two different variables."""
+    i, j = (graph.position(name) for name in (cause, effect))
+    if i == j:
+        raise OptionError(f"cause and effect are both {cause!r}: name two variables.")
+    return i, j
+
+
+def coefficient(sample: Sample, cause: int, effect: int, fixed: IntArray) -> tuple[float, float, int]:
+    """Least-squares coefficient of the cause beside the fixed columns, its standard error and degrees of freedom."""
+    columns = np.concatenate([[cause], fixed]).astype(np.int64)
+    freedom = sample.n_samples - len(columns) - 1
+    if freedom < 1:
+        raise OptionError(
+            f"{len(columns)} variables in one regression need more than {sample.n_samples} rows: adjust for fewer."
+        )
+    block = regularised(sample.covariance[np.ix_(columns, columns)])
+    inverse = np.linalg.inv(block)
+    cross = sample.covariance[columns, effect]
+    weights = inverse @ cross
+    left = max(float(sample.covariance[effect, effect] - cross @ weights), 0.0)
+    error = float(np.sqrt(left * inverse[0, 0] / freedom))
+    return float(weights[0]), error, freedom
+
+
+def path_effects(graph: CausalGraph) -> pd.DataFrame:
+    r"""Total effects that the graph's own weights imply: :math:`(I - W)^{-1} - I`, products along every path, summed.
+
+    Only for a linear model; ``[i, j]`` is the effect of i on j.
+
+    Examples
+    --------
+    >>> graph = CausalGraph.from_matrix([[0, 2, 0], [0, 0, 3], [0, 0, 0]], names=list("abc"))
+    >>> float(path_effects(graph).loc["a", "c"])
+    6.0
+    """
+    return pd.DataFrame(path_sums(graph.strengths), index=list(graph.names), columns=list(graph.names))
+
+
+def path_sums(weights: FloatArray) -> FloatArray:
+    """The same for a bare matrix."""
+    identity = np.eye(len(weights))
+    return np.asarray(np.linalg.solve(identity - weights, identity) - identity)
+
+
+def held_fixed(
+    graph: CausalGraph, i: int, j: int, kind: EffectKind, adjustment: AdjustmentName | Sequence[Hashable]
+) -> IntArray | None:
+    """Columns beside the cause in the regression; None where the graph rules an effect out."""
+    if kind == "direct":
+        others = graph.edges[:, j].copy()
+        others[i] = False
+        return np.flatnonzero(others) if graph.edges[i, j] else None
+    if isinstance(adjustment, str):
+        check_choice("adjustment", adjustment, get_args(AdjustmentName))
+        return _named_set(graph.edges, i, j, adjustment)
+    if not causal_nodes(graph.edges, i, j).any():
+        return None
+    columns = np.array([graph.position(name) for name in adjustment], dtype=np.int64)
+    if not is_adjustment_set(graph.edges, i, j, columns):
+        raise GraphError(
+            f"adjusting for {listed(adjustment) or 'nothing'} does not give the total effect of {graph.names[i]!r} on "
+            f"{graph.names[j]!r} in this graph: graph.adjustment_sets names the sets that do."
+        )
+    return columns
+
+
+def _named_set(edges: BoolArray, i: int, j: int, adjustment: str) -> IntArray | None:
+    if not causal_nodes(edges, i, j).any():
+        return None
+    if adjustment == "parents":
+        return np.flatnonzero(edges[:, i])
+    if adjustment == "minimal":
+        return next(minimal_adjustments(edges, i, j))
+    return optimal_adjustment(edges, i, j)
+
+
+def _plain(name: Hashable) -> Any:
+    return name.item() if isinstance(name, np.generic) else name

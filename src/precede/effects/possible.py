@@ -1,0 +1,147 @@
+"""Possible effects: what data that tell only the equivalence class can say (IDA).
+
+References
+----------
+Maathuis, Kalisch, Bühlmann (2009), Estimating high-dimensional intervention effects from observational data, Annals of
+Statistics 37.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from precede.arrays import IntArray
+from precede.effects.linear import Effect, adjusted_effect, positions_of
+from precede.effects.sample import sample_for
+from precede.errors import OptionError
+from precede.graph import CausalGraph
+from precede.graph.equivalence import cpdag
+
+MOST_PARENT_SETS = 4096
+"""Beyond so many the question is refused: the class is then too large to be of use."""
+
+
+@dataclass(frozen=True)
+class PossibleEffects:
+    """The total effects of one variable on another in all graphs of an equivalence class.
+
+    Parameters
+    ----------
+    cause, effect : name
+    effects : tuple of Effect
+        One for each set of causes that the cause may have, from the smallest effect to the largest.
+    """
+
+    cause: Hashable
+    effect: Hashable
+    effects: tuple[Effect, ...]
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The possible effects, ascending; the same number may come from several sets."""
+        return tuple(effect.value for effect in self.effects)
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The smallest and the largest."""
+        return self.values[0], self.values[-1]
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """From the lowest end to the highest end of the intervals: covers the truth whichever graph it is."""
+        return min(e.interval[0] for e in self.effects), max(e.interval[1] for e in self.effects)
+
+    @property
+    def sentence(self) -> str:
+        """The possible effects in plain words."""
+        low, high = self.range
+        if len(self.effects) == 1:
+            return f"All equivalent graphs agree: {self.effects[0].sentence}"
+        text = (
+            f"The data alone cannot tell which of {len(self.effects)} sets of causes {self.cause} has: raising it by 1 "
+            f"changes {self.effect} by something from {low:.4g} to {high:.4g}."
+        )
+        if low > 0 or high < 0:
+            return text + f" The sign is the same in all of them ({'positive' if low > 0 else 'negative'})."
+        return text + " No effect at all is among the possibilities." if 0.0 in self.values else text
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values by name, JSON-ready."""
+        return {
+            "cause": self.cause,
+            "effect": self.effect,
+            "range": list(self.range),
+            "interval": list(self.interval),
+            "effects": [effect.to_dict() for effect in self.effects],
+            "sentence": self.sentence,
+        }
+
+
+def possible_effects(
+    graph: CausalGraph, cause: Hashable, effect: Hashable, data: Any = None, level: float = 0.95
+) -> PossibleEffects:
+    """Total effects over the graph's equivalence class: adjust for each set of causes that the cause may have.
+
+    Parameters
+    ----------
+    graph : CausalGraph
+        Any member of the class.
+    cause, effect : name
+    data : as for ``fit``, optional
+        What the graph was learned from when left out.
+    level : float
+
+    Examples
+    --------
+    >>> graph = CausalGraph.from_matrix([[0, 1], [0, 0]], names=["rain", "wet"])
+    >>> rain = np.random.default_rng(0).normal(size=100)
+    >>> wet = 2 * rain + 0.1 * np.random.default_rng(1).normal(size=100)
+    >>> [round(value, 1) for value in possible_effects(graph, "rain", "wet", np.column_stack([rain, wet])).values]
+    [0.0, 2.0]
+    """
+    i, j = positions_of(graph, cause, effect)
+    sample = sample_for(graph, data)
+    none = Effect(cause, effect, "total", 0.0, 0.0, (0.0, 0.0), level, ())
+    found = [
+        none if j in parents else adjusted_effect(graph, sample, i, j, parents, "total", level)
+        for parents in possible_parents(cpdag(graph.edges), i)
+    ]
+    return PossibleEffects(cause, effect, tuple(sorted(found, key=lambda one: one.value)))
+
+
+def possible_parents(pattern: IntArray, variable: int) -> Iterator[IntArray]:
+    """Every parent set that a variable has in some member of the class: local IDA.
+
+    The directed parents, with any set of undirected neighbours that are pairwise adjacent: two that are not would meet
+    in a new v-structure.
+
+    Parameters
+    ----------
+    pattern : (n_variables, n_variables) int array
+        As :func:`precede.graph.equivalence.cpdag` gives it.
+    variable : int
+
+    Examples
+    --------
+    >>> chain = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])  # 0 - 1 - 2
+    >>> [parents.tolist() for parents in possible_parents(chain, 1)]
+    [[], [0], [2]]
+    """
+    marks = pattern != 0
+    sure = np.flatnonzero(marks[:, variable] & ~marks[variable])
+    loose = np.flatnonzero(marks[:, variable] & marks[variable])
+    adjacent = marks | marks.T  # transposed: a pair is adjacent in either direction
+    cliques: list[list[int]] = [[]]
+    for count, clique in enumerate(cliques):  # grows while it is read: every clique, smaller ones first
+        if count >= MOST_PARENT_SETS:
+            raise OptionError(
+                f"more than {MOST_PARENT_SETS} sets of causes are possible here: the class says nothing of use; "
+                "background knowledge about directions would."
+            )
+        yield np.concatenate([sure, clique]).astype(np.int64)
+        last = clique[-1] if clique else -1
+        cliques += [[*clique, int(k)] for k in loose if k > last and adjacent[k, clique].all()]

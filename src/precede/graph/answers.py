@@ -1,0 +1,174 @@
+"""Questions that a graph answers: relatives, adjustment sets, effects, what if."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+
+from precede.arrays import BoolArray, FloatArray
+from precede.errors import GraphError, listed
+from precede.graph import adjustment as adjusting
+from precede.graph.dags import ancestors
+
+if TYPE_CHECKING:
+    from precede.confidence import Confidence
+    from precede.effects import Effect, PossibleEffects, WhatIf
+    from precede.graph.causal_graph import CausalGraph
+
+
+class Answers:
+    """What :class:`CausalGraph` can be asked about its variables, by name."""
+
+    edges: BoolArray
+    names: tuple[Hashable, ...]
+
+    def position(self, name: Hashable) -> int:
+        """The column of a variable."""
+        try:
+            return self.names.index(name)
+        except ValueError:
+            as_text = [k for k, known in enumerate(self.names) if str(known) == str(name)]
+            if len(as_text) == 1:  # "3" from a command line for the column 3
+                return as_text[0]
+            raise GraphError(f"the graph has no variable {name!r}; it has {listed(self.names, 20)}.") from None
+
+    def parents(self, name: Hashable) -> tuple[Hashable, ...]:
+        """Direct causes of a variable.
+
+        Examples
+        --------
+        >>> from precede import CausalGraph
+        >>> chain = CausalGraph.from_matrix([[0, 1, 0], [0, 0, 1], [0, 0, 0]], names=["rain", "wet", "slip"])
+        >>> chain.parents("slip"), chain.ancestors("slip")
+        (('wet',), ('rain', 'wet'))
+        """
+        return self._named(self.edges[:, self.position(name)])
+
+    def children(self, name: Hashable) -> tuple[Hashable, ...]:
+        """Direct effects of a variable."""
+        return self._named(self.edges[self.position(name)])
+
+    def ancestors(self, name: Hashable) -> tuple[Hashable, ...]:
+        """All that a directed path leads from to the variable."""
+        return self._named(ancestors(self.edges)[:, self.position(name)])
+
+    def descendants(self, name: Hashable) -> tuple[Hashable, ...]:
+        """All that a directed path leads to from the variable."""
+        return self._named(ancestors(self.edges)[self.position(name)])
+
+    def adjustment_sets(self, cause: Hashable, effect: Hashable, most: int = 20) -> list[tuple[Hashable, ...]]:
+        """Sets to adjust for, so that a regression gives the total effect; each without anything superfluous.
+
+        Parameters
+        ----------
+        cause, effect : name
+        most : int
+            How many to look for.
+
+        Returns
+        -------
+        sets : list of tuples
+            Small ones first; empty where no directed path leads from cause to effect.
+
+        Examples
+        --------
+        >>> from precede import CausalGraph
+        >>> graph = CausalGraph.from_matrix([[0, 1, 1], [0, 0, 1], [0, 0, 0]], names=["age", "dose", "pain"])
+        >>> graph.adjustment_sets("dose", "pain")
+        [('age',)]
+        """
+        found = adjusting.minimal_adjustments(self.edges, self.position(cause), self.position(effect))
+        sets = [tuple(self.names[k] for k in chosen) for chosen in islice(found, most)]
+        return sorted(sets, key=len)
+
+    def is_adjustment_set(self, cause: Hashable, effect: Hashable, chosen: Sequence[Hashable]) -> bool:
+        """Whether adjusting for the chosen variables gives the total effect (the generalised back-door criterion)."""
+        columns = [self.position(name) for name in chosen]
+        return adjusting.is_adjustment_set(self.edges, self.position(cause), self.position(effect), columns)
+
+    def effect(
+        self,
+        cause: Hashable,
+        effect: Hashable,
+        data: Any = None,
+        kind: Literal["total", "direct"] = "total",
+        adjustment: Literal["optimal", "minimal", "parents"] | Sequence[Hashable] = "optimal",
+        confidence: Confidence | None = None,
+        level: float = 0.95,
+    ) -> Effect:
+        """How much raising one variable by 1 changes another, in a linear model with this graph.
+
+        Parameters
+        ----------
+        cause, effect : name
+        data : as for ``fit``, optional
+            What the graph was learned from when left out.
+        kind : "total" or "direct"
+            Along all directed paths, or along the edge alone.
+        adjustment : "optimal", "minimal", "parents", or names
+            What a total effect is adjusted for: the set of smallest variance, a smallest set, the causes of the cause,
+            or the variables named.
+        confidence : Confidence, optional
+            Of ``model.bootstrap``: the interval then includes the doubt about the graph, and the answer says in what
+            share of the resampled graphs there is an effect.
+        level : float
+            Of the interval.
+
+        Examples
+        --------
+        >>> from precede import CausalGraph
+        >>> graph = CausalGraph.from_matrix([[0, 1], [0, 0]], names=["rain", "wet"])
+        >>> rain = np.arange(50.0)
+        >>> round(graph.effect("rain", "wet", np.column_stack([rain, 2 * rain + np.sin(rain)])).value, 2)
+        2.0
+        """
+        from precede.effects import averaged_effect, linear_effect  # the one arrow that points up: see .importlinter
+
+        graph = cast("CausalGraph", self)
+        if confidence is not None:
+            return averaged_effect(graph, cause, effect, confidence, data, kind, level)
+        return linear_effect(graph, cause, effect, data, kind, adjustment, level)
+
+    def possible_effects(
+        self, cause: Hashable, effect: Hashable, data: Any = None, level: float = 0.95
+    ) -> PossibleEffects:
+        """The total effects in all graphs that are equivalent to this one (IDA).
+
+        For a method that identifies only the equivalence class (``diagnostics_["identifies"] == "cpdag"``) this is all
+        that the data tell.
+
+        Parameters
+        ----------
+        cause, effect : name
+        data : as for ``fit``, optional
+        level : float
+        """
+        from precede.effects import possible_effects  # as in effect
+
+        return possible_effects(cast("CausalGraph", self), cause, effect, data, level)
+
+    def do(
+        self,
+        settings: Mapping[Hashable, float | Callable[[FloatArray], FloatArray]],
+        data: Any = None,
+        mechanism: Literal["additive", "linear"] = "additive",
+    ) -> WhatIf:
+        """The rows of the data as they would have been, had some variables been set.
+
+        Parameters
+        ----------
+        settings : dict of name to number or function
+            ``{"dose": 1.0}`` sets every row to 1; ``{"dose": lambda dose: dose + 1}`` raises each by 1.
+        data : as for ``fit``, optional
+        mechanism : "additive" or "linear"
+            Each variable is fitted on its causes with smooth curves, or with straight lines.
+        """
+        from precede.effects import what_if  # as in effect
+
+        return what_if(cast("CausalGraph", self), settings, data, mechanism)
+
+    def _named(self, chosen: BoolArray) -> tuple[Hashable, ...]:
+        return tuple(self.names[k] for k in np.flatnonzero(chosen))

@@ -1,0 +1,69 @@
+"""A folder of results, read back: the graph with what it needs to answer questions."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from precede.confidence import Confidence
+from precede.effects.sample import moments_from_json
+from precede.errors import OptionError
+from precede.graph import CausalGraph
+
+MOMENTS_FILE = "moments.json"
+
+
+@dataclass(frozen=True)
+class Results:
+    """What ``precede discover --out`` wrote.
+
+    Parameters
+    ----------
+    folder : Path
+    graph : CausalGraph
+        With the moments of the data, so that it answers :meth:`CausalGraph.effect`.
+    description : dict
+        The content of result.json: method, settings, data, score, diagnostics, versions.
+    confidence : Confidence or None
+        Where the rows were resampled.
+    """
+
+    folder: Path
+    graph: CausalGraph
+    description: dict[str, Any]
+    confidence: Confidence | None = None
+
+    @property
+    def identifies(self) -> str:
+        """What the method can tell: "dag", or "cpdag" for the equivalence class alone."""
+        return str(self.description.get("diagnostics", {}).get("identifies", "dag"))
+
+
+def load_results(folder: str | os.PathLike[str]) -> Results:
+    """Read a folder that ``precede discover --out`` wrote.
+
+    Raises
+    ------
+    OptionError
+        When it is no such folder.
+    """
+    place = Path(folder)
+    if not (place / "graph.json").is_file():
+        raise OptionError(f"{str(folder)!r} holds no result: 'precede discover data.csv --out {place.name}' makes one.")
+    graph = CausalGraph.from_json(place / "graph.json")
+    try:
+        description = json.loads((place / "result.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise OptionError(f"result.json in {str(folder)!r} cannot be read: {error}.") from None
+    if not isinstance(description, dict):
+        raise OptionError(f"result.json in {str(folder)!r} is not what 'precede discover --out' writes.")
+    if (place / MOMENTS_FILE).is_file():
+        sample = moments_from_json(place / MOMENTS_FILE)
+        if len(sample.mean) != graph.n_variables:
+            raise OptionError(f"{MOMENTS_FILE} in {str(folder)!r} is about other columns than the graph.")
+        graph = replace(graph, sample=sample)
+    resampled = place / "confidence.json"
+    return Results(place, graph, description, Confidence.from_json(resampled) if resampled.is_file() else None)

@@ -1,0 +1,80 @@
+"""``precede effect``: numbers from a folder of results."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import precede as pc
+from precede.cli import app
+
+runner = CliRunner()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("effect")
+    pc.simulate(n_variables=5, degree=2, n_samples=300, random_state=0).data.to_csv(place / "data.csv", index=False)
+    options = ["--method", "eqvar", "--quiet", "--bootstrap", "6", "--seed", "0"]
+    done = runner.invoke(app, ["discover", str(place / "data.csv"), "--out", str(place / "out"), *options])
+    assert done.exit_code == 0, done.output
+    return place
+
+
+def test_the_folder_answers_as_the_model_does(folder: Path) -> None:
+    results = pc.load_results(folder / "out")
+    cause, effect, _ = results.graph.edge_list()[0]
+    expected = results.graph.effect(cause, effect, folder / "data.csv")
+    done = runner.invoke(app, ["effect", str(folder / "out"), str(cause), str(effect), "--json"])
+    assert done.exit_code == 0, done.output
+    answers = json.loads(done.output)
+    assert answers["total"]["value"] == pytest.approx(expected.value, abs=1e-9)
+    assert answers["total"]["probability"] > 0.5
+    assert "direct" in answers
+    shown = runner.invoke(app, ["effect", str(folder / "out"), str(cause), str(effect)])
+    assert "of the resampled graphs have such an effect" in " ".join(shown.output.split())
+
+
+def test_the_folder_keeps_no_rows(folder: Path) -> None:
+    kept = json.loads((folder / "out" / "moments.json").read_text())
+    assert set(kept) == {"format", "version", "names", "n_samples", "mean", "covariance"}
+
+
+def test_what_if_needs_the_rows(folder: Path) -> None:
+    cause, effect, _ = pc.load_results(folder / "out").graph.edge_list()[0]
+    asked = ["effect", str(folder / "out"), str(cause), str(effect), "--set", "1.5"]
+    refused = runner.invoke(app, asked)
+    assert refused.exit_code == 2
+    assert "--data" in refused.output
+    done = runner.invoke(app, [*asked, "--data", str(folder / "data.csv")])
+    assert f"With {cause} set to 1.5" in " ".join(done.output.split())
+
+
+def test_a_class_gives_possible_effects(tmp_path: Path) -> None:
+    frame = pc.simulate(n_variables=4, degree=1, n_samples=300, random_state=0).data
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    options = ["--score", "sparse-linear", "--quiet", "--set", "search=exact"]
+    runner.invoke(app, ["discover", str(tmp_path / "data.csv"), "--out", str(tmp_path / "out"), *options])
+    names = list(frame.columns)
+    done = runner.invoke(app, ["effect", str(tmp_path / "out"), names[0], names[1], "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.output)["possible"]["effects"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [("missing", "holds no result"), ("name", "no variable"), ("moments", "moments")],
+)
+def test_mistakes_are_one_sentence(folder: Path, tmp_path: Path, change: str, message: str) -> None:
+    place, cause, effect = folder / "out", "nobody", "none"
+    if change == "missing":
+        place = tmp_path
+    if change == "moments":
+        for name in ("graph.json", "result.json"):
+            (tmp_path / name).write_bytes((place / name).read_bytes())
+        (tmp_path / "moments.json").write_text('{"format": "precede-moments"}')
+        place = tmp_path
+    done = runner.invoke(app, ["effect", str(place), cause, effect])
+    assert done.exit_code == 2
+    assert message in " ".join(done.output.split())

@@ -1,0 +1,157 @@
+"""Linear effects: exact on population moments, covered by their intervals, refused where they cannot be had."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from precede import CausalGraph, baselines, simulate
+from precede.confidence import Confidence
+from precede.effects import path_effects
+from precede.effects.averaged import Mixture
+from precede.effects.linear import path_sums
+from precede.errors import DataError, GraphError, OptionError
+from precede.graph.sample import Sample
+
+
+def linear_model(seed: int, d: int = 7) -> tuple[CausalGraph, Sample]:
+    """A random linear model and its exact moments."""
+    rng = np.random.default_rng(seed)
+    weights = np.triu(rng.uniform(0.5, 2, (d, d)) * rng.choice([-1, 1], (d, d)) * (rng.random((d, d)) < 0.4), 1)
+    mixed = rng.permutation(d)
+    weights = weights[np.ix_(mixed, mixed)]
+    reach = np.eye(d) + path_sums(weights)
+    covariance = reach.T @ np.diag(rng.uniform(0.5, 2, d)) @ reach
+    return CausalGraph.from_matrix(weights, names=list("abcdefgh"[:d])), Sample(10_000, np.zeros(d), covariance)
+
+
+@pytest.mark.parametrize("adjustment", ["optimal", "minimal", "parents"])
+@pytest.mark.parametrize("seed", range(5))
+def test_every_adjustment_gives_the_true_effect_on_exact_moments(seed: int, adjustment: str) -> None:
+    graph, sample = linear_model(seed)
+    truth = path_effects(graph)
+    for cause in graph.names:
+        for effect in graph.names:
+            if cause == effect:
+                continue
+            total = graph.effect(cause, effect, sample, adjustment=adjustment)
+            assert total.value == pytest.approx(truth.loc[cause, effect], abs=1e-8)
+            direct = graph.effect(cause, effect, sample, kind="direct")
+            assert direct.value == pytest.approx(graph.weights.loc[cause, effect], abs=1e-8)
+            for chosen in graph.adjustment_sets(cause, effect, most=3):
+                named = graph.effect(cause, effect, sample, adjustment=chosen)
+                assert named.value == pytest.approx(truth.loc[cause, effect], abs=1e-8)
+
+
+def test_the_optimal_set_has_the_smallest_standard_error() -> None:
+    gains = []
+    for seed in range(8):
+        graph, sample = linear_model(seed)
+        for cause in graph.names:
+            for effect in graph.descendants(cause):
+                best = graph.effect(cause, effect, sample).standard_error
+                rival = graph.effect(cause, effect, sample, adjustment="parents").standard_error
+                assert best <= rival * (1 + 1e-3)
+                gains.append(rival / best)
+    assert np.median(gains) > 1.05
+
+
+def test_a_fitted_model_answers_without_the_data() -> None:
+    data = simulate(n_variables=5, degree=2, n_samples=800, random_state=3)
+    model = baselines.EqVar(verbose=False).fit(data.data)
+    cause, effect, _ = model.graph_.edge_list()[0]
+    held = model.graph_.effect(cause, effect)
+    given = model.graph_.effect(cause, effect, data.data)
+    assert held == given
+    assert "Raising" in held.sentence
+    assert held.to_dict()["interval"] == list(held.interval)
+
+
+def test_columns_are_matched_by_name() -> None:
+    rng = np.random.default_rng(0)
+    rain = rng.normal(size=300)
+    frame = pd.DataFrame({"wet": 2 * rain + rng.normal(size=300), "rain": rain})
+    graph = CausalGraph.from_matrix([[0, 1], [0, 0]], names=["rain", "wet"])
+    slope = np.polyfit(frame["rain"], frame["wet"], 1)[0]
+    assert graph.effect("rain", "wet", frame).value == pytest.approx(slope, abs=1e-10)
+
+
+def test_the_standard_error_is_that_of_least_squares() -> None:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(60, 3))
+    y = x @ [1.0, -2.0, 0.5] + rng.normal(size=60)
+    edges = np.zeros((4, 4))
+    edges[:3, 3] = 1
+    found = CausalGraph.from_matrix(edges).effect(0, 3, np.column_stack([x, y]))
+    design = np.column_stack([x, np.ones(60)])
+    weights, residual, *_ = np.linalg.lstsq(design, y, rcond=None)
+    error = np.sqrt(residual[0] / 56 * np.linalg.inv(design.T @ design)[0, 0])
+    assert found.value == pytest.approx(weights[0], abs=1e-10)
+    assert found.standard_error == pytest.approx(error, rel=1e-10)
+    assert found.interval[1] - found.value == pytest.approx(2.0032407 * error, rel=1e-6)  # t, 56 degrees of freedom
+
+
+def test_what_the_graph_rules_out_is_zero_and_says_so() -> None:
+    graph, sample = linear_model(0)
+    last = graph.order[-1]
+    none = graph.effect(last, graph.order[0], sample)
+    assert (none.value, none.interval) == (0.0, (0.0, 0.0))
+    assert "no directed path" in none.sentence
+
+
+def test_refusals_name_the_way_out() -> None:
+    graph = CausalGraph.from_matrix([[0, 1, 1], [0, 0, 1], [0, 0, 0]], names=["age", "dose", "pain"])
+    rows = np.random.default_rng(0).normal(size=(50, 3))
+    with pytest.raises(DataError, match="data="):
+        graph.effect("dose", "pain")
+    with pytest.raises(GraphError, match="adjustment_sets"):
+        graph.effect("dose", "pain", rows, adjustment=[])
+    with pytest.raises(OptionError, match="did you mean 'total'"):
+        graph.effect("dose", "pain", rows, kind="totl")
+    with pytest.raises(OptionError, match="name two variables"):
+        graph.effect("dose", "dose", rows)
+    with pytest.raises(OptionError, match=r"level=1\.5"):
+        graph.effect("dose", "pain", rows, level=1.5)
+    with pytest.raises(DataError, match="lacks 'age'"):
+        graph.effect("dose", "pain", pd.DataFrame(rows, columns=["x", "dose", "pain"]))
+
+
+def test_intervals_cover_the_truth() -> None:
+    covered = total = 0
+    for seed in range(30):
+        data = simulate(n_variables=6, degree=2, n_samples=200, random_state=seed)
+        truth = path_effects(data.graph)
+        for cause in data.graph.names:
+            for effect in data.graph.descendants(cause):
+                low, high = data.graph.effect(cause, effect, data.data).interval
+                covered += low <= truth.loc[cause, effect] <= high
+                total += 1
+    assert total > 200
+    assert 0.90 < covered / total < 0.98
+
+
+def test_over_bootstrap_graphs_the_interval_knows_the_doubt_about_the_graph() -> None:
+    graph, sample = linear_model(2)
+    cause, effect, _ = graph.edge_list()[0]
+    without = graph.edges.copy()
+    without[graph.position(cause), :] = False
+    orders = [graph.positions] * 4
+    sure = Confidence.of(graph.names, [graph.edges] * 4, orders)
+    unsure = Confidence.of(graph.names, [graph.edges] * 3 + [without], orders)
+    plain = graph.effect(cause, effect, sample)
+    same = graph.effect(cause, effect, sample, confidence=sure)
+    wider = graph.effect(cause, effect, sample, confidence=unsure)
+    assert same.probability == 1.0
+    assert same.interval == pytest.approx(plain.interval, rel=1e-6)
+    assert wider.probability == 0.75
+    assert 0.0 in wider.interval
+    assert wider.value == plain.value
+    assert "75%" in wider.sentence
+
+
+def test_quantiles_of_a_mixture_invert_its_distribution() -> None:
+    mixture = Mixture(
+        np.array([0.0, 1.0, -3.0]), np.array([0.0, 0.5, 1.0]), np.array([1.0, 30.0, 4.0]), np.array([0.2, 0.5, 0.3])
+    )
+    for probability in (0.01, 0.2, 0.6, 0.975):
+        assert mixture.below(mixture.quantile(probability)) == pytest.approx(probability, abs=1e-9)
+    assert mixture.quantile(0.4) == 0.0
