@@ -47,7 +47,7 @@ def data_file(tmp_path: Path) -> Path:
     return path
 
 
-QUICK_FLAGS = ["--seed=0", "--set=encoder=null", "--set=decoder=mlp", "--set=batch_size=8", "--set=patience=null"]
+QUICK_FLAGS = ["--seed=0", "--set=encoder=null", "--set=decoder=mlp", "--set=batch_size=8", "--set=patience=none"]
 
 
 def test_ctrl_c_keeps_the_best_and_writes_a_valid_result(data_file: Path, tmp_path: Path) -> None:

@@ -10,8 +10,11 @@ from threadpoolctl import threadpool_limits
 
 from precede.errors import OptionError
 
+DeviceName = str | torch.device
+"""What an estimator takes as ``device``."""
 
-def choose_device(device: str | torch.device) -> torch.device:
+
+def choose_device(device: DeviceName) -> torch.device:
     """Turn the ``device`` option into a device; ``"auto"`` takes a GPU when there is one.
 
     Examples
@@ -25,8 +28,11 @@ def choose_device(device: str | torch.device) -> torch.device:
         chosen = torch.device(device)
     except (RuntimeError, TypeError) as error:
         raise OptionError(f"device={device!r} is unknown: 'auto', 'cpu' and 'cuda' work.") from error
-    if chosen.type == "cuda" and not torch.cuda.is_available():
-        raise OptionError(f"device={device!r} was asked for, but this machine has no GPU: 'auto' and 'cpu' work.")
+    if chosen.type not in ("cpu", "cuda"):
+        raise OptionError(f"device={str(device)!r} cannot be used: the scores need 'cpu' or 'cuda' (double precision).")
+    if chosen.type == "cuda" and (chosen.index or 0) >= torch.cuda.device_count():
+        there = f"{torch.cuda.device_count()} GPUs" if torch.cuda.is_available() else "no GPU"
+        raise OptionError(f"device={str(device)!r} was asked for, but this machine has {there}: 'auto' and 'cpu' work.")
     return chosen
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -14,15 +15,16 @@ from precede.arrays import IntArray
 from precede.confidence import OrderSample
 from precede.data.load import Table
 from precede.deadline import Deadline
-from precede.device import choose_device, one_thread
+from precede.device import DeviceName, choose_device, one_thread
 from precede.diagnostics import diagnose
-from precede.errors import KnowledgeError, OptionError, check_choice, check_not_negative, check_positive, listed
+from precede.errors import KnowledgeError, OptionError, check_choice, check_positive, listed
 from precede.estimator import CausalEstimator, Findings
 from precede.graph import CausalGraph
 from precede.knowledge import Constraints, Knowledge, constraints_over
+from precede.options import Count, CountOrZero, NotNegative, Positive, Range, Share, check_names
 from precede.policy.decoders import DecoderName, PointerName
 from precede.policy.draws import TrainedPolicy
-from precede.policy.encoders import EncoderName, NormalizationName
+from precede.policy.encoders import NormalizationName, PaperEncoderName
 from precede.policy.inputs import InputsName
 from precede.policy.pretrained import load_pretrained
 from precede.progress import ProgressBar, logger
@@ -158,35 +160,35 @@ class CORL(CausalEstimator):
         self,
         score: ScoreName | Literal["auto"] | OrderScore = "auto",
         reward: RewardName = "dense",
-        encoder: EncoderName = "transformer",
+        encoder: PaperEncoderName = "transformer",
         decoder: DecoderName = "lstm",
         inputs: InputsName = "fixed",
         pruning: PruningName = "auto",
         polish: bool = True,
         knowledge: Knowledge | None = None,
         pretrained: str | Path | None = None,
-        n_iterations: int = 500,
-        batch_size: int = 64,
-        n_samples: int = 64,
-        patience: int | None = 100,
-        max_time: float | None = None,
+        n_iterations: CountOrZero = 500,
+        batch_size: Annotated[int, Range(least=2)] = 64,
+        n_samples: Count = 64,
+        patience: Count | None = 100,
+        max_time: Positive | None = None,
         checkpoint: str | None = None,
         resume: bool = False,
         tensorboard: str | None = None,
-        n_restarts: int | None = None,
+        n_restarts: CountOrZero | None = None,
         search: SearchName = "policy",
         noise: NoiseName = "auto",
-        threshold: float = THRESHOLD,
-        cutoff: float = 0.001,
+        threshold: Positive = THRESHOLD,
+        cutoff: Share = 0.001,
         shaping: ShapingName = "bound",
         pointer: PointerName = "dot",
         normalization: NormalizationName = "layer",
-        gamma: float = 1.0,
-        entropy_bonus: float = 0.03,
-        actor_learning_rate: float = 1e-4,
-        critic_learning_rate: float = 1e-3,
+        gamma: Share = 1.0,
+        entropy_bonus: NotNegative = 0.03,
+        actor_learning_rate: Positive = 1e-4,
+        critic_learning_rate: Positive = 1e-3,
         diagnose: bool = True,
-        device: str = "auto",
+        device: DeviceName = "auto",
         random_state: RandomState = None,
         verbose: bool = True,
     ) -> None:
@@ -252,7 +254,6 @@ class CORL(CausalEstimator):
 
     def _learn(self, table: Table) -> Findings:
         """Score, search, prune."""
-        self._check_options()
         rng = numpy_rng(self.random_state)
         constraints = constraints_over(self.knowledge, table.names)
         diagnostics: dict[str, Any] = {"remarks": list(table.remarks)}
@@ -275,32 +276,13 @@ class CORL(CausalEstimator):
             diagnostics["checks"] = [check.to_dict() for check in checks]
         return Findings(edges, found.order, weights, found.score, found.history, diagnostics)
 
-    def _check_options(self) -> None:
-        check_choice("reward", self.reward, get_args(RewardName))
-        check_choice("inputs", self.inputs, get_args(InputsName))
-        check_choice("pruning", self.pruning, get_args(PruningName))
-        check_choice("search", self.search, get_args(SearchName))
-        check_choice("shaping", self.shaping, get_args(ShapingName))
-        check_choice("normalization", self.normalization, get_args(NormalizationName))
-        for name in ("batch_size", "n_samples"):
-            check_positive(name, getattr(self, name), integer=True)
-        if self.n_iterations != 0 or self.pretrained is None:  # a pretrained policy needs no training
-            check_positive("n_iterations", self.n_iterations, integer=True)
+    def _check_together(self) -> None:
+        if self.n_iterations == 0 and self.pretrained is None:
+            raise OptionError("n_iterations=0 cannot be used without a pretrained policy: it must be positive.")
         if self.pretrained is not None and self.inputs == "resample":
-            raise OptionError("inputs='resample' will not do with a pretrained policy: it was trained on fixed rows.")
-        for name in ("threshold", "cutoff", "gamma", "actor_learning_rate", "critic_learning_rate"):
-            check_positive(name, getattr(self, name))
-        for name in ("patience", "max_time"):
-            if getattr(self, name) is not None:
-                check_positive(name, getattr(self, name), integer=name == "patience")
-        restarts = self.n_restarts
-        if restarts is not None and (not isinstance(restarts, int | np.integer) or restarts < 0):
-            raise OptionError(f"n_restarts={restarts!r} will not do: it must be a whole number, 0 or more, or None.")
-        if self.batch_size < 2:
-            raise OptionError("batch_size=1 will not do: advantages are relative to the batch, so it takes 2 or more.")
-        check_not_negative("entropy_bonus", self.entropy_bonus)
-        if self.gamma > 1:
-            raise OptionError(f"gamma={self.gamma} will not do: a discount is at most 1.")
+            raise OptionError(
+                "inputs='resample' cannot be used with a pretrained policy: it was trained on fixed rows."
+            )
         if self.resume and self.checkpoint is None:
             raise OptionError("resume=True needs the file to go on from: give it as checkpoint=...")
         if self.search == "exact":
@@ -442,6 +424,29 @@ def methods() -> dict[str, type[CausalEstimator]]:
     return {"corl": CORL, **METHODS}
 
 
+def make_method(method: str, options: Mapping[str, Any]) -> CausalEstimator:
+    """The estimator of a name, with options that it has; one that it does not have is refused.
+
+    Examples
+    --------
+    >>> make_method("eqvar", {"pruning": "bic"})
+    EqVar(pruning='bic')
+    """
+    known = methods()
+    check_choice("method", method, known)
+    accepted = known[method]._get_param_names()
+    for name in options:
+        able = [other for other, cls in known.items() if name in cls._get_param_names()]
+        if name == "knowledge" and method not in able:
+            raise KnowledgeError(
+                f"the method {method!r} cannot obey background knowledge; these can: {listed(able, 20)}."
+            )
+        if name not in accepted and able:
+            raise OptionError(f"the method {method!r} has no option {name!r}; these have: {listed(able, 20)}.")
+    check_names(f"the method {method!r}", list(options), accepted)
+    return known[method](**options)
+
+
 def discover(data: Any, method: str = "corl", **options: Any) -> CausalGraph:
     """Learn a causal graph in one call.
 
@@ -459,13 +464,4 @@ def discover(data: Any, method: str = "corl", **options: Any) -> CausalGraph:
     >>> discover(simulate(n_variables=4, degree=1, random_state=1).data, method="eqvar").n_edges
     4
     """
-    known = methods()
-    check_choice("method", method, known)
-    accepted = known[method]._get_param_names()
-    unknown = [name for name in options if name not in accepted]
-    if "knowledge" in unknown:
-        able = [name for name, cls in known.items() if "knowledge" in cls._get_param_names()]
-        raise KnowledgeError(f"{method!r} cannot obey background knowledge; {listed(able, 20)} can.")
-    if unknown:
-        check_choice(f"option of {method!r}", unknown[0], accepted)
-    return known[method](**options).fit(data).graph_
+    return make_method(method, options).fit(data).graph_

@@ -1,7 +1,12 @@
 """The errors people get: one sentence that names the culprit and what would work."""
 
+import math
 from collections.abc import Iterable
 from difflib import get_close_matches
+from numbers import Integral
+from typing import TypeGuard
+
+import numpy as np
 
 
 class PrecedeError(ValueError):
@@ -42,18 +47,33 @@ def check_choice(option: str, value: object, known: Iterable[str]) -> None:
     raise OptionError(f"{option}={value!r} is unknown:{hint} Known: {', '.join(map(repr, choices))}.")
 
 
+def is_number(value: object, *, whole: bool = False) -> TypeGuard[float]:
+    """Whether a value is a finite number of Python or NumPy, and a whole one if asked for; 64.0 and True are not.
+
+    Examples
+    --------
+    >>> is_number(64.0), is_number(64.0, whole=True), is_number(float("inf")), is_number(True)
+    (True, False, False, False)
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral if whole else (Integral, float, np.floating)):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer that no float can hold
+        return False
+
+
 def check_positive(option: str, value: object, *, integer: bool = False) -> None:
     """Refuse anything but a positive number (a positive whole number with ``integer``)."""
-    kind = "whole number" if integer else "number"
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not is_number or (integer and value != int(value)) or not value > 0:  # type: ignore[operator, call-overload]
-        raise OptionError(f"{option}={value!r} will not do: it must be a positive {kind}.")
+    if not is_number(value, whole=integer) or not value > 0:
+        kind = "whole number" if integer else "number"
+        raise OptionError(f"{option}={value!r} cannot be used: it must be a positive {kind}.")
 
 
 def check_not_negative(option: str, value: object) -> None:
     """Refuse anything but a number of at least zero."""
-    if not isinstance(value, (int, float)) or isinstance(value, bool) or not value >= 0:
-        raise OptionError(f"{option}={value!r} will not do: it must be a number of at least 0.")
+    if not is_number(value) or not value >= 0:
+        raise OptionError(f"{option}={value!r} cannot be used: it must be a number of at least 0.")
 
 
 def listed(items: Iterable[object], most: int = 5) -> str:

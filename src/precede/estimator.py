@@ -20,6 +20,7 @@ from precede.effects import sample_of
 from precede.graph import CausalGraph
 from precede.graph.equivalence import cpdag
 from precede.lazy import pandas as pd
+from precede.options import check_options
 from precede.randomness import RandomState
 
 
@@ -52,7 +53,7 @@ class Findings:
 
 
 class CausalEstimator(BaseEstimator):  # type: ignore[misc]
-    """Base of every method: parameters are stored untouched and checked at ``fit``.
+    """Base of every method: parameters are stored untouched and checked at ``fit`` (:mod:`precede.options`).
 
     A method implements ``_learn(table) -> Findings``; the fitted attributes are the same for all.
 
@@ -82,6 +83,9 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
     feature_names_in_: Any
     _takes_categories: ClassVar[bool] = False
 
+    def _check_together(self) -> None:
+        """Refuse options that are fine one by one but not together; each by itself is checked by its declaration."""
+
     @abstractmethod
     def _learn(self, table: Table) -> Findings:
         """Learn from a checked matrix; must not modify it."""
@@ -96,6 +100,8 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
         y : None
             Ignored, for scikit-learn.
         """
+        check_options(type(self), self.get_params(deep=False))
+        self._check_together()
         table = load_table(X)
         if not self._takes_categories:
             refuse_categories(table.names, table.kinds, f"this method ({type(self).__name__})")

@@ -6,7 +6,10 @@ from contextlib import contextmanager
 import numpy as np
 import torch
 
-RandomState = int | np.random.Generator | None
+from precede.options import CountOrZero
+
+RandomState = CountOrZero | np.random.Generator | None
+"""What an estimator takes as ``random_state``: a seed, a generator of one's own, or None for a fresh one."""
 
 
 def numpy_rng(random_state: RandomState) -> np.random.Generator:

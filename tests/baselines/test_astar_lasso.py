@@ -151,9 +151,9 @@ def test_deterministic_and_input_unchanged():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"penalty": 0}, "penalty=0 will not do"),
-        ({"queue_size": 0}, "queue_size=0 will not do"),
-        ({"threshold": -1}, "threshold=-1 will not do"),
+        ({"penalty": 0}, "penalty=0 cannot be used"),
+        ({"queue_size": 0}, "queue_size=0 cannot be used"),
+        ({"threshold": -1}, "threshold=-1 cannot be used"),
     ],
 )
 def test_bad_options_are_refused(options, message):

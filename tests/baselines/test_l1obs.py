@@ -172,11 +172,11 @@ def test_same_seed_same_result_and_input_unchanged():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_evaluations": 0}, "n_evaluations=0 will not do"),
-        ({"n_restarts": 1.5}, "n_restarts=1.5 will not do"),
-        ({"tabu_length": -1}, "tabu_length=-1 will not do"),
+        ({"n_evaluations": 0}, "n_evaluations=0 cannot be used"),
+        ({"n_restarts": 1.5}, "n_restarts=1.5 cannot be used"),
+        ({"tabu_length": -1}, "tabu_length=-1 cannot be used"),
         ({"variance": "one"}, "variance='one' is unknown"),
-        ({"threshold": -0.1}, "threshold=-0.1 will not do"),
+        ({"threshold": -0.1}, "threshold=-0.1 cannot be used"),
     ],
 )
 def test_bad_options_are_refused(options, message):

@@ -95,7 +95,7 @@ def test_prunings(dataset) -> None:
     np.testing.assert_allclose(found.weights, regression_on(moments, found.adjacency, dataset.graph.positions))
     for pruning, threshold in (("cut", 0.3), ("threshold", -1.0), ("threshold", "x")):
         with pytest.raises(OptionError, match=r"pruning|threshold"):
-            edges(pruning, threshold)
+            EqVar(pruning=pruning, threshold=threshold).fit(dataset.data)
 
 
 def test_lasso_out_of_time_falls_back_on_the_threshold(dataset) -> None:

@@ -245,7 +245,7 @@ def test_n_basis_is_read_and_checked():
     assert fit_gam(x, y, n_basis=2).edf.max() == pytest.approx(1, abs=1e-6)
     assert fit_gam(x, y, n_basis=12).edf.max() > 3
     for bad in (1, 80):
-        with pytest.raises(OptionError, match=f"n_basis={bad} will not do"):
+        with pytest.raises(OptionError, match=f"n_basis={bad} cannot be used"):
             fit_gam(x, y, n_basis=bad)
 
 

@@ -281,7 +281,7 @@ def test_sparse_options_are_read():
     assert not (edges & ~candidates).any()
     assert SparseScore(local, name="mine", identifies="cpdag").name == "mine"
     for wrong in ({"penalty": -1.0}, {"gamma": -1.0}, {"max_parents": 0}, {"table_size": 0}):
-        with pytest.raises(OptionError, match="will not do"):
+        with pytest.raises(OptionError, match="cannot be used"):
             SparseScore(local, **wrong)
     with pytest.raises(OptionError, match="at most 16 a variable"):
         SparseScore(RandomLocal(18, 0), max_parents=1)

@@ -118,7 +118,7 @@ def test_linear_options_are_read():
     assert sizes[0] > sizes[2]
     assert SparseLinearScore(values, max_parents=1).graph(order).sum(axis=0).max() == 1
     for wrong in ({"penalty": -1.0}, {"gamma": -0.1}, {"penalty": 0.0}, {"max_parents": 0}):
-        with pytest.raises(OptionError, match="will not do"):
+        with pytest.raises(OptionError, match="cannot be used"):
             SparseLinearScore(values, **wrong)
 
 
@@ -178,5 +178,5 @@ def test_scores_of_a_cpdag_are_restarted_by_default(monkeypatch):
         options = {"n_iterations": 1, "diagnose": False, "random_state": 0, "verbose": False}
         CORL(score, n_restarts=n_restarts, **options).fit(data)
     assert given == [discovery.CPDAG_RESTARTS, 0, 2]
-    with pytest.raises(OptionError, match="n_restarts=-1 will not do"):
+    with pytest.raises(OptionError, match="n_restarts=-1 cannot be used"):
         CORL("linear", n_restarts=-1, verbose=False).fit(data)

@@ -14,9 +14,9 @@ from precede.baselines.lasso_batch import lasso_costs, solve_lassos
 from precede.baselines.parent_weights import parent_weights
 from precede.data.load import Table
 from precede.deadline import Deadline
-from precede.errors import check_positive
 from precede.estimator import CausalEstimator, Findings
 from precede.knowledge import Constraints, Knowledge, constraints_over
+from precede.options import Count, NotNegative, Positive
 from precede.progress import ProgressBar
 from precede.scores.covariance import covariance, regularised
 
@@ -80,11 +80,11 @@ class AStarLasso(CausalEstimator):
 
     def __init__(
         self,
-        penalty: float = 0.1,
-        queue_size: int | None = 10,
-        threshold: float | None = 0.3,
+        penalty: Positive = 0.1,
+        queue_size: Count | None = 10,
+        threshold: NotNegative | None = 0.3,
         knowledge: Knowledge | None = None,
-        max_time: float | None = None,
+        max_time: Positive | None = None,
         verbose: bool = True,
     ) -> None:
         self.penalty = penalty
@@ -95,9 +95,6 @@ class AStarLasso(CausalEstimator):
         self.verbose = verbose
 
     def _learn(self, table: Table) -> Findings:
-        check_positive("penalty", self.penalty)
-        if self.queue_size is not None:
-            check_positive("queue_size", self.queue_size, integer=True)
         deadline = Deadline(self.max_time)
         constraints = constraints_over(self.knowledge, table.names)
         matrix = regularised(covariance(table.values))

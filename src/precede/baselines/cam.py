@@ -19,10 +19,10 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.baselines.spline_bank import SplineBank, likely_parents
 from precede.data.load import Table
 from precede.deadline import Deadline
-from precede.errors import OptionError, check_positive
 from precede.estimator import CausalEstimator, Findings
 from precede.graph.dags import topological_order
 from precede.knowledge import Constraints, Knowledge, constraints_over
+from precede.options import Count, Positive, Share
 from precede.progress import ProgressBar
 from precede.pruning.cam import prune_by_gam
 from precede.pruning.reml import LOG_SMOOTHING_RANGE, RIDGE, select_smoothing
@@ -85,12 +85,12 @@ class CAM(CausalEstimator):
     def __init__(
         self,
         preliminary_selection: bool | Literal["auto"] = "auto",
-        max_neighbours: int = 10,
-        max_parents: int | None = None,
+        max_neighbours: Count = 10,
+        max_parents: Count | None = None,
         pruning: bool = True,
-        cutoff: float = 0.001,
+        cutoff: Share = 0.001,
         knowledge: Knowledge | None = None,
-        max_time: float | None = None,
+        max_time: Positive | None = None,
         verbose: bool = True,
     ) -> None:
         self.preliminary_selection = preliminary_selection
@@ -103,7 +103,6 @@ class CAM(CausalEstimator):
         self.verbose = verbose
 
     def _learn(self, table: Table) -> Findings:
-        self._check_options()
         m, d = table.values.shape
         deadline = Deadline(self.max_time)
         constraints = constraints_over(self.knowledge, table.names)
@@ -140,17 +139,6 @@ class CAM(CausalEstimator):
         }
         order = topological_order(search.reach)
         return Findings(edges, order, strengths, offset + search.score(), history, diagnostics)
-
-    def _check_options(self) -> None:
-        if self.preliminary_selection not in ("auto", True, False):
-            raise OptionError(
-                f"preliminary_selection={self.preliminary_selection!r} is unknown: Known: 'auto', True, False."
-            )
-        check_positive("max_neighbours", self.max_neighbours, integer=True)
-        if self.max_parents is not None:
-            check_positive("max_parents", self.max_parents, integer=True)
-        if self.max_time is not None:
-            check_positive("max_time", self.max_time)
 
 
 @dataclass(frozen=True)

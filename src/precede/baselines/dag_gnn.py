@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import torch
 from torch import Tensor, nn
@@ -20,9 +20,9 @@ from precede.arrays import FloatArray
 from precede.baselines.acyclicity import polynomial_acyclicity, strongest_dag
 from precede.data.load import Table
 from precede.deadline import Deadline
-from precede.device import choose_device
-from precede.errors import check_positive
+from precede.device import DeviceName, choose_device
 from precede.estimator import CausalEstimator, Findings
+from precede.options import Count, NotNegative, Positive, Range
 from precede.progress import ProgressBar
 from precede.randomness import RandomState, numpy_rng, seeded_torch, torch_generator
 
@@ -165,20 +165,20 @@ class DAGGNN(CausalEstimator):
     def __init__(
         self,
         *,
-        hidden_size: int = 64,
-        n_epochs: int = 300,
-        batch_size: int = 100,
-        learning_rate: float = 3e-3,
-        penalty: float = 1.0,
-        eta: float = 10.0,
-        gamma: float = 0.25,
-        sparsity: float = 0.0,
-        tolerance: float = 1e-8,
-        max_steps: int = 100,
-        threshold: float = 0.3,
-        patience: int = 5,
-        max_time: float | None = None,
-        device: str = "auto",
+        hidden_size: Count = 64,
+        n_epochs: Count = 300,
+        batch_size: Count = 100,
+        learning_rate: Positive = 3e-3,
+        penalty: Positive = 1.0,
+        eta: Annotated[float, Range(above=1)] = 10.0,
+        gamma: Positive = 0.25,
+        sparsity: NotNegative = 0.0,
+        tolerance: Positive = 1e-8,
+        max_steps: Count = 100,
+        threshold: NotNegative = 0.3,
+        patience: Count = 5,
+        max_time: Positive | None = None,
+        device: DeviceName = "auto",
         random_state: RandomState = None,
         verbose: bool = True,
     ) -> None:
@@ -200,7 +200,6 @@ class DAGGNN(CausalEstimator):
         self.verbose = verbose
 
     def _learn(self, table: Table) -> Findings:
-        self._check_options()
         deadline = Deadline(self.max_time)
         device = choose_device(self.device)
         rng = numpy_rng(self.random_state)
@@ -228,12 +227,6 @@ class DAGGNN(CausalEstimator):
                 "seconds": deadline.elapsed(),
             },
         )
-
-    def _check_options(self) -> None:
-        for option in ("hidden_size", "n_epochs", "batch_size", "max_steps", "patience"):
-            check_positive(option, getattr(self, option), integer=True)
-        for option in ("learning_rate", "penalty", "eta", "gamma", "tolerance"):
-            check_positive(option, getattr(self, option))
 
     def _train(
         self, model: GraphAutoencoder, values: Tensor, generator: torch.Generator, deadline: Deadline

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
@@ -11,8 +11,8 @@ from precede.baselines.order_method import OrderMethod
 from precede.baselines.order_pruning import OrderPruning
 from precede.data.load import Table
 from precede.deadline import Deadline
-from precede.errors import check_choice
 from precede.knowledge import Constraints, Knowledge
+from precede.options import NotNegative, Positive
 from precede.scores.covariance import covariance, regularised
 from precede.scores.linear import smallest_variance_order
 
@@ -59,9 +59,9 @@ class EqVar(OrderMethod):
         self,
         direction: Direction = "top-down",
         pruning: OrderPruning = "threshold",
-        threshold: float = 0.3,
+        threshold: NotNegative = 0.3,
         knowledge: Knowledge | None = None,
-        max_time: float | None = None,
+        max_time: Positive | None = None,
         verbose: bool = True,
     ) -> None:
         super().__init__(pruning, threshold, knowledge, max_time, verbose)
@@ -70,7 +70,6 @@ class EqVar(OrderMethod):
     def _find_order(
         self, table: Table, constraints: Constraints, deadline: Deadline
     ) -> tuple[IntArray, dict[str, Any]]:
-        check_choice("direction", self.direction, get_args(Direction))
         moments = regularised(covariance(table.values))
         find = smallest_variance_order if self.direction == "top-down" else smallest_precision_order
         return find(moments, constraints), {}

@@ -23,9 +23,10 @@ from precede.arrays import BoolArray, FloatArray
 from precede.baselines.acyclicity import exponential_acyclicity, strongest_dag
 from precede.data.load import Table
 from precede.deadline import Deadline
-from precede.device import choose_device
-from precede.errors import OptionError, check_positive
+from precede.device import DeviceName, choose_device
+from precede.errors import OptionError
 from precede.estimator import CausalEstimator, Findings
+from precede.options import Count, NotNegative, Positive, Share
 from precede.progress import ProgressBar
 from precede.pruning.cam import prune_by_gam
 from precede.randomness import RandomState, numpy_rng, seeded_torch, torch_generator
@@ -211,24 +212,24 @@ class GranDAG(CausalEstimator):
     def __init__(
         self,
         *,
-        n_layers: int = 2,
-        hidden_size: int = 10,
-        first_learning_rate: float = 1e-2,
-        learning_rate: float = 1e-3,
-        batch_size: int = 64,
-        n_iterations: int = 100_000,
-        validation_share: float = 0.2,
-        window: int = 100,
-        convergence: float = 1e-4,
-        penalty: float = 1e-3,
-        omega: float = 0.9,
-        tolerance: float = 1e-8,
-        clamp: float = 1e-4,
+        n_layers: Count = 2,
+        hidden_size: Count = 10,
+        first_learning_rate: Positive = 1e-2,
+        learning_rate: Positive = 1e-3,
+        batch_size: Count = 64,
+        n_iterations: Count = 100_000,
+        validation_share: Share = 0.2,
+        window: Count = 100,
+        convergence: Positive = 1e-4,
+        penalty: Positive = 1e-3,
+        omega: Positive = 0.9,
+        tolerance: Positive = 1e-8,
+        clamp: NotNegative = 1e-4,
         select: bool | Literal["auto"] = "auto",
-        cutoff: float | None = 0.001,
+        cutoff: Share | None = 0.001,
         standardize: bool = False,
-        max_time: float | None = None,
-        device: str = "auto",
+        max_time: Positive | None = None,
+        device: DeviceName = "auto",
         random_state: RandomState = None,
         verbose: bool = True,
     ) -> None:
@@ -254,7 +255,7 @@ class GranDAG(CausalEstimator):
         self.verbose = verbose
 
     def _learn(self, table: Table) -> Findings:
-        self._check_options(table)
+        self._check_split(table)
         deadline = Deadline(self.max_time)
         device = choose_device(self.device)
         rng = numpy_rng(self.random_state)
@@ -294,17 +295,11 @@ class GranDAG(CausalEstimator):
             },
         )
 
-    def _check_options(self, table: Table) -> None:
-        for option in ("n_layers", "hidden_size", "batch_size", "n_iterations", "window"):
-            check_positive(option, getattr(self, option), integer=True)
-        for option in ("first_learning_rate", "learning_rate", "convergence", "penalty", "omega", "tolerance"):
-            check_positive(option, getattr(self, option))
-        if self.select not in (True, False, "auto"):
-            raise OptionError(f"select={self.select!r} is unknown: 'auto', True and False work.")
-        if not 0 < self.validation_share < 1 or round(self.validation_share * table.n_samples) in (0, table.n_samples):
+    def _check_split(self, table: Table) -> None:
+        if round(self.validation_share * table.n_samples) in (0, table.n_samples):
             raise OptionError(
-                f"validation_share={self.validation_share!r} will not do: it must be between 0 and 1 and leave some of "
-                f"the {table.n_samples} samples on either side."
+                f"validation_share={self.validation_share!r} cannot be used: it must leave some of the "
+                f"{table.n_samples} samples on either side."
             )
 
     def _split(self, table: Table, rng: np.random.Generator, device: torch.device) -> tuple[Tensor, Tensor]:

@@ -10,13 +10,13 @@ from sklearn.decomposition import fastica
 from sklearn.exceptions import ConvergenceWarning
 
 from precede.arrays import FloatArray, IntArray
-from precede.baselines.order_pruning import OrderPruning, check_pruning, findings_from_order
+from precede.baselines.order_pruning import OrderPruning, findings_from_order
 from precede.data.load import Table
 from precede.deadline import Deadline
-from precede.errors import check_positive
 from precede.estimator import CausalEstimator, Findings
 from precede.graph.dags import is_acyclic, topological_order
 from precede.knowledge import Constraints
+from precede.options import Count, NotNegative, Positive
 from precede.progress import ProgressBar
 from precede.randomness import RandomState, numpy_rng
 from precede.scores.covariance import covariance, regularised
@@ -71,12 +71,12 @@ class ICALiNGAM(CausalEstimator):
 
     def __init__(
         self,
-        max_iterations: int = 1000,
-        tolerance: float = 1e-4,
+        max_iterations: Count = 1000,
+        tolerance: Positive = 1e-4,
         pruning: OrderPruning = "threshold",
-        threshold: float = 0.3,
+        threshold: NotNegative = 0.3,
         random_state: RandomState = None,
-        max_time: float | None = None,
+        max_time: Positive | None = None,
         verbose: bool = True,
     ) -> None:
         self.max_iterations = max_iterations
@@ -88,9 +88,6 @@ class ICALiNGAM(CausalEstimator):
         self.verbose = verbose
 
     def _learn(self, table: Table) -> Findings:
-        check_positive("max_iterations", self.max_iterations, integer=True)
-        check_positive("tolerance", self.tolerance)
-        check_pruning(self.pruning, self.threshold)
         deadline = Deadline(self.max_time)
         unmixing, n_iterations, converged = self._independent_components(table.values, deadline)
         return findings_from_order(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,9 +14,9 @@ from precede.baselines.lasso_path import lasso_path
 from precede.baselines.parent_weights import parent_weights
 from precede.data.load import Table
 from precede.deadline import Deadline
-from precede.errors import OptionError, check_choice, check_positive
 from precede.estimator import CausalEstimator, Findings
 from precede.knowledge import Constraints, Knowledge, constraints_over
+from precede.options import Count, CountOrZero, NotNegative, Positive
 from precede.progress import ProgressBar
 from precede.randomness import RandomState, numpy_rng
 from precede.scores.covariance import covariance, regularised
@@ -87,13 +87,13 @@ class L1OBS(CausalEstimator):
 
     def __init__(
         self,
-        n_evaluations: int = 10_000,
-        n_restarts: int = 100,
-        tabu_length: int = 10,
-        variance: str = "unit",
-        threshold: float | None = 0.3,
+        n_evaluations: Count = 10_000,
+        n_restarts: Count = 100,
+        tabu_length: CountOrZero = 10,
+        variance: Literal["unit", "free"] = "unit",
+        threshold: NotNegative | None = 0.3,
         knowledge: Knowledge | None = None,
-        max_time: float | None = None,
+        max_time: Positive | None = None,
         random_state: RandomState = None,
         verbose: bool = True,
     ) -> None:
@@ -108,11 +108,6 @@ class L1OBS(CausalEstimator):
         self.verbose = verbose
 
     def _learn(self, table: Table) -> Findings:
-        check_positive("n_evaluations", self.n_evaluations, integer=True)
-        check_positive("n_restarts", self.n_restarts, integer=True)
-        check_choice("variance", self.variance, ("unit", "free"))
-        if not isinstance(self.tabu_length, int) or self.tabu_length < 0:
-            raise OptionError(f"tabu_length={self.tabu_length!r} will not do: it must be a whole number, 0 or more.")
         rng = numpy_rng(self.random_state)
         constraints = constraints_over(self.knowledge, table.names)
         matrix = regularised(covariance(table.values))
@@ -232,7 +227,7 @@ class OrderSearch:
         terms = [self.families.best(variable, masks[t])[0] for t, variable in enumerate(order)]
         score = climb_best = sum(terms)
         self._record(order, score)
-        tabu: deque[tuple[int, int]] = deque(maxlen=self.tabu_length)
+        tabu: deque[tuple[int, int]] = deque(maxlen=int(self.tabu_length))
         swaps: list[tuple[float, float]] = [(math.nan, math.nan)] * (len(order) - 1)
         stale, waited = range(len(order) - 1), 0
         while True:

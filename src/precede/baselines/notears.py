@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 import scipy.linalg
@@ -15,8 +15,9 @@ from precede.arrays import BoolArray, FloatArray
 from precede.baselines.acyclicity import strongest_dag
 from precede.data.load import Table
 from precede.deadline import Deadline
-from precede.errors import DataError, check_choice, check_not_negative, check_positive, listed
+from precede.errors import DataError, listed
 from precede.estimator import CausalEstimator, Findings
+from precede.options import Count, NotNegative, Positive
 from precede.progress import ProgressBar
 from precede.scores.covariance import covariance
 
@@ -77,13 +78,13 @@ class NOTEARS(CausalEstimator):
 
     def __init__(
         self,
-        lambda1: float = 0.1,
+        lambda1: NotNegative = 0.1,
         loss: Loss = "l2",
-        threshold: float = 0.3,
-        max_iterations: int = 100,
-        h_tolerance: float = 1e-8,
-        rho_max: float = 1e16,
-        max_time: float | None = None,
+        threshold: NotNegative = 0.3,
+        max_iterations: Count = 100,
+        h_tolerance: Positive = 1e-8,
+        rho_max: Positive = 1e16,
+        max_time: Positive | None = None,
         verbose: bool = True,
     ) -> None:
         self.lambda1 = lambda1
@@ -96,10 +97,6 @@ class NOTEARS(CausalEstimator):
         self.verbose = verbose
 
     def _learn(self, table: Table) -> Findings:
-        check_choice("loss", self.loss, get_args(Loss))
-        check_not_negative("lambda1", self.lambda1)
-        check_not_negative("threshold", self.threshold)
-        check_positive("max_iterations", self.max_iterations, integer=True)
         d = table.n_variables
         loss = _loss(self.loss, table)
 
@@ -201,8 +198,6 @@ def dual_ascent(problem: AcyclicProblem, max_iterations: int, deadline: Deadline
     Each step minimises :math:`F(W) + \frac\rho2 h(W)^2 + \alpha h(W)` by L-BFGS-B from the last solution, raising
     :math:`\rho` until h falls enough, then sets :math:`\alpha \leftarrow \alpha + \rho h(W)`.
     """
-    check_positive("h_tolerance", problem.h_tolerance)
-    check_positive("rho_max", problem.rho_max)
     lower = np.zeros_like(problem.upper) if problem.lower is None else problem.lower
     bounds = scipy.optimize.Bounds(lower, problem.upper)
     parameters, rho, alpha, h = problem.start, 1.0, 0.0, np.inf

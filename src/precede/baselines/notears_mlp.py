@@ -12,8 +12,8 @@ from precede.arrays import FloatArray
 from precede.baselines.acyclicity import strongest_dag
 from precede.baselines.notears import AcyclicProblem, solve
 from precede.data.load import Table
-from precede.errors import check_not_negative, check_positive
 from precede.estimator import CausalEstimator, Findings
+from precede.options import Count, NotNegative, Positive
 from precede.randomness import RandomState, numpy_rng
 
 
@@ -62,15 +62,15 @@ class NOTEARSMLP(CausalEstimator):
 
     def __init__(
         self,
-        hidden_size: int = 10,
-        lambda1: float = 0.01,
-        lambda2: float = 0.01,
-        threshold: float = 0.3,
-        max_iterations: int = 100,
-        h_tolerance: float = 1e-8,
-        rho_max: float = 1e16,
+        hidden_size: Count = 10,
+        lambda1: NotNegative = 0.01,
+        lambda2: NotNegative = 0.01,
+        threshold: NotNegative = 0.3,
+        max_iterations: Count = 100,
+        h_tolerance: Positive = 1e-8,
+        rho_max: Positive = 1e16,
         random_state: RandomState = None,
-        max_time: float | None = None,
+        max_time: Positive | None = None,
         verbose: bool = True,
     ) -> None:
         self.hidden_size = hidden_size
@@ -85,10 +85,6 @@ class NOTEARSMLP(CausalEstimator):
         self.verbose = verbose
 
     def _learn(self, table: Table) -> Findings:
-        check_positive("hidden_size", self.hidden_size, integer=True)
-        check_positive("max_iterations", self.max_iterations, integer=True)
-        for option in ("lambda1", "lambda2", "threshold"):
-            check_not_negative(option, getattr(self, option))
         centred = table.values - table.values.mean(axis=0)
         networks = Perceptrons(centred, self.hidden_size, self.lambda1, self.lambda2)
         start, lower, upper = networks.start(numpy_rng(self.random_state))

@@ -6,11 +6,12 @@ from abc import abstractmethod
 from typing import Any
 
 from precede.arrays import IntArray
-from precede.baselines.order_pruning import OrderPruning, check_pruning, findings_from_order
+from precede.baselines.order_pruning import OrderPruning, findings_from_order
 from precede.data.load import Table
 from precede.deadline import Deadline
 from precede.estimator import CausalEstimator, Findings
 from precede.knowledge import Constraints, Knowledge, constraints_over
+from precede.options import NotNegative, Positive
 
 
 class OrderMethod(CausalEstimator):
@@ -29,9 +30,9 @@ class OrderMethod(CausalEstimator):
     def __init__(
         self,
         pruning: OrderPruning = "threshold",
-        threshold: float = 0.3,
+        threshold: NotNegative = 0.3,
         knowledge: Knowledge | None = None,
-        max_time: float | None = None,
+        max_time: Positive | None = None,
         verbose: bool = True,
     ) -> None:
         self.pruning = pruning
@@ -47,7 +48,6 @@ class OrderMethod(CausalEstimator):
         """An order that obeys the constraints, and diagnostics."""
 
     def _learn(self, table: Table) -> Findings:
-        check_pruning(self.pruning, self.threshold)
         deadline = Deadline(self.max_time)
         constraints = constraints_over(self.knowledge, table.names)
         order, diagnostics = self._find_order(table, constraints, deadline)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from sklearn.linear_model import lars_path_gram
@@ -11,7 +11,6 @@ from sklearn.linear_model import lars_path_gram
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.load import Table
 from precede.deadline import Deadline
-from precede.errors import OptionError, check_choice
 from precede.estimator import Findings
 from precede.graph.dags import full_dag
 from precede.knowledge import Constraints
@@ -54,7 +53,6 @@ def findings_from_order(
     **diagnostics
         Passed on to the findings.
     """
-    check_pruning(pruning, threshold)
     moments = regularised(covariance(table.values))
     match pruning:
         case "threshold":
@@ -67,13 +65,6 @@ def findings_from_order(
             edges = constraints.apply(full_dag(order))
     weights = regression_on(moments, edges, order)
     return Findings(edges, order, weights, score, diagnostics=dict(diagnostics))
-
-
-def check_pruning(pruning: OrderPruning, threshold: float) -> None:
-    """Refuse an unknown pruning or a threshold that is not a number of at least zero."""
-    check_choice("pruning", pruning, get_args(OrderPruning))
-    if not isinstance(threshold, (int, float)) or isinstance(threshold, bool) or not threshold >= 0:
-        raise OptionError(f"threshold={threshold!r} will not do: it must be a number of at least 0.")
 
 
 def prune_by_lasso(

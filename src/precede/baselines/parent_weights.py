@@ -3,7 +3,6 @@
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.errors import OptionError
 from precede.knowledge import Constraints
 from precede.pruning.weights import regression_on
 
@@ -40,8 +39,6 @@ def parent_weights(
     array([[0. , 0.5],
            [0. , 0. ]])
     """
-    if threshold is not None and (isinstance(threshold, bool) or not threshold >= 0):
-        raise OptionError(f"threshold={threshold!r} will not do: it must be a number, 0 or more, or None.")
     candidates = constraints.apply(parents)
     weights = regression_on(covariance, candidates, order)
     edges = constraints.apply(candidates & (np.abs(weights) >= (threshold or 0.0)))

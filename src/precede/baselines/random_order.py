@@ -10,6 +10,7 @@ from precede.baselines.order_pruning import OrderPruning
 from precede.data.load import Table
 from precede.deadline import Deadline
 from precede.knowledge import Constraints, Knowledge
+from precede.options import NotNegative, Positive
 from precede.randomness import RandomState, numpy_rng
 
 
@@ -41,10 +42,10 @@ class RandomOrder(OrderMethod):
     def __init__(
         self,
         pruning: OrderPruning = "threshold",
-        threshold: float = 0.3,
+        threshold: NotNegative = 0.3,
         knowledge: Knowledge | None = None,
         random_state: RandomState = None,
-        max_time: float | None = None,
+        max_time: Positive | None = None,
         verbose: bool = True,
     ) -> None:
         super().__init__(pruning, threshold, knowledge, max_time, verbose)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self
 
 import numpy as np
 import torch
@@ -17,9 +17,10 @@ from precede.baselines.graph_policy import GraphPolicy
 from precede.baselines.graph_reward import GraphBIC, GraphReward, Judgement, Noise
 from precede.data.load import Table
 from precede.deadline import Deadline
-from precede.device import choose_device
-from precede.errors import OptionError, check_choice, check_positive
+from precede.device import DeviceName, choose_device
+from precede.errors import OptionError
 from precede.estimator import CausalEstimator, Findings
+from precede.options import Count, NotNegative, Positive
 from precede.policy.encoders import NormalizationName
 from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs
 from precede.progress import ProgressBar
@@ -153,25 +154,25 @@ class RLBIC2(CausalEstimator):
         self,
         *,
         noise: Noise = "equal",
-        n_iterations: int = 20_000,
-        batch_size: int = 64,
-        n_samples: int = 64,
+        n_iterations: Count = 20_000,
+        batch_size: Count = 64,
+        n_samples: Count = 64,
         inputs: InputsName = "fixed",
-        width: int = 64,
-        n_heads: int = 16,
-        n_blocks: int = 6,
-        decoder_width: int = 16,
+        width: Count = 64,
+        n_heads: Count = 16,
+        n_blocks: Count = 6,
+        decoder_width: Count = 16,
         normalization: NormalizationName = "layer",
         bias: float | Literal["auto"] | None = "auto",
-        learning_rate: float = 3e-4,
-        entropy_weight: float = 0.05,
+        learning_rate: Positive = 3e-4,
+        entropy_weight: NotNegative = 0.05,
         credit: Literal["edge", "graph"] = "edge",
-        cycle_step: float | Literal["auto"] = "auto",
-        update_every: int = 20,
-        patience: int | None = 500,
-        threshold: float = 0.3,
-        max_time: float | None = None,
-        device: str = "auto",
+        cycle_step: Positive | Literal["auto"] = "auto",
+        update_every: Count = 20,
+        patience: Count | None = 500,
+        threshold: NotNegative = 0.3,
+        max_time: Positive | None = None,
+        device: DeviceName = "auto",
         random_state: RandomState = None,
         verbose: bool = True,
     ) -> None:
@@ -207,7 +208,6 @@ class RLBIC2(CausalEstimator):
         return cls(**PAPER_SETTINGS | options)
 
     def _learn(self, table: Table) -> Findings:
-        self._check_options()
         deadline = Deadline(self.max_time)
         device = choose_device(self.device)
         rng = numpy_rng(self.random_state)
@@ -235,29 +235,9 @@ class RLBIC2(CausalEstimator):
             },
         )
 
-    def _check_options(self) -> None:
-        names = (
-            "n_iterations",
-            "batch_size",
-            "n_samples",
-            "width",
-            "n_heads",
-            "n_blocks",
-            "decoder_width",
-            "update_every",
-        )
-        for option in names:
-            check_positive(option, getattr(self, option), integer=True)
-        check_positive("learning_rate", self.learning_rate)
-        if self.cycle_step != "auto":
-            check_positive("cycle_step", self.cycle_step)
-        check_choice("credit", self.credit, ("edge", "graph"))
-        check_choice("inputs", self.inputs, get_args(InputsName))
-        check_choice("normalization", self.normalization, get_args(NormalizationName))
-        if self.patience is not None:
-            check_positive("patience", self.patience, integer=True)
+    def _check_together(self) -> None:
         if self.width % self.n_heads:
-            raise OptionError(f"n_heads={self.n_heads!r} will not do: it must divide width={self.width!r}.")
+            raise OptionError(f"n_heads={self.n_heads!r} cannot be used: it must divide width={self.width!r}.")
 
     def _train(
         self, table: Table, search: _Search, rng: np.random.Generator, device: torch.device, deadline: Deadline

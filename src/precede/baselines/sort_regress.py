@@ -12,6 +12,7 @@ from precede.baselines.order_pruning import OrderPruning
 from precede.data.load import Table
 from precede.deadline import Deadline
 from precede.knowledge import Constraints, Knowledge
+from precede.options import NotNegative, Positive
 from precede.scores.covariance import covariance, regularised
 
 
@@ -45,9 +46,9 @@ class SortRegress(OrderMethod):
     def __init__(
         self,
         pruning: OrderPruning = "lasso",
-        threshold: float = 0.3,
+        threshold: NotNegative = 0.3,
         knowledge: Knowledge | None = None,
-        max_time: float | None = None,
+        max_time: Positive | None = None,
         verbose: bool = True,
     ) -> None:
         super().__init__(pruning, threshold, knowledge, max_time, verbose)

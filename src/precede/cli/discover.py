@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -28,7 +27,7 @@ from precede.cli.terminal import (
     read_table,
     show_graph,
 )
-from precede.errors import OptionError, check_choice, listed
+from precede.errors import OptionError
 
 if TYPE_CHECKING:
     from precede.confidence import Confidence
@@ -64,7 +63,7 @@ def discover(
         typer.Option("--bootstrap", min=0, help="Learn again on so many resamples of the rows: how sure is each edge."),
     ] = 0,
     option: Annotated[
-        list[str] | None, typer.Option("--set", help="Any other option of the method, as name=value.")
+        list[str] | None, typer.Option("--set", help="Any other option of the method, as name=value; none is None.")
     ] = None,
     seed: Seed = None,
     quiet: Quiet = False,
@@ -78,13 +77,14 @@ def discover(
         from precede.report import write_report, write_results
 
         log_to_terminal(quiet)
-        model = _make_model(method, {
-            "score": score, "pruning": pruning, "max_time": max_time, "device": device, "random_state": seed,
+        flags = {
+            "score": score, "pruning": pruning, "max_time": max_time, "device": device,
+            "random_state": None if resamples and not _draws(method) else seed,
             "checkpoint": None if checkpoint is None else str(checkpoint),
             "resume": (resume and (checkpoint is not None or out is None or not resamples)) or None,
             "knowledge": None if knowledge is None else Knowledge.from_file(knowledge),
-            "verbose": not quiet, **_assignments(option or []),
-        })  # fmt: skip
+        }  # fmt: skip
+        model = _make_model(method, flags, option or [], quiet)
         truth = load_sachs().graph if data == SACHS else None
         table = read_table(data, missing, leave_out, types, na)
         model.fit(table)
@@ -125,46 +125,37 @@ def _bootstrap(
         return None
 
 
-def _make_model(method: str, options: dict[str, Any]) -> CausalEstimator:
-    """Build the estimator from the options that were given; one that the method does not have is refused."""
+def _make_model(method: str, flags: dict[str, Any], pairs: list[str], quiet: bool) -> CausalEstimator:
+    """Build the estimator from the flags that were given and from ``--set``; nothing that was given is dropped."""
+    from precede.discovery import make_method, methods
+    from precede.options import declared, from_text
+
+    given = {name: value for name, value in flags.items() if value is not None}
+    make_method(method, given)  # refuses a flag that the method does not have
+    hints = declared(methods()[method])
+    for name, text in (_assignment(pair) for pair in pairs):
+        if name in given:
+            raise OptionError(f"{name!r} was given twice: write it once, as a flag or as --set {name}=value.")
+        make_method(method, {name: None})
+        if name == "knowledge":
+            raise OptionError("knowledge is read from a file: give it as --knowledge FILE.")
+        given[name] = from_text(name, text, hints[name])
+    return make_method(method, {"verbose": not quiet, **given})
+
+
+def _draws(method: str) -> bool:
+    """Whether a method draws at random; where it does not, ``--seed`` is for the resamples."""
     from precede.discovery import methods
 
-    known = methods()
-    check_choice("method", method, known)
-    accepted = known[method]._get_param_names()
-    given = {name: value for name, value in options.items() if value is not None}
-    for name in given:
-        if name not in accepted and name not in ("random_state", "verbose", "device"):
-            _refuse_option(method, name, accepted)
-    return known[method](**{name: value for name, value in given.items() if name in accepted})
+    return method not in methods() or "random_state" in methods()[method]._get_param_names()
 
 
-def _refuse_option(method: str, name: str, accepted: list[str]) -> NoReturn:
-    """Say what the method has instead, or which methods have it."""
-    from precede.discovery import methods
-
-    able = [other for other, cls in methods().items() if name in cls._get_param_names()]
-    if name == "knowledge":
-        raise OptionError(f"the method {method!r} cannot obey background knowledge; these can: {listed(able, 20)}.")
-    if able:
-        raise OptionError(f"the method {method!r} has no option {name!r}; these have: {listed(able, 20)}.")
-    near = get_close_matches(name, accepted, n=1)
-    hint = f"did you mean {near[0]!r}? It" if near else "it"
-    raise OptionError(f"the method {method!r} has no option {name!r}: {hint} has {listed(accepted, 50)}.")
-
-
-def _assignments(pairs: list[str]) -> dict[str, Any]:
-    """Read ``name=value``; a value is JSON where it can be (numbers, true, null), else text."""
-    result: dict[str, Any] = {}
-    for pair in pairs:
-        name, equals, text = pair.partition("=")
-        if not equals:
-            raise OptionError(f"--set {pair!r} will not do: write it as name=value.")
-        try:
-            result[name.strip().replace("-", "_")] = json.loads(text)
-        except json.JSONDecodeError:
-            result[name.strip().replace("-", "_")] = text
-    return result
+def _assignment(pair: str) -> tuple[str, str]:
+    """Split ``name=value``; dashes in the name are taken for underscores."""
+    name, equals, text = pair.partition("=")
+    if not equals:
+        raise OptionError(f"--set {pair!r} cannot be used: write it as name=value.")
+    return name.strip().replace("-", "_"), text.strip()
 
 
 def _summary(model: CausalEstimator, confidence: Confidence | None, files: list[Path]) -> dict[str, Any]:

@@ -134,11 +134,11 @@ def _resampled(table: Table, block: int | None, rng: np.random.Generator) -> tup
 def _check(model: Any, table: Table, n_resamples: int, n_jobs: int, block: int | None) -> None:
     check_positive("n_resamples", n_resamples, integer=True)
     if not isinstance(n_jobs, int) or n_jobs == 0:
-        raise OptionError(f"n_jobs={n_jobs!r} will not do: give a number of processes, or -1 for one per core.")
+        raise OptionError(f"n_jobs={n_jobs!r} cannot be used: give a number of processes, or -1 for one per core.")
     if block is not None:
         check_positive("block", block, integer=True)
         if block >= table.n_samples:
-            raise OptionError(f"block={block} will not do: the data has {table.n_samples} rows, and a block is fewer.")
+            raise OptionError(f"block={block} cannot be used: the data has {table.n_samples} rows, a block fewer.")
     for name, value in model.get_params(deep=False).items():
         if isinstance(value, OrderScore):
             raise OptionError(

@@ -85,7 +85,7 @@ def scale_free(n_variables: int, degree: float, rng: np.random.Generator, kind: 
     """
     if degree != int(degree) or degree >= n_variables:
         raise OptionError(
-            f"degree={degree!r} will not do for a scale-free graph of {n_variables} variables: "
+            f"degree={degree!r} cannot be used for a scale-free graph of {n_variables} variables: "
             f"it must be a whole number below {n_variables}."
         )
     by_age = np.zeros((n_variables, n_variables), dtype=bool)  # [newer, older]

@@ -107,6 +107,6 @@ def simulate(
 def _check_weight_range(weight_range: tuple[float, float], sem: str) -> None:
     low, high = weight_range
     if not (0 < low <= high and np.isfinite(high)):
-        raise OptionError(f"weight_range={weight_range!r} will not do: it must be two positive numbers, low to high.")
+        raise OptionError(f"weight_range={weight_range!r} cannot be used: it must be two positive numbers, low first.")
     if sem.startswith("gp") and tuple(weight_range) != DEFAULT_WEIGHT_RANGE:
         raise OptionError(f"weight_range={weight_range!r} has no meaning for sem={sem!r}, which has no weights.")

@@ -12,6 +12,7 @@ from precede.discovery import CORL, methods
 from precede.errors import OptionError, check_choice
 from precede.estimator import CausalEstimator
 from precede.experiments.controls import CONTROLS
+from precede.options import check_names
 
 METHOD_SEED = 10_000
 """Added to a cell's seed for the method, so that a method never draws the very numbers its data was made of."""
@@ -81,8 +82,7 @@ class Method:
     def build(self, **options: Any) -> CausalEstimator:
         """Make the estimator; of the given options, those that it has are set."""
         model = CORL.paper(self.paper) if self.paper else {**methods(), **CONTROLS}[self.estimator]()
-        for name in self.options:
-            check_choice(f"option of {self.name!r}", name, model._get_param_names())
+        check_names(f"the method {self.name!r}", list(self.options), model._get_param_names())
         given = {name: value for name, value in options.items() if self.accepts(name)}
         model.set_params(**self.options, **given)
         return model
@@ -204,7 +204,7 @@ class Experiment:
                 check_choice(f"{option} of {self.name}", name, [item.name for item in known])
         chosen_seeds = tuple(self.seeds if seeds is None else seeds)
         if not chosen_seeds or min(chosen_seeds) < 0:
-            raise OptionError(f"seeds={list(chosen_seeds)} will not do: it takes one or more numbers of at least 0.")
+            raise OptionError(f"seeds={list(chosen_seeds)} cannot be used: it takes one or more numbers of at least 0.")
         if quick:
             chosen_seeds = chosen_seeds[:1]
             max_time = QUICK_SECONDS if max_time is None else min(max_time, QUICK_SECONDS)

@@ -189,7 +189,7 @@ def parse_seeds(text: str) -> list[int]:
             return list(range(first, last + 1))
         return list(range(int(text)))
     except ValueError as error:
-        raise OptionError(f"seeds={text!r} will not do: write '5' for the first five, '0-4', or '0,2,4'.") from error
+        raise OptionError(f"seeds={text!r} cannot be used: write '5' for the first five, '0-4', or '0,2,4'.") from error
 
 
 def list_experiments() -> RenderableType:

@@ -152,7 +152,7 @@ def _is_done(record: Record | None, cell: Cell, retry_failed: bool) -> bool:
 def _finished(cells: Sequence[Cell], jobs: int, cluster: str | None, device: str | None) -> Iterator[Finished]:
     """Yield the cells as they finish, in any order."""
     if not isinstance(jobs, int) or jobs == 0 or jobs < -1:
-        raise OptionError(f"jobs={jobs!r} will not do: it takes a number of processes, or -1 for every core.")
+        raise OptionError(f"jobs={jobs!r} cannot be used: it takes a number of processes, or -1 for every core.")
     if not cells:
         return
     if cluster is not None:

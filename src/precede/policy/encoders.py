@@ -11,7 +11,10 @@ from precede.errors import check_choice
 from precede.policy.alternating import AlternatingEncoder
 from precede.policy.moments import MomentsEncoder
 
-EncoderName = Literal["null", "mlp", "lstm", "transformer", "alternating", "moments"]
+PaperEncoderName = Literal["null", "mlp", "lstm", "transformer"]
+"""Encoders of the paper, which ``CORL(encoder=...)`` takes."""
+EncoderName = Literal[PaperEncoderName, "alternating", "moments"]
+"""Those and the encoders of pretrained policies, which read any number of rows and come with their weights."""
 NormalizationName = Literal["layer", "batch"]
 
 WIDTH = 256  # Appendix A.2: the embedded state

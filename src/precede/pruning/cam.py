@@ -13,7 +13,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from precede.arrays import BoolArray, FloatArray
-from precede.errors import DataError, OptionError, check_choice
+from precede.errors import DataError, OptionError, check_choice, is_number
 from precede.pruning.gam import GamFit, fit_terms
 from precede.pruning.splines import BASIS_SIZE, basis_size, spline_basis
 
@@ -79,8 +79,8 @@ def prune_by_gam(
            [0, 0, 0]])
     """
     check_choice("test", test, ("wood", "f"))
-    if isinstance(cutoff, bool) or not isinstance(cutoff, (int, float)) or not 0 < cutoff <= 1:
-        raise OptionError(f"cutoff={cutoff!r} will not do: it is a p-value, above 0 and at most 1.")
+    if not is_number(cutoff) or not 0 < cutoff <= 1:
+        raise OptionError(f"cutoff={cutoff!r} cannot be used: it is a p-value, above 0 and at most 1.")
     d = values.shape[1]
     if edges.shape != (d, d):
         raise DataError(f"the data has {d} columns but the graph has shape {edges.shape}: they must fit.")

@@ -162,7 +162,7 @@ def fit_gam(x: FloatArray, y: FloatArray, n_basis: int | None = None, penalised:
     m, n_terms = x.shape
     if n_basis is not None and not (n_basis >= 2 and m > 2 + n_terms * (n_basis - 1)):
         raise OptionError(
-            f"n_basis={n_basis!r} will not do: it must be at least 2, and {n_terms} terms of it must leave residual "
+            f"n_basis={n_basis!r} cannot be used: it must be at least 2, and {n_terms} terms of it must leave residual "
             f"degrees of freedom with {m} samples."
         )
     size = n_basis or basis_size(m, n_terms)

@@ -82,7 +82,7 @@ def prune_by_weight(
         weights = regression_on(covariance, candidates & constraints.allowed, order)
     else:
         weights = regression_weights(covariance, order)
-    return constraints.apply(np.abs(weights) >= threshold)
+    return constraints.apply(candidates & (np.abs(weights) >= threshold))
 
 
 def prune_by_bic(

@@ -119,8 +119,7 @@ class GaussianProcessEvidence:
         if max_samples is not None and rows > max_samples:
             values = values[np.linspace(0, rows - 1, int(max_samples)).round().astype(int)]
             self.notes.append(
-                f"The GP evidence uses {max_samples} of the {rows} rows, evenly spaced; "
-                "max_samples=None takes all, at a cost that grows with their cube."
+                f"The GP evidence uses {max_samples} of the {rows} rows, evenly spaced: its cost grows with their cube."
             )
         self.n_samples: int = values.shape[0]
         self.n_variables: int = values.shape[1]
@@ -151,7 +150,7 @@ class GaussianProcessEvidence:
             rows = int(math.sqrt(free / (8 * MATRICES_AT_ONCE)))
             raise DataError(
                 f"the GP evidence of {self.n_samples} rows needs {size_in_words(needed)} for its kernels and "
-                f"{size_in_words(free)} may be used: give at most {rows} rows (max_samples={rows} does it), "
+                f"{size_in_words(free)} may be used: give at most {rows} rows, "
                 "or take score='sparse-linear'."
             )
 

@@ -148,7 +148,7 @@ class SparseScore(OrderScore):
         if table_size is not None:
             check_positive("table_size", table_size, integer=True)
         if penalty < 0 or gamma < 0:
-            raise OptionError(f"penalty={penalty!r} and gamma={gamma!r} will not do: they must not be negative.")
+            raise OptionError(f"penalty={penalty!r} and gamma={gamma!r} cannot be used: they must not be negative.")
         self.name, self.identifies = name, identifies
         self.assumes = assumes or Assumptions()
         self.n_variables = d = local.n_variables

@@ -121,11 +121,13 @@ class SparseLinearScore(OrderScore):
     ) -> None:
         if penalty < 0 or gamma < 0 or penalty + gamma == 0:
             raise OptionError(
-                f"penalty={penalty!r} and gamma={gamma!r} will not do: they must not be negative, nor both zero "
+                f"penalty={penalty!r} and gamma={gamma!r} cannot be used: they must not be negative, nor both zero "
                 "(every graph that is full would score the same)."
             )
         if max_parents is not None and max_parents < 1:
-            raise OptionError(f"max_parents={max_parents!r} will not do: it must be a positive whole number or None.")
+            raise OptionError(
+                f"max_parents={max_parents!r} cannot be used: it must be a positive whole number or None."
+            )
         self.n_samples, self.n_variables = m, d = values.shape
         self.device = torch.device(device)
         scatter = regularised(covariance(values))
