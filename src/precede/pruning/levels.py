@@ -1,0 +1,110 @@
+"""Weights of edges between columns of any kind: a coefficient between numbers, a strength and effects by level else."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from precede.arrays import BoolArray, FloatArray
+from precede.data.kinds import ColumnKind
+from precede.scores.covariance import covariance
+from precede.scores.degenerate_gaussian import indicator_blocks
+
+SMALLEST = 1e-9
+"""Share of the largest eigenvalue below which a direction of the causes counts as none."""
+
+
+class LevelRegression:
+    r"""Each variable's block of columns regressed on those of its parents; categories are indicators.
+
+    Parameters
+    ----------
+    values : (n_samples, n_variables) array
+    kinds : sequence of ColumnKind
+    edges : (n_variables, n_variables) bool array
+
+    Examples
+    --------
+    >>> colour = ColumnKind("categorical", (0.0, 1.0, 2.0), ("blue", "green", "red"))
+    >>> values = np.array([[0.0, 1.0], [0.0, 3.0], [1.0, 6.0], [1.0, 8.0], [2.0, 2.0], [2.0, 2.0]])
+    >>> found = LevelRegression(values, [colour, ColumnKind("number")], np.array([[False, True], [False, False]]))
+    >>> found.effects(["colour", "size"])[0]["effects"]
+    [[0.0], [5.0], [0.0]]
+    """
+
+    def __init__(self, values: FloatArray, kinds: Sequence[ColumnKind], edges: BoolArray) -> None:
+        columns, self.blocks = indicator_blocks(values, kinds)
+        self.kinds, self.edges = kinds, edges
+        self._covariance = covariance(columns)
+        self._coefficients: dict[int, dict[int, FloatArray]] = {}
+        for j in np.flatnonzero(edges.any(axis=0)):
+            parents = np.flatnonzero(edges[:, j]).tolist()
+            joint, _ = self._regress(parents, int(j))
+            widths = np.cumsum([0, *(self._width(p) for p in parents)])
+            self._coefficients[int(j)] = {p: joint[widths[k] : widths[k + 1]] for k, p in enumerate(parents)}
+
+    def _width(self, variable: int) -> int:
+        return self.blocks[variable].stop - self.blocks[variable].start
+
+    def _places(self, variables: Sequence[int]) -> list[int]:
+        return [c for v in variables for c in range(self.blocks[v].start, self.blocks[v].stop)]
+
+    def _regress(self, parents: Sequence[int], target: int) -> tuple[FloatArray, FloatArray]:
+        """Coefficients (columns of the parents, columns of the target), and the covariance that is left."""
+        here, there = self._places(parents), self._places([target])
+        cross = self._covariance[np.ix_(here, there)]
+        spread = np.sqrt(np.maximum(np.diag(self._covariance)[here], np.finfo(float).tiny))
+        scaled = self._covariance[np.ix_(here, here)] / np.outer(spread, spread)
+        weights = np.linalg.pinv(scaled, rcond=SMALLEST, hermitian=True) @ (cross / spread[:, None]) / spread[:, None]
+        return weights, self._covariance[np.ix_(there, there)] - cross.T @ weights
+
+    def weights(self) -> FloatArray:
+        r"""One number for each edge, (n_variables, n_variables).
+
+        The coefficient where cause and effect are one column each (numbers, counts, ordinal and 0/1 columns: for a 0/1
+        effect the difference in probability). Else the strength :math:`\sqrt{1 - (|S_{j|P}| / |S_{j|P \setminus
+        i}|)^{1/b_j}}`, between 0 and 1: for a number the share of its standard deviation, given the other causes,
+        that the category explains.
+        """
+        result = np.zeros(self.edges.shape)
+        for i, j in np.argwhere(self.edges):
+            block = self._coefficients[int(j)][int(i)]
+            result[i, j] = block[0, 0] if block.size == 1 else self._strength(int(i), int(j))
+        return result
+
+    def _strength(self, cause: int, effect: int) -> float:
+        parents = np.flatnonzero(self.edges[:, effect]).tolist()
+        left = self._regress(parents, effect)[1]
+        without = self._regress([p for p in parents if p != cause], effect)[1]
+        values = np.linalg.eigvals(np.linalg.pinv(without, rcond=SMALLEST, hermitian=True) @ left).real
+        ratio = np.clip(values, SMALLEST, 1.0).prod() ** (1 / len(values))
+        return float(np.sqrt(max(0.0, 1 - ratio)))
+
+    def effects(self, names: Sequence[Hashable]) -> list[dict[str, Any]]:
+        """Effects by level for every edge from or to a category, JSON-ready.
+
+        ``effects[k][l]``: for level k of the cause, against its first (one row for a cause that is no category: by its
+        unit), what is added to the effect, or to the probability of its level l.
+        """
+        found = []
+        for i, j in np.argwhere(self.edges):
+            cause, effect = self.kinds[i], self.kinds[j]
+            if "categorical" not in (cause.name, effect.name):
+                continue
+            block = self._coefficients[int(j)][int(i)]
+            if effect.name == "categorical":
+                block = np.column_stack([-block.sum(axis=1), block])  # the first level's indicator is left out
+            if cause.name == "categorical":
+                block = np.vstack([np.zeros(block.shape[1]), block])
+            found.append(
+                {
+                    "cause": str(names[i]),
+                    "effect": str(names[j]),
+                    "cause_levels": list(cause.labels) if cause.name == "categorical" else [],
+                    "effect_levels": list(effect.labels) if effect.name == "categorical" else [],
+                    "effects": (np.round(block, 12) + 0.0).tolist(),
+                }
+            )
+        return found
