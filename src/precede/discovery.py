@@ -28,7 +28,7 @@ from precede.policy.encoders import NormalizationName, PaperEncoderName
 from precede.policy.inputs import InputsName
 from precede.policy.pretrained import load_pretrained
 from precede.progress import ProgressBar, logger
-from precede.pruning.order_to_graph import PruningName, order_to_graph
+from precede.pruning.order_to_graph import PruningName, effects_by_level, order_to_graph
 from precede.pruning.weights import THRESHOLD
 from precede.randomness import RandomState, numpy_rng
 from precede.scores.build import ScoreName, build_score
@@ -71,7 +71,8 @@ class CORL(CausalEstimator):
     ----------
     score : str or OrderScore
         "auto" looks at the data and says why; "linear" assumes equal noise variances; "nongaussian", "quadratic",
-        "gp", "sparse-linear", "sparse-gp", "sparse-gp-additive"; or any object with the interface of
+        "gp", "sparse-linear", "sparse-gp", "sparse-gp-additive"; for columns with levels "discrete-bic", "bdeu",
+        "degenerate-gaussian", "conditional-gaussian"; or any object with the interface of
         :class:`precede.scores.protocol.OrderScore`.
     reward : {"dense", "episodic"}
         CORL-2 or CORL-1.
@@ -138,7 +139,8 @@ class CORL(CausalEstimator):
     Attributes
     ----------
     diagnostics_ : dict
-        Under "search": what the policy alone reached, what polish added, and what the greedy order gets.
+        Under "search": what the policy alone reached, what polish added, and what the greedy order gets. Under
+        "levels", for scores of columns with levels: the effects of and on each level of a category.
 
     Notes
     -----
@@ -155,6 +157,7 @@ class CORL(CausalEstimator):
     """
 
     _policy_: TrainedPolicy | None
+    _takes_categories = True  # its score has the last word
 
     def __init__(
         self,
@@ -267,6 +270,8 @@ class CORL(CausalEstimator):
         identifies = score.identifies
         diagnostics |= {"score": score.name, "identifies": identifies, "search": found.figures}
         diagnostics["remarks"] += list(score.notes)
+        if score.assumes.mechanism == "levels":
+            diagnostics["levels"] = effects_by_level(table, edges)
         if self.diagnose:
             checks = diagnose(
                 table.values, edges, found.order, table.names, score=score.name, noise=self.noise,

@@ -44,7 +44,10 @@ def discover(
     method: Annotated[str, typer.Option("--method", "-m", help="One of 'precede methods'.")] = "corl",
     score: Annotated[
         str | None,
-        typer.Option(help="auto, linear, nongaussian, quadratic, gp, sparse-linear, sparse-gp, sparse-gp-additive."),
+        typer.Option(
+            help="auto, linear, nongaussian, quadratic, gp, sparse-linear, sparse-gp, sparse-gp-additive; for columns "
+            "with levels discrete-bic, bdeu, degenerate-gaussian, conditional-gaussian."
+        ),
     ] = None,
     pruning: Annotated[str | None, typer.Option(help="auto, threshold, bic, cam, cam-f, none.")] = None,
     knowledge: Annotated[Path | None, typer.Option(help="JSON or TOML file with what is known.")] = None,

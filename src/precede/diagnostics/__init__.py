@@ -43,6 +43,16 @@ CHECKS = (
     check_nonlinearity,
 )
 
+OF_NUMBERS = (
+    check_var_sortability,
+    check_r2_sortability,
+    check_standardising,
+    check_normality,
+    check_equal_variances,
+    check_nonlinearity,
+)
+"""Checks that mean nothing where columns have levels."""
+
 
 def diagnose(
     values: FloatArray,
@@ -111,5 +121,6 @@ def diagnose(
         constraints,
         confidence,
     )
-    found = [check(learned) for check in CHECKS]
+    levels = learned.assumptions.mechanism == "levels"
+    found = [check(learned) for check in CHECKS if not (levels and check in OF_NUMBERS)]
     return [check for check in found if check is not None]

@@ -46,7 +46,7 @@ class LevelRegression:
             self._coefficients[int(j)] = {p: joint[widths[k] : widths[k + 1]] for k, p in enumerate(parents)}
 
     def _width(self, variable: int) -> int:
-        return self.blocks[variable].stop - self.blocks[variable].start
+        return len(self._places([variable]))
 
     def _places(self, variables: Sequence[int]) -> list[int]:
         return [c for v in variables for c in range(self.blocks[v].start, self.blocks[v].stop)]

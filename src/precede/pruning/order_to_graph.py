@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.load import Table
+from precede.errors import OptionError
 from precede.graph.dags import full_dag
 from precede.knowledge import Constraints
 from precede.pruning.cam import prune_by_gam
 from precede.pruning.weights import prune_by_bic, prune_by_weight, regression_on
 from precede.scores.covariance import covariance, regularised
 from precede.scores.protocol import OrderScore
+
+if TYPE_CHECKING:
+    from precede.pruning.levels import LevelRegression
 
 PruningName = Literal["auto", "threshold", "bic", "cam", "cam-f", "none"]
 
@@ -46,9 +50,14 @@ def order_to_graph(
     -------
     edges : (n_variables, n_variables) bool array
     weights : (n_variables, n_variables) array
-        Of the linear regression on the parents, or strengths of the smooth terms.
+        Of the linear regression on the parents, strengths of the smooth terms, or what
+        :class:`precede.pruning.levels.LevelRegression` says about columns with levels.
     """
     linear = score.assumes.linear
+    if score.assumes.mechanism == "levels" and pruning not in ("auto", "none"):
+        raise OptionError(
+            f"pruning={pruning!r} will not do with score={score.name!r}, whose parent sets are the graph: use 'auto'."
+        )
     own = score.graph(order) if pruning in ("auto", "none") else None
     if pruning == "auto":
         pruning = "none" if own is not None else "bic" if linear else "cam"
@@ -66,6 +75,19 @@ def order_to_graph(
             ).edges
         case "none":
             edges = candidates if own is None else own
+    if score.assumes.mechanism == "levels":
+        return edges, _by_level(table, edges).weights()
     if linear:
         return edges, regression_on(matrix, edges, order)
     return edges, prune_by_gam(table.values, edges, required=edges, test="f").strengths
+
+
+def effects_by_level(table: Table, edges: BoolArray) -> list[dict[str, Any]]:
+    """Effects of and on each level of the categories, JSON-ready (see :mod:`precede.pruning.levels`)."""
+    return _by_level(table, edges).effects(table.names)
+
+
+def _by_level(table: Table, edges: BoolArray) -> LevelRegression:
+    from precede.pruning.levels import LevelRegression  # here: its blocks come with compiled code
+
+    return LevelRegression(table.values, table.kinds, edges)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-MechanismKind = Literal["linear", "additive", "any"]
+MechanismKind = Literal["linear", "additive", "levels", "any"]
 GaussianNoise = Literal["assumed", "excluded", "free"]
 
 
@@ -15,8 +15,9 @@ class Assumptions:
 
     Parameters
     ----------
-    mechanism : "linear", "additive" or "any"
-        How effects depend on their causes: weighted sums, curves (checks fit them as sums of splines), or not said.
+    mechanism : "linear", "additive", "levels" or "any"
+        How effects depend on their causes: weighted sums, curves (checks fit them as sums of splines), by the levels of
+        columns (residuals then have no shape to check), or not said.
     equal_variances : bool
         Whether the noise of every variable has the same variance; then the result depends on the columns' scales.
     gaussian : "assumed", "excluded" or "free"

@@ -6,10 +6,13 @@ from typing import Literal, get_args
 
 import torch
 
+from precede.data.kinds import refuse_categories
 from precede.data.load import Table
 from precede.errors import OptionError, check_choice, listed
 from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
+from precede.scores.by_kind import ASSUMED as ASSUMED_BY_KIND
+from precede.scores.by_kind import KIND_SCORES, KindScoreName, build_by_kind
 from precede.scores.gp import GPScore
 from precede.scores.linear import LinearScore, Noise
 from precede.scores.nongaussian import NonGaussianScore
@@ -19,7 +22,11 @@ from precede.scores.quadratic import QuadraticScore
 from precede.scores.sparse_gp import ASSUMED, sparse_gp_score
 from precede.scores.sparse_linear import SparseLinearScore
 
-ScoreName = Literal["linear", "nongaussian", "quadratic", "gp", "sparse-linear", "sparse-gp", "sparse-gp-additive"]
+NumberScoreName = Literal[
+    "linear", "nongaussian", "quadratic", "gp", "sparse-linear", "sparse-gp", "sparse-gp-additive"
+]
+ScoreName = NumberScoreName | KindScoreName
+SCORE_NAMES: tuple[ScoreName, ...] = (*get_args(NumberScoreName), *KIND_SCORES)
 
 
 NOISES: dict[ScoreName, tuple[NoiseName, ...]] = {
@@ -30,6 +37,7 @@ NOISES: dict[ScoreName, tuple[NoiseName, ...]] = {
     "sparse-linear": SparseLinearScore.noises,
     "sparse-gp": SparseScore.noises,
     "sparse-gp-additive": SparseScore.noises,
+    **dict.fromkeys(KIND_SCORES, ()),
 }
 
 
@@ -43,7 +51,7 @@ def assumptions_of(name: str | None, noise: str = "auto") -> Assumptions:
     """
     classes = (LinearScore, NonGaussianScore, QuadraticScore, GPScore, SparseLinearScore)
     known = {cls.name: cls.assumes for cls in classes}
-    known |= {"sparse-gp": ASSUMED["joint"], "sparse-gp-additive": ASSUMED["additive"]}
+    known |= {"sparse-gp": ASSUMED["joint"], "sparse-gp-additive": ASSUMED["additive"]} | ASSUMED_BY_KIND
     found = known.get(name or "", Assumptions())
     return found.with_equal_variances() if noise == "equal" and name in known else found
 
@@ -63,14 +71,18 @@ def build_score(
     Only the tables of GP evidence take long enough for ``max_time`` (seconds, of which a table may take half) and
     ``verbose`` (a progress bar) to matter: see :func:`precede.scores.sparse_gp.sparse_gp_score`.
     """
-    check_choice("score", name, ["auto", *get_args(ScoreName)])
+    check_choice("score", name, ["auto", *SCORE_NAMES])
     check_choice("noise", noise, get_args(NoiseName))
     if noise != "auto" and noise not in NOISES[name]:
         able = [other for other, noises in NOISES.items() if noise in noises]
         raise OptionError(f"score={name!r} does not take noise={noise!r}: {listed(able)} do.")
+    if name not in KIND_SCORES:
+        refuse_categories(table.names, table.kinds, f"score={name!r}")
     values = table.values
     nonlinear: Noise = "unequal" if noise == "auto" else noise
     match name:
+        case "discrete-bic" | "bdeu" | "degenerate-gaussian" | "conditional-gaussian":
+            return build_by_kind(name, table, constraints)
         case "linear":
             return LinearScore(values, noise="equal" if noise == "auto" else noise, device=device)
         case "nongaussian":

@@ -11,9 +11,10 @@ from scipy import stats
 from precede.arrays import FloatArray
 from precede.data.load import Table
 from precede.errors import DataError
+from precede.scores.by_kind import KindScoreName, score_for
 from precede.scores.covariance import covariance, regularised
 
-ChosenName = Literal["nongaussian", "sparse-linear", "sparse-gp"]
+ChosenName = Literal["nongaussian", "sparse-linear", "sparse-gp"] | KindScoreName
 
 MOST_ROWS = 3000
 """Rows that are looked at, evenly spaced: enough for every test here."""
@@ -55,6 +56,8 @@ class Choice:
 def choose_score(table: Table) -> Choice:
     r"""Choose a score from what the data show.
 
+    Where columns have levels or are counts, their kinds decide (:func:`precede.scores.by_kind.score_for`). Else:
+
     1. *Curved?* For the d most dependent pairs of variables, held-out likelihood of a bivariate model is compared:
        :math:`-H(x) - H(y - \hat f(x))` with :math:`\hat f` a spline or a line, each in its better direction, and the
        entropies H free of any shape. (In linear non-Gaussian data the regression of a cause on its effect is curved
@@ -86,6 +89,9 @@ def choose_score(table: Table) -> Choice:
     >>> print(choice.reason)
     100 % of the most dependent pairs are curved: nonlinear.
     """
+    by_kind = score_for(table.kinds)
+    if by_kind is not None:
+        return Choice(*by_kind, {})
     rows = table.values
     if len(rows) > MOST_ROWS:
         rows = rows[np.linspace(0, len(rows) - 1, MOST_ROWS).round().astype(int)]

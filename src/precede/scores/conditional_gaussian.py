@@ -14,6 +14,7 @@ from precede.arrays import FloatArray, IntArray
 from precede.data.load import Table
 from precede.errors import OptionError
 from precede.knowledge import Constraints
+from precede.scores.by_kind import ASSUMED
 from precede.scores.counting import cells_of
 from precede.scores.degenerate_gaussian import SMALLEST_VARIANCE
 from precede.scores.grow_shrink import GrowShrinkScore, ParentSet
@@ -43,8 +44,8 @@ class ConditionalGaussianFamilies:
     .. math:: J(Y) = \sum_c N_c \log \frac{N_c}{m} + \log \mathcal N(Y_c; \mu_c, \Sigma_c)
               - \mathrm{penalty} \cdot \tfrac12 \log m \Big( q - 1 + q \frac{n_Y (n_Y + 3)}{2} \Big),
 
-    with q the product of the numbers of levels and :math:`n_Y` that of numeric columns. Markov-equivalent graphs have the
-    same sum. A cell's covariance is drawn towards that within all cells by two rows.
+    with q the product of the numbers of levels and :math:`n_Y` the number of numeric columns. Markov-equivalent graphs
+    have the same sum. A cell's covariance is drawn towards that within all cells by two rows.
 
     Parameters
     ----------
@@ -62,9 +63,7 @@ class ConditionalGaussianFamilies:
     Andrews, Ramsey, Cooper (2018). Scoring Bayesian networks of mixed variables. Int. J. Data Sci. Anal. 6.
     """
 
-    def __init__(
-        self, numbers: FloatArray, codes: IntArray, levels: Sequence[int], *, penalty: float = 1.0
-    ) -> None:
+    def __init__(self, numbers: FloatArray, codes: IntArray, levels: Sequence[int], *, penalty: float = 1.0) -> None:
         if penalty <= 0:
             raise OptionError(f"penalty={penalty!r} will not do: it must be positive.")
         self.n_samples, self.n_variables = numbers.shape
@@ -130,7 +129,9 @@ def conditional_gaussian_score(
     for k in np.flatnonzero(discrete):
         codes[:, k] = table.kinds[k].codes(table.values[:, k])
     local = ConditionalGaussianFamilies(table.values, codes, levels, penalty=penalty)
-    return GrowShrinkScore(local, "conditional-gaussian", constraints=constraints)
+    return GrowShrinkScore(
+        local, "conditional-gaussian", assumes=ASSUMED["conditional-gaussian"], constraints=constraints
+    )
 
 
 @njit(cache=True, nogil=True)

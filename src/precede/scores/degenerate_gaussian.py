@@ -14,6 +14,7 @@ from precede.data.kinds import ColumnKind
 from precede.data.load import Table
 from precede.errors import OptionError
 from precede.knowledge import Constraints
+from precede.scores.by_kind import ASSUMED
 from precede.scores.covariance import covariance
 from precede.scores.grow_shrink import GrowShrinkScore, ParentSet
 
@@ -110,9 +111,7 @@ class DegenerateGaussianFamilies:
     def _fits(self, variable: int, parents: ParentSet, wanted: Array, out: FloatArray) -> float:
         members = np.array(parents, dtype=np.int64)
         return float(
-            conditional_log_determinants(
-                self._correlation, self._start, self._width, variable, members, wanted, out
-            )
+            conditional_log_determinants(self._correlation, self._start, self._width, variable, members, wanted, out)
         )
 
 
@@ -125,7 +124,13 @@ def degenerate_gaussian_score(
     spread = np.sqrt(np.diag(matrix))
     spread[spread == 0] = 1.0  # a level that a resample has lost
     local = DegenerateGaussianFamilies(matrix / np.outer(spread, spread), blocks, table.n_samples, penalty=penalty)
-    return GrowShrinkScore(local, "degenerate-gaussian", max_parents=table.n_variables, constraints=constraints)
+    return GrowShrinkScore(
+        local,
+        "degenerate-gaussian",
+        assumes=ASSUMED["degenerate-gaussian"],
+        max_parents=table.n_variables,
+        constraints=constraints,
+    )
 
 
 @njit(cache=True, nogil=True)

@@ -11,6 +11,7 @@ from precede.arrays import FloatArray, IntArray
 from precede.data.load import Table
 from precede.errors import DataError, OptionError, listed
 from precede.knowledge import Constraints
+from precede.scores.by_kind import ASSUMED
 from precede.scores.counting import families_with_one_more, family
 from precede.scores.grow_shrink import GrowShrinkScore, ParentSet
 
@@ -53,7 +54,9 @@ class DiscreteFamilies:
         self, codes: IntArray, levels: Sequence[int], *, penalty: float = 1.0, sample_size: float | None = None
     ) -> None:
         if penalty <= 0 or (sample_size is not None and sample_size <= 0):
-            raise OptionError(f"penalty={penalty!r} and sample_size={sample_size!r} will not do: they must be positive.")
+            raise OptionError(
+                f"penalty={penalty!r} and sample_size={sample_size!r} will not do: they must be positive."
+            )
         self.n_samples, self.n_variables = codes.shape
         self.codes = np.ascontiguousarray(codes.T.astype(np.uint8 if max(levels) <= 256 else np.int64))
         self.levels = np.array(levels, dtype=np.int64)
@@ -75,17 +78,16 @@ class DiscreteFamilies:
         wanted[[variable, *parents]] = False
         price = np.zeros(self.n_variables)
         if not self.prior:
-            price = self.price * self._parameters(variable, parents) * self.levels
+            price += self.price * self._parameters(variable, parents) * self.levels
             # the likelihood is at most 0: where even that does not pay, nothing is counted
             wanted &= -price > self.of(variable, parents)
         fits = np.full(self.n_variables, -np.inf)
-        families_with_one_more(
-            self.codes, self.levels, variable, members, wanted, self._entropy, self.prior, fits
-        )
+        families_with_one_more(self.codes, self.levels, variable, members, wanted, self._entropy, self.prior, fits)
         return fits - price
 
     def _parameters(self, variable: int, parents: ParentSet) -> float:
-        return float(self.levels[variable] - 1) * math.prod(self.levels[list(parents)].astype(float).tolist())
+        combinations = math.prod(float(self.levels[parent]) for parent in parents)
+        return float(self.levels[variable] - 1) * combinations
 
 
 def discrete_codes(table: Table) -> tuple[IntArray, list[int]]:
@@ -110,4 +112,5 @@ def discrete_score(
     """Order score of a table of discrete columns: "discrete-bic", or "bdeu" with a prior sample size."""
     codes, levels = discrete_codes(table)
     local = DiscreteFamilies(codes, levels, penalty=penalty, sample_size=sample_size)
-    return GrowShrinkScore(local, "discrete-bic" if sample_size is None else "bdeu", constraints=constraints)
+    name = "discrete-bic" if sample_size is None else "bdeu"
+    return GrowShrinkScore(local, name, assumes=ASSUMED[name], constraints=constraints)

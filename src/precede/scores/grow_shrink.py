@@ -11,10 +11,13 @@ from torch import Tensor
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import KnowledgeError
 from precede.knowledge import Constraints
+from precede.scores.assumptions import Assumptions
 from precede.scores.protocol import OrderScore
 from precede.ties import TOLERANCE
 
 ParentSet = tuple[int, ...]
+
+LEVELS = Assumptions("levels")
 
 CPDAG_NOTE = (
     "The score is the same for Markov-equivalent graphs: only the CPDAG is identified, and the direction of an "
@@ -83,6 +86,8 @@ class GrowShrinkScore(OrderScore):
     ----------
     local : FamilyScore
     name : str
+    assumes : Assumptions
+        What the local score takes for granted.
     max_parents : int
         Largest parent set; what is required does not count.
     constraints : Constraints, optional
@@ -105,10 +110,17 @@ class GrowShrinkScore(OrderScore):
     identifies = "cpdag"
 
     def __init__(
-        self, local: FamilyScore, name: str, *, max_parents: int = 8, constraints: Constraints | None = None
+        self,
+        local: FamilyScore,
+        name: str,
+        *,
+        assumes: Assumptions = LEVELS,
+        max_parents: int = 8,
+        constraints: Constraints | None = None,
     ) -> None:
         d = local.n_variables
         self.local, self.name, self.n_variables, self.max_parents = local, name, d, max_parents
+        self.assumes = assumes
         self.device = torch.device("cpu")
         self.notes = [CPDAG_NOTE]
         constraints = constraints or Constraints.none(d)
@@ -198,9 +210,6 @@ class GrowShrinkScore(OrderScore):
             answers.append(self._settle(variable, before))
             before |= 1 << variable
         return answers
-
-    def total(self, sums: Tensor) -> Tensor:
-        return sums
 
     def bounds(self) -> Tensor:
         everything = (1 << self.n_variables) - 1

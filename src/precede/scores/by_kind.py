@@ -1,0 +1,81 @@
+"""Scores of columns with levels: which one the kinds of columns call for, what it assumes, and how it is built."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+from precede.data.kinds import ColumnKind
+from precede.data.load import Table
+from precede.knowledge import Constraints
+from precede.scores.assumptions import Assumptions
+from precede.scores.protocol import OrderScore
+
+KindScoreName = Literal["discrete-bic", "bdeu", "degenerate-gaussian", "conditional-gaussian"]
+KIND_SCORES: tuple[KindScoreName, ...] = get_args(KindScoreName)
+
+PRIOR_SAMPLE_SIZE = 10.0
+"""Of BDeu: how many rows the prior counts for."""
+
+MANY_STEPS = 5
+"""From so many levels on, ordinal columns among themselves are taken as numbers."""
+
+TABLES = Assumptions(
+    "levels", words="Every variable has levels, and their probabilities depend on its causes in any way at all."
+)
+ASSUMED: dict[str, Assumptions] = {
+    "discrete-bic": TABLES,
+    "bdeu": TABLES,
+    "degenerate-gaussian": Assumptions(
+        "levels",
+        words="Every number, and every indicator of a category, is a weighted sum of few causes (numbers and "
+        "indicators) plus noise.",
+    ),
+    "conditional-gaussian": Assumptions(
+        "levels",
+        words="Within each combination of categories, the numbers are linear in each other with Gaussian noise.",
+    ),
+}
+
+
+def score_for(kinds: Sequence[ColumnKind]) -> tuple[KindScoreName, str] | None:
+    """The score that kinds of columns call for, and why; None where all are numbers.
+
+    Counts and columns with levels break what scores that tell directions assume (their noise is not what it was
+    without rounding), so these are scored by what identifies the CPDAG only.
+
+    Examples
+    --------
+    >>> score_for([ColumnKind("number"), ColumnKind("count")])[0]
+    'degenerate-gaussian'
+    """
+    if all(kind.name == "number" for kind in kinds):
+        return None
+    steps = all(kind.name == "ordinal" and kind.n_levels >= MANY_STEPS for kind in kinds)
+    if all(kind.discrete for kind in kinds) and not steps:
+        return "discrete-bic", "Every column has levels: probabilities are counted, and only the CPDAG can be told."
+    special = sum(kind.name != "number" for kind in kinds)
+    return (
+        "degenerate-gaussian",
+        f"{special} of {len(kinds)} columns are counts or have levels: categories are taken as indicators beside "
+        "numbers, and only the CPDAG can be told.",
+    )
+
+
+def build_by_kind(name: KindScoreName, table: Table, constraints: Constraints) -> OrderScore:
+    """Build a score of columns with levels."""
+    # imported here, so that nobody else waits for a compiler
+    match name:
+        case "discrete-bic" | "bdeu":
+            from precede.scores.discrete import discrete_score
+
+            prior = PRIOR_SAMPLE_SIZE if name == "bdeu" else None
+            return discrete_score(table, sample_size=prior, constraints=constraints)
+        case "degenerate-gaussian":
+            from precede.scores.degenerate_gaussian import degenerate_gaussian_score
+
+            return degenerate_gaussian_score(table, constraints=constraints)
+        case "conditional-gaussian":
+            from precede.scores.conditional_gaussian import conditional_gaussian_score
+
+            return conditional_gaussian_score(table, constraints=constraints)
