@@ -111,7 +111,7 @@ def test_max_time_ends_the_training(chain):
         {"batch_size": 16},
         {"validation_share": 0.5},
         {"penalty": 10.0},
-        {"standardize": True},
+        {"standardize": False},
         {"clamp": 0.1},
     ],
 )

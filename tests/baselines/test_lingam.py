@@ -54,7 +54,7 @@ def test_ica_options_are_read() -> None:
     loose = ICALiNGAM(tolerance=0.5, random_state=0, verbose=False).fit(data)
     tight = ICALiNGAM(tolerance=1e-9, random_state=0, verbose=False).fit(data)
     assert loose.diagnostics_["ica_iterations"] < tight.diagnostics_["ica_iterations"]
-    assert ICALiNGAM(threshold=50.0, random_state=0, verbose=False).fit(data).graph_.n_edges == 0
+    assert ICALiNGAM(pruning="threshold", threshold=50.0, random_state=0, verbose=False).fit(data).graph_.n_edges == 0
     assert ICALiNGAM(pruning="none", random_state=0, verbose=False).fit(data).graph_.n_edges == 15
     for wrong in ({"max_iterations": 0}, {"tolerance": -1.0}, {"pruning": "cut"}, {"threshold": -1.0}):
         with pytest.raises(OptionError, match=next(iter(wrong))):

@@ -15,7 +15,6 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from precede.cli import app
-from precede.discovery import CORL
 from precede.errors import OptionError, PrecedeError
 from precede.experiments import runner
 from precede.experiments.cells import Cell, Data, Experiment, Method
@@ -27,6 +26,7 @@ from precede.experiments.published import Published
 from precede.experiments.reproduce import parse_seeds, reproduce
 from precede.experiments.runner import run_cell
 from precede.experiments.summary import summarize, verdict_on
+from precede.options import check_options
 
 SMALL = Data("er1", "er", 5, 1, n_samples=200)
 TINY = Experiment(
@@ -214,8 +214,8 @@ def test_merge_takes_the_fits_that_two_experiments_share(tmp_path: Path) -> None
 def test_options_go_together(design: Experiment) -> None:
     for method in design.methods:
         model = method.build()
-        if isinstance(model, CORL):
-            model._check_options()
+        check_options(type(model), model.get_params(deep=False))
+        model._check_together()
 
 
 def test_a_copy_of_a_commit_can_be_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,7 +34,7 @@ class DirectLiNGAM(OrderMethod):
     pruning : {"threshold", "bic", "lasso", "none"}
         See :func:`precede.baselines.order_pruning.findings_from_order`; the ``lingam`` package has the adaptive lasso.
     threshold : float
-        Smallest weight that stays.
+        Smallest weight that stays, for ``pruning="threshold"``: the CORL paper's, in the units of the data.
     knowledge : Knowledge, optional
         Only permitted variables are considered at each step; edges are dropped or added.
     max_time : float, optional
@@ -45,7 +45,8 @@ class DirectLiNGAM(OrderMethod):
     Notes
     -----
     Deviations from the paper: the pairwise likelihood ratio instead of the kernel measure of dependence, as in the
-    authors' own current package; pruning by a threshold instead of the adaptive lasso, as for every order here.
+    authors' own current package; pruning by the extended BIC
+    instead of the adaptive lasso; neither depends on the units.
 
     Examples
     --------

@@ -37,7 +37,7 @@ class EqVar(OrderMethod):
     knowledge : Knowledge, optional
         Only permitted variables are considered at each step; edges are dropped or added.
     max_time : float, optional
-        Seconds after which the lasso leaves the remaining variables to the threshold.
+        Seconds after which the lasso leaves the remaining variables to the BIC.
     verbose : bool
         Show progress.
 

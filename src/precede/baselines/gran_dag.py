@@ -171,7 +171,7 @@ class GranDAG(CausalEstimator):
     cutoff : float or None
         Largest p-value of an edge in CAM pruning; None leaves the pruning out.
     standardize : bool
-        Scale the columns to variance one for training; needed where units differ by orders of magnitude.
+        Scale the columns to variance one for training; False is the authors' program, which depends on the units.
     max_time : float or None
         Seconds of neighbour selection (half of them at most) and training; thresholding and pruning come after.
     device : str
@@ -227,7 +227,7 @@ class GranDAG(CausalEstimator):
         clamp: NotNegative = 1e-4,
         select: bool | Literal["auto"] = "auto",
         cutoff: Share | None = 0.001,
-        standardize: bool = False,
+        standardize: bool = True,
         max_time: Positive | None = None,
         device: DeviceName = "auto",
         random_state: RandomState = None,

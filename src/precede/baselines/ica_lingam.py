@@ -19,10 +19,14 @@ from precede.knowledge import Constraints
 from precede.options import Count, NotNegative, Positive
 from precede.progress import ProgressBar
 from precede.randomness import RandomState, numpy_rng
-from precede.scores.covariance import covariance, regularised
+from precede.scores.covariance import covariance, regularised, standardized
 
 ITERATIONS_AT_ONCE = 25
 """FastICA is run in pieces, so that the clock and the progress bar are looked at between them."""
+
+NOT_CONVERGED = (
+    "FastICA did not converge in {} iterations: another seed, or rounding on another machine, may give another order."
+)
 
 
 class ICALiNGAM(CausalEstimator):
@@ -47,7 +51,9 @@ class ICALiNGAM(CausalEstimator):
         See :func:`precede.baselines.order_pruning.findings_from_order`; the ``lingam`` package has the adaptive lasso,
         the authors' original program tests by resampling.
     threshold : float
-        Smallest weight that stays.
+        Smallest weight that stays, for ``pruning="threshold"``: the CORL paper's, in the units of the data.
+    standardize : bool
+        Scale the columns to variance one first, without which steps 2 and 4 depend on the units; False is the paper.
     random_state : int, Generator or None
         Of FastICA's start.
     max_time : float, optional
@@ -57,8 +63,9 @@ class ICALiNGAM(CausalEstimator):
 
     Notes
     -----
-    Deviations from the paper: step 4 bisects over the number of zeros, which gives the same order; pruning is by a
-    threshold. ``diagnostics_["converged"]`` says whether FastICA did; on Gaussian data it has nothing to find.
+    Deviations from the paper: step 4 bisects over the number of zeros, which gives the same order; columns are
+    standardized; pruning is by the extended BIC. ``diagnostics_["converged"]`` says whether FastICA did; on Gaussian
+    data it has nothing to find.
 
     Examples
     --------
@@ -73,8 +80,9 @@ class ICALiNGAM(CausalEstimator):
         self,
         max_iterations: Count = 1000,
         tolerance: Positive = 1e-4,
-        pruning: OrderPruning = "threshold",
+        pruning: OrderPruning = "bic",
         threshold: NotNegative = 0.3,
+        standardize: bool = True,
         random_state: RandomState = None,
         max_time: Positive | None = None,
         verbose: bool = True,
@@ -83,13 +91,15 @@ class ICALiNGAM(CausalEstimator):
         self.tolerance = tolerance
         self.pruning = pruning
         self.threshold = threshold
+        self.standardize = standardize
         self.random_state = random_state
         self.max_time = max_time
         self.verbose = verbose
 
     def _learn(self, table: Table) -> Findings:
         deadline = Deadline(self.max_time)
-        unmixing, n_iterations, converged = self._independent_components(table.values, deadline)
+        values = standardized(table.values) if self.standardize else table.values
+        unmixing, n_iterations, converged = self._independent_components(values, deadline)
         return findings_from_order(
             table,
             order_of(unmixing),
@@ -99,6 +109,7 @@ class ICALiNGAM(CausalEstimator):
             deadline,
             verbose=self.verbose,
             converged=converged,
+            remarks=[*table.remarks, *([] if converged else [NOT_CONVERGED.format(n_iterations)])],
             ica_iterations=n_iterations,
         )
 
@@ -106,6 +117,8 @@ class ICALiNGAM(CausalEstimator):
         """FastICA with log cosh on whitened data: the unmixing matrix, iterations done, whether it converged."""
         eigenvalues, vectors = np.linalg.eigh(regularised(covariance(values)))
         whitening = (vectors / np.sqrt(eigenvalues)).T  # shape: (components, variables)
+        if self.standardize:
+            whitening = vectors @ whitening  # symmetric: rounding cannot flip the sign of a component
         white = (values - values.mean(axis=0)) @ whitening.T
         rotation = numpy_rng(self.random_state).normal(size=whitening.shape)
         done, converged = 0, False

@@ -52,7 +52,8 @@ class L1OBS(CausalEstimator):
         which tells orders apart only up to Markov equivalence.
     threshold : float or None
         Drop edges with a smaller absolute weight in the end, as the CORL paper does with this method's graphs
-        (Section 5.1); None keeps them all.
+        (Section 5.1); None keeps them all. With ``variance="free"``, where units mean nothing, the weights are those
+        between standardized columns.
     knowledge : Knowledge, optional
     max_time : float, optional
         Seconds; the best order so far is kept.
@@ -120,7 +121,9 @@ class L1OBS(CausalEstimator):
                 if search.exhausted():
                     break
         parents = families.graph(search.best_order)
-        edges, weights = parent_weights(matrix, parents, search.best_order, self.threshold, constraints)
+        edges, weights = parent_weights(
+            matrix, parents, search.best_order, self.threshold, constraints, standardized=self.variance == "free"
+        )
         return Findings(
             edges,
             search.best_order,

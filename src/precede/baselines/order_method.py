@@ -29,7 +29,7 @@ class OrderMethod(CausalEstimator):
 
     def __init__(
         self,
-        pruning: OrderPruning = "threshold",
+        pruning: OrderPruning = "bic",
         threshold: NotNegative = 0.3,
         knowledge: Knowledge | None = None,
         max_time: Positive | None = None,

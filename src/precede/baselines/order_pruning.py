@@ -44,7 +44,7 @@ def findings_from_order(
         Regress on all predecessors and drop :math:`|w| <` ``threshold`` (Section 5.1 of the CORL paper); drop what
         the extended BIC drops; adaptive lasso by BIC (:func:`adaptive_lasso`); or keep every predecessor.
     threshold : float
-        For ``pruning="threshold"``, and for the variables that the lasso could not reach in time.
+        For ``pruning="threshold"``, in the units of the data; the others do not depend on them.
     constraints : Constraints
         Forbidden predecessors are left out, required edges kept.
     deadline : Deadline
@@ -60,7 +60,7 @@ def findings_from_order(
         case "bic":
             edges = prune_by_bic(moments, order, table.n_samples, constraints)
         case "lasso":
-            edges = prune_by_lasso(moments, order, table.n_samples, threshold, constraints, deadline, verbose=verbose)
+            edges = prune_by_lasso(moments, order, table.n_samples, constraints, deadline, verbose=verbose)
         case "none":
             edges = constraints.apply(full_dag(order))
     weights = regression_on(moments, edges, order)
@@ -71,15 +71,14 @@ def prune_by_lasso(
     moments: FloatArray,
     order: IntArray,
     n_samples: int,
-    threshold: float,
     constraints: Constraints,
     deadline: Deadline,
     *,
     verbose: bool,
 ) -> BoolArray:
-    """Keep the predecessors that the adaptive lasso keeps; after the deadline, those of large enough weight."""
+    """Keep the predecessors that the adaptive lasso keeps; after the deadline, those that the BIC keeps."""
     candidates = full_dag(order) & constraints.allowed
-    edges = prune_by_weight(moments, order, threshold, constraints)
+    edges = prune_by_bic(moments, order, n_samples, constraints)
     with ProgressBar("Lasso", len(order), verbose) as bar:
         for done, j in enumerate(order):
             if deadline.passed():

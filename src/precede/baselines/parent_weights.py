@@ -8,7 +8,13 @@ from precede.pruning.weights import regression_on
 
 
 def parent_weights(
-    covariance: FloatArray, parents: BoolArray, order: IntArray, threshold: float | None, constraints: Constraints
+    covariance: FloatArray,
+    parents: BoolArray,
+    order: IntArray,
+    threshold: float | None,
+    constraints: Constraints,
+    *,
+    standardized: bool = False,
 ) -> tuple[BoolArray, FloatArray]:
     r"""Regress each variable on its parents and drop small weights.
 
@@ -24,6 +30,8 @@ def parent_weights(
     threshold : float or None
         None keeps every parent.
     constraints : Constraints
+    standardized : bool
+        The threshold is for the weights between standardized columns; those returned are in the units of the data.
 
     Returns
     -------
@@ -41,5 +49,7 @@ def parent_weights(
     """
     candidates = constraints.apply(parents)
     weights = regression_on(covariance, candidates, order)
-    edges = constraints.apply(candidates & (np.abs(weights) >= (threshold or 0.0)))
+    scale = np.sqrt(np.diag(covariance)) if standardized else np.ones(len(covariance))
+    large = np.abs(weights) * scale[:, None] / scale >= (threshold or 0.0)
+    edges = constraints.apply(candidates & large)
     return edges, np.where(edges, weights, 0.0)

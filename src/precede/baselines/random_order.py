@@ -22,12 +22,12 @@ class RandomOrder(OrderMethod):
     pruning : {"threshold", "bic", "lasso", "none"}
         See :func:`precede.baselines.order_pruning.findings_from_order`.
     threshold : float
-        Smallest weight that stays.
+        Smallest weight that stays, for ``pruning="threshold"``, which is the paper's.
     knowledge : Knowledge, optional
         The drawn order is mended to keep the precedences, edges are dropped or added.
     random_state : int, Generator or None
     max_time : float, optional
-        Seconds after which the lasso leaves the remaining variables to the threshold.
+        Seconds after which the lasso leaves the remaining variables to the BIC.
     verbose : bool
         Show progress.
 
@@ -41,7 +41,7 @@ class RandomOrder(OrderMethod):
 
     def __init__(
         self,
-        pruning: OrderPruning = "threshold",
+        pruning: OrderPruning = "bic",
         threshold: NotNegative = 0.3,
         knowledge: Knowledge | None = None,
         random_state: RandomState = None,

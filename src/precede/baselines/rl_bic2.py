@@ -100,7 +100,8 @@ class RLBIC2(CausalEstimator):
     patience : int or None
         Stop when most graphs are DAGs and the best one has not changed for as many iterations; None never does.
     threshold : float
-        Edges need a larger absolute regression weight.
+        Edges need a larger absolute regression weight; with ``noise="unequal"``, where units mean nothing, that between
+        standardized columns.
     max_time : float or None
         Seconds after which the best graph is taken.
     device : str
@@ -220,7 +221,8 @@ class RLBIC2(CausalEstimator):
                 history.append(record)
                 bar.update(record["iteration"], **{k: record[k] for k in ("reward", "best_score", "cyclic")})
         weights = regression_weights(table.values, search.graph)
-        edges, threshold = strongest_dag(weights, self.threshold)
+        scale = table.values.std(axis=0) if self.noise == "unequal" else np.ones(table.n_variables)
+        edges, threshold = strongest_dag(weights * scale[:, None] / scale, self.threshold)
         return Findings(
             edges,
             weights=weights * edges,

@@ -31,7 +31,7 @@ class SortRegress(OrderMethod):
     knowledge : Knowledge, optional
         The sorted order is mended to keep the precedences, edges are dropped or added.
     max_time : float, optional
-        Seconds after which the lasso leaves the remaining variables to the threshold.
+        Seconds after which the lasso leaves the remaining variables to the BIC.
     verbose : bool
         Show progress.
 

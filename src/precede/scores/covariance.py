@@ -38,6 +38,21 @@ def covariance(values: FloatArray) -> FloatArray:
     return result
 
 
+def standardized(values: FloatArray) -> FloatArray:
+    """Columns of mean zero and variance one, whatever their units; squares of raw values may overflow or vanish.
+
+    Examples
+    --------
+    >>> standardized(np.array([[1e-200, 3.0], [3e-200, 5.0]]))
+    array([[-1., -1.],
+           [ 1.,  1.]])
+    """
+    centred = values - values.mean(axis=0)
+    centred = centred / np.abs(centred).max(axis=0)
+    result: FloatArray = centred / np.sqrt((centred**2).mean(axis=0))
+    return result
+
+
 def regularised(matrix: FloatArray) -> FloatArray:
     """Add a small ridge to a singular covariance (collinear columns, fewer rows than columns); else leave it alone."""
     scale = np.sqrt(np.diag(matrix))
