@@ -33,7 +33,7 @@ def default_corl(score: str) -> Method:
     return Method("corl", "corl", options={"score": score})
 
 
-THRESHOLDED = {"pruning": "threshold"}
+THRESHOLDED: dict[str, object] = {"pruning": "threshold"}
 AS_PUBLISHED: dict[str, dict[str, object]] = {
     "random": THRESHOLDED,
     "direct-lingam": THRESHOLDED,
