@@ -9,6 +9,7 @@ from sklearn.base import clone
 import precede as pc
 from precede.errors import KnowledgeError, OptionError
 from precede.scores.linear import LinearScore
+from precede.search.settings import Details
 
 FAST = {"score": "linear", "n_iterations": 10, "batch_size": 16, "random_state": 0, "verbose": False}
 
@@ -84,8 +85,16 @@ def test_the_papers_settings() -> None:
         assert (settings["pruning"], settings["threshold"]) == ("threshold", 0.3)
         assert settings["entropy_bonus"] == 0.0
         assert (settings["pointer"], settings["normalization"]) == ("additive", "batch")
+        assert settings["details"].patience_on == "mean"
     with pytest.raises(OptionError, match="did you mean"):
         pc.CORL.paper("corl-3")
+
+
+def test_unknown_details_are_named(made: pc.Dataset) -> None:
+    with pytest.raises(OptionError, match="did you mean 'mean'"):
+        pc.CORL(**FAST, details=Details(patience_on="meen")).fit(made.data)
+    with pytest.raises(OptionError, match="largest_gradient"):
+        pc.CORL(**FAST, details=Details(largest_gradient=0.0)).fit(made.data)
 
 
 def test_exact_search_is_never_beaten(made: pc.Dataset, model: pc.CORL) -> None:

@@ -21,7 +21,7 @@ from precede.errors import KnowledgeError, OptionError, check_choice, check_posi
 from precede.estimator import CausalEstimator, Findings
 from precede.graph import CausalGraph
 from precede.knowledge import Constraints, Knowledge, constraints_over
-from precede.options import Count, CountOrZero, NotNegative, Positive, Range, Share, check_names
+from precede.options import Count, CountOrZero, NotNegative, Positive, Range, Share, check_names, check_options
 from precede.policy.decoders import DecoderName, PointerName
 from precede.policy.draws import TrainedPolicy
 from precede.policy.encoders import NormalizationName, PaperEncoderName
@@ -40,10 +40,11 @@ from precede.search.greedy import greedy_order
 from precede.search.observers import Observer, ProgressObserver, run_observed
 from precede.search.polish import polish
 from precede.search.rewards import RewardName, ShapingName
-from precede.search.settings import TrainingSettings
+from precede.search.settings import Details, TrainingSettings
 from precede.search.tensorboard import TensorBoard
 from precede.search.train import IterationRecord, Trainer
 
+DETAILS = Details()
 SearchName = Literal["policy", "exact"]
 SHARED_FROM = 64
 """Variables from which a training step on a CPU is shared between threads: below, its operations are too small."""
@@ -128,6 +129,9 @@ class CORL(CausalEstimator):
         Paid for each nat of a choice's entropy, in units of the scaled advantage: it keeps the policy from settling
         on a good order before it has found the best; 0 is the paper.
     actor_learning_rate, critic_learning_rate : float
+    details : Details
+        Choices of the implementation that the paper leaves open: scale of resampled rows, standardized returns, clipped
+        gradients, what the critic values, what patience waits for (:class:`precede.search.settings.Details`).
     diagnose : bool
         Check the result against the data and against what the score assumes (``diagnostics_["checks"]``).
     device : str
@@ -190,6 +194,7 @@ class CORL(CausalEstimator):
         entropy_bonus: NotNegative = 0.03,
         actor_learning_rate: Positive = 1e-4,
         critic_learning_rate: Positive = 1e-3,
+        details: Details = DETAILS,
         diagnose: bool = True,
         device: DeviceName = "auto",
         random_state: RandomState = None,
@@ -224,6 +229,7 @@ class CORL(CausalEstimator):
         self.entropy_bonus = entropy_bonus
         self.actor_learning_rate = actor_learning_rate
         self.critic_learning_rate = critic_learning_rate
+        self.details = details
         self.diagnose = diagnose
         self.device = device
         self.random_state = random_state
@@ -253,6 +259,7 @@ class CORL(CausalEstimator):
             normalization="batch",
             gamma=0.98,
             entropy_bonus=0.0,
+            details=Details(patience_on="mean"),
         )
 
     def _learn(self, table: Table) -> Findings:
@@ -282,6 +289,7 @@ class CORL(CausalEstimator):
         return Findings(edges, found.order, weights, found.score, found.history, diagnostics)
 
     def _check_together(self) -> None:
+        check_options(Details, vars(self.details))
         if self.n_iterations == 0 and self.pretrained is None:
             raise OptionError("n_iterations=0 cannot be used without a pretrained policy: it must be positive.")
         if self.pretrained is not None and self.inputs == "resample":

@@ -15,6 +15,7 @@ from safetensors.torch import save_file
 import precede.search.checkpoint as checkpoint_module
 from precede import CORL, Knowledge, simulate
 from precede.errors import OptionError
+from precede.search.settings import Details
 from precede.search.train import Trainer
 
 QUICK = {"score": "linear", "batch_size": 8, "n_samples": 16, "patience": None, "verbose": False}
@@ -66,6 +67,7 @@ def kill_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
         {"reward": "episodic"},
         {"knowledge": Knowledge(required=[("x3", "x1")])},
         {"patience": 10, "n_restarts": 2},
+        {"patience": 12, "details": Details(patience_on="mean")},
     ],
 )
 def test_resuming_gives_the_uninterrupted_result(

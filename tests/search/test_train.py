@@ -16,7 +16,8 @@ from precede.search.best import BestOrdering
 from precede.search.checkpoint import restore, state_of
 from precede.search.exact import exact_order
 from precede.search.observers import run_observed
-from precede.search.settings import TrainingSettings
+from precede.search.patience import Patience
+from precede.search.settings import Details, TrainingSettings
 from precede.search.train import READ_EVERY, IterationRecord, Trainer
 
 SETTINGS = TrainingSettings(
@@ -36,6 +37,7 @@ SETTINGS = TrainingSettings(
     critic_learning_rate=1e-3,
     patience=None,
     max_time=None,
+    details=Details(),
 )
 
 
@@ -105,6 +107,11 @@ def test_same_seed_same_history_bit_for_bit(data: np.ndarray) -> None:
         {"entropy_bonus": 0.0},
         {"actor_learning_rate": 1e-3},
         {"critic_learning_rate": 1e-1},
+        {"details": Details(standardize_returns=False)},
+        {"details": Details(largest_gradient=1e-3)},
+        {"details": Details(largest_gradient=None)},
+        {"details": Details(critic="initial-state")},
+        {"reward": "episodic", "details": Details(critic="every-state")},
     ],
 )
 def test_every_setting_changes_the_course(data: np.ndarray, changes: dict) -> None:
@@ -203,6 +210,27 @@ def test_patience_ends_the_run(data: np.ndarray) -> None:
     assert 20 <= len(records) - last < 20 + READ_EVERY
 
 
+def test_patience_on_the_mean_waits_while_the_policy_learns() -> None:
+    """Best score at its top from the start; the mean comes closer for 60 iterations."""
+    means = [-100.0 * 0.95**k for k in range(60)] + [-100.0 * 0.95**59] * 400
+    ends = {}
+    for on in ("best", "mean"):
+        patience = Patience(50, on)
+        for iteration, mean in enumerate(means, start=1):
+            patience.see(iteration, 0.0, mean)
+            if patience.spent(iteration):
+                ends[on] = iteration
+                break
+    assert ends["best"] == 51
+    assert 150 < ends["mean"] < 400
+
+
+def test_patience_on_the_mean_reaches_the_trainer(data: np.ndarray) -> None:
+    _, best = run(data, n_iterations=300, patience=20)
+    _, mean = run(data, n_iterations=300, patience=20, details=Details(patience_on="mean"))
+    assert len(best) < len(mean)
+
+
 def test_max_time_ends_the_run(data: np.ndarray) -> None:
     _, records = run(data, n_iterations=100_000, max_time=0.2)
     assert 0 < len(records) < 100_000
@@ -230,6 +258,21 @@ def test_a_best_score_of_another_score_is_not_kept(data: np.ndarray) -> None:
     restore(other, state_of(first))
     assert other.best_score == pytest.approx(first.best_score - 1000)
     assert (other.best_order == first.best_order).all()
+
+
+def test_the_critic_values_what_it_is_told(data: np.ndarray) -> None:
+    """The initial state has one value, whatever the order; every state has its own."""
+    orders = torch.stack([torch.randperm(8, generator=torch.Generator().manual_seed(k)) for k in range(3)])
+    for reward, critic, spread in [
+        ("dense", "by-reward", True),
+        ("episodic", "by-reward", False),
+        ("dense", "initial-state", False),
+        ("episodic", "every-state", True),
+    ]:
+        trainer, _ = run(data, n_iterations=1, reward=reward, details=Details(critic=critic))
+        values = trainer._values(trainer.actor.encoder(trainer.inputs.draw(3)), orders)
+        assert values.shape == (3, 8)
+        assert bool((values.std(1) > 1e-6).all()) is spread
 
 
 def test_sampled_orders_obey_knowledge(data: np.ndarray) -> None:
@@ -271,3 +314,6 @@ def test_resampled_inputs_show_small_columns_beside_large_ones() -> None:
     again = ResampledInputs(1000 * rows, 300, torch.Generator().manual_seed(0), torch.device("cpu")).draw(2)
     torch.testing.assert_close(inputs, again, rtol=1e-4, atol=1e-4)
     assert large > small
+    common = ResampledInputs(rows, 300, torch.Generator().manual_seed(0), torch.device("cpu"), "common").draw(2)
+    assert common[:, 0].std() < 1e-3
+    assert 1.2 < common[:, 1].std() < 1.6

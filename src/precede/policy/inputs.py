@@ -12,6 +12,7 @@ from precede.arrays import FloatArray
 from precede.data.checks import row_blocks
 
 InputsName = Literal["fixed", "resample"]
+RowScale = Literal["asinh", "common"]
 
 
 class FixedInputs:
@@ -34,15 +35,25 @@ class FixedInputs:
 
 
 class ResampledInputs:
-    r"""Rows drawn anew for each order of a batch (Section 4.2): :math:`\operatorname{asinh}((x - \bar x) / s)`.
+    r"""Rows drawn anew for each order of a batch (Section 4.2).
 
-    Here s is the smallest standard deviation of a column.
+    Parameters
+    ----------
+    values : (n_rows, n_variables) array
+    n_samples : int
+        Rows in a draw.
+    generator : torch Generator
+    device : torch device
+    scale : {"asinh", "common"}
+        :math:`\operatorname{asinh}((x - \bar x) / s)` with s the smallest standard deviation of a column; or
+        :math:`(x - \bar x) / s` with s the root mean square of all columns.
 
-    Deviations from the paper: it says neither how its rows are scaled nor how many there are. Variances of one data
-    set differ by four orders of magnitude and more; in a common unit the small columns all look like nothing beside
-    the large ones, and the policy settles before it can tell them apart. The inverse hyperbolic sine keeps small
-    values as they are and takes the logarithm of large ones. And few rows teach more than many: to see how variables
-    are related, attention has to learn a product of rows with rows, n by n (``benchmarks/resampled_rows.py``).
+    Notes
+    -----
+    The paper does not say how its rows are scaled. Variances of one data set differ by four orders of magnitude and
+    more; in a common unit the small columns all look like nothing beside the large ones, and the policy settles before
+    it can tell them apart. The inverse hyperbolic sine keeps small values as they are and takes the logarithm of large
+    ones (``benchmarks/paper_details.py``).
     """
 
     def __init__(
@@ -51,13 +62,17 @@ class ResampledInputs:
         n_samples: int,
         generator: torch.Generator,
         device: torch.device,
+        scale: RowScale = "asinh",
     ) -> None:
-        mean, scale = column_moments(values)
+        mean, deviations = column_moments(values)
+        unit = deviations.min() if scale == "asinh" else np.sqrt(np.mean(deviations**2))
         self.n_inputs = n_samples
         self._values = torch.empty(values.shape, dtype=torch.float32, device=device)
         start = 0
         for block in row_blocks(values):
-            self._values[start : start + len(block)] = torch.from_numpy(np.arcsinh((block - mean) / scale.min()))
+            scaled = (block - mean) / unit
+            scaled = np.arcsinh(scaled) if scale == "asinh" else scaled
+            self._values[start : start + len(block)] = torch.from_numpy(scaled)
             start += len(block)
         self.generator = generator
 

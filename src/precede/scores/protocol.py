@@ -119,8 +119,7 @@ class OrderScore(ABC):
 
         Orders with the same terms then have the same sum to the last bit, whatever their sequence.
         """
-        terms = self.terms(orders)
-        return torch.zeros_like(terms).scatter_(1, orders, terms).sum(1)
+        return column_sums(orders, self.terms(orders))
 
     def totals(self, orders: Tensor) -> Tensor:
         """Score of each order, (n_orders,)."""
@@ -129,3 +128,8 @@ class OrderScore(ABC):
     def score_of(self, order: IntArray) -> float:
         """Score of one order."""
         return float(self.totals(torch.as_tensor(order, device=self.device)[None])[0])
+
+
+def column_sums(orders: Tensor, terms: Tensor) -> Tensor:
+    """Sum of each order's terms, added up by column and not by position; see :meth:`OrderScore.sums`."""
+    return torch.zeros_like(terms).scatter_(1, orders, terms).sum(1)

@@ -115,6 +115,9 @@ class CheckpointFile:
             history = tensors["history"].reshape(-1, len(IterationRecord.__dataclass_fields__))
             restore(trainer, tensors)
             self.records = [IterationRecord(int(row[0]), *row[1:]) for row in history.tolist()]
+            for record in self.records:
+                trainer.patience.see(record.iteration, record.best_score, record.mean_score)
+            trainer.patience.best = trainer.best_score
         except (KeyError, RuntimeError, ValueError, TypeError, IndexError) as error:
             reason = str(error).strip().splitlines()[0]
             raise OptionError(f"checkpoint={str(self.path)!r} does not fit this network: {reason}.") from None
@@ -133,7 +136,6 @@ def state_of(trainer: Trainer) -> dict[str, Tensor]:
     """
     tensors = {
         "iteration": torch.tensor(trainer.iteration),
-        "last_move": torch.tensor(trainer.patience.last_move),
         "seconds": torch.tensor(trainer.seconds, dtype=torch.float64),
         "best_order": trainer.best.order,
         "best_score": trainer.best.score,
@@ -161,10 +163,9 @@ def restore(trainer: Trainer, state: Mapping[str, Tensor]) -> None:
     best = trainer.best
     best.order, best.score = state["best_order"].to(trainer.device), state["best_score"].to(trainer.device)
     if trainer.iteration:
-        now = trainer.score.total(trainer.score.terms(best.order[None]).sum(1))[0]
+        now = trainer.score.totals(best.order[None])[0]
         if not torch.isclose(now, best.score, rtol=1e-6):  # max_time has cut the score's table elsewhere
             best.score = now
-    trainer.patience.best, trainer.patience.last_move = float(best.score), int(state["last_move"])
     trainer.prepare()
 
 

@@ -51,7 +51,8 @@ def make_inputs(
         return pretrained.architecture.inputs(values, rng, device)
     if settings.inputs == "fixed":
         return FixedInputs(values, settings.n_samples, rng, device)
-    return ResampledInputs(values, settings.n_samples, torch_generator(rng, device), device)
+    generator = torch_generator(rng, device)
+    return ResampledInputs(values, settings.n_samples, generator, device, settings.details.row_scale)
 
 
 def make_networks(

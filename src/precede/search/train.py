@@ -5,12 +5,13 @@ details beside the paper's text, with their measured effect in ``docs/explanatio
 
 1. Orders are drawn without gradient; one pass over the finished orders gives every log-probability (:meth:`_update`).
 2. Rewards are not cached (lines 5-7): a batch of linear terms is one Cholesky factor; costly scores keep a table.
-3. Returns are centered at every step and scaled over the batch before actor and critic see them (:func:`standardized`).
-4. The norm of the actor's gradient is clipped at :data:`LARGEST_GRADIENT`.
+3. Returns are centered at every step and scaled over the batch before actor and critic see them.
+4. The norm of the actor's gradient is clipped.
 5. The critic values every state of a dense reward, and the initial state of an episodic one (:meth:`_values`).
+   3 to 5 can be had otherwise: :class:`precede.search.settings.Details`.
 6. Of equal orders the first is kept (:mod:`precede.search.best`).
-7. Training ends after ``n_iterations``, at ``max_time``, or when the best score has not moved for ``patience``
-   iterations (the paper: "not terminated").
+7. Training ends after ``n_iterations``, at ``max_time``, or when nothing has moved for ``patience`` iterations
+   (the paper: "not terminated").
 8. On a GPU both halves of an iteration are CUDA graphs, and numbers are read in groups (:data:`READ_EVERY`).
 """
 
@@ -30,7 +31,7 @@ from precede.knowledge import Constraints
 from precede.policy.decoders import select_states, visited_states, with_initial_state
 from precede.policy.pretrained import Pretrained
 from precede.randomness import torch_generator
-from precede.scores.protocol import OrderScore
+from precede.scores.protocol import OrderScore, column_sums
 from precede.search.best import BestOrdering
 from precede.search.cuda_graphs import new_iteration
 from precede.search.learner import Learner, make_inputs, make_networks
@@ -40,9 +41,6 @@ from precede.search.settings import TrainingSettings
 
 READ_EVERY = 10
 """Numbers stay on the device and are read in groups of this many iterations: a GPU never waits for the CPU."""
-
-LARGEST_GRADIENT = 1.0
-"""Norm at which the actor's gradient is clipped."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,7 @@ class Trainer:
     ) -> None:
         self.score, self.settings, self.device = score, settings, score.device
         self.iteration, self.seconds = 0, 0.0
-        self.patience = Patience(settings.patience)
+        self.patience = Patience(settings.patience, settings.details.patience_on)
         self.returns = Returns(score, settings.reward, settings.shaping, settings.gamma)
         self.generator = torch_generator(rng, self.device)
         self.inputs = make_inputs(values, settings, rng, self.device, pretrained)
@@ -101,7 +99,7 @@ class Trainer:
         self.best = BestOrdering(torch.tensor(start, device=self.device))
         if pretrained is not None:  # the order that it finds most likely is the one to beat
             order = self.actor.most_likely_order(self.inputs.draw(1), self.before)[None]
-            self.best.offer(order, score.total(score.terms(order).sum(1)))
+            self.best.offer(order, score.totals(order))
         self.prepare()
 
     def prepare(self) -> None:
@@ -131,7 +129,7 @@ class Trainer:
             self.seconds = earlier + deadline.elapsed()
             for k, row in enumerate(torch.stack(numbers).tolist()):
                 record = IterationRecord(first + k, self.seconds, *row)
-                self.patience.see(record.iteration, record.best_score)
+                self.patience.see(record.iteration, record.best_score, record.mean_score)
                 yield record
 
     @property
@@ -152,7 +150,7 @@ class Trainer:
         noise = -torch.empty((batch, d, d), device=self.device).exponential_(generator=self.generator).log_()
         orders = self._iteration.collect(self.inputs.draw(batch), noise)
         terms = self.score.terms(orders)
-        totals = self.score.total(terms.sum(1))
+        totals = self.score.total(column_sums(orders, terms))
         # line 9: update the actor and the critic
         entropy = self._iteration.update(self.returns(orders, terms))
         # lines 10-12: keep the best ordering
@@ -166,18 +164,19 @@ class Trainer:
 
     def _update(self, states: Tensor, orders: Tensor, returns: Tensor) -> Tensor:
         """Policy gradient with the critic as baseline (Section 4.2); gives the mean entropy of a choice."""
-        targets = standardized(returns)
+        details = self.settings.details
+        targets = standardized(returns) if details.standardize_returns else returns.float()
         values = self._values(states.detach(), orders)
         self.learners["critic"].descend(torch.nn.functional.mse_loss(values, targets))
         advantages = targets - values.detach()
         log_probabilities, entropies = self.actor.log_probabilities(states, orders, self.before)
         gain = advantages * log_probabilities + self.settings.entropy_bonus * entropies
-        self.learners["actor"].descend(-gain.sum(1).mean(), LARGEST_GRADIENT)
+        self.learners["actor"].descend(-gain.sum(1).mean(), details.largest_gradient)
         return entropies.detach().mean()
 
     def _values(self, states: Tensor, orders: Tensor) -> Tensor:
         """What the critic expects at every step, (batch, n_variables)."""
-        if self.settings.reward == "episodic":
+        if not self.settings.values_every_state:
             initial: Tensor = self.critic(states.mean(1))
             return initial[:, None].expand(orders.shape)
         return select_states(self.critic(with_initial_state(states))[..., None], visited_states(orders))[..., 0]
