@@ -18,6 +18,7 @@ import precede as pc
 from precede.cli import app
 from precede.errors import OptionError, PrecedeError, check_not_negative, check_positive
 from precede.options import Count, Range, alternatives, declared, from_text
+from precede.search.settings import Details
 
 OPTIONS = [(method, option) for method, cls in pc.methods().items() for option in declared(cls)]
 every_option = pytest.mark.parametrize(("method", "option"), OPTIONS, ids=lambda value: str(value))
@@ -58,7 +59,7 @@ def allowed(method: str, option: str, folder: Path) -> list[Any]:
     special = {
         "device": ["cpu"], "checkpoint": [str(folder / "run.safetensors")], "tensorboard": [],
         "pretrained": ["default"], "knowledge": [pc.Knowledge(forbidden=[("a", "b")])],
-        "random_state": [0, np.int64(3), np.random.default_rng(0)],
+        "random_state": [0, np.int64(3), np.random.default_rng(0)], "details": [Details(critic="initial-state")],
     }  # fmt: skip
     hint = declared(pc.methods()[method])[option]
     default = estimator(method).get_params()[option]
@@ -181,7 +182,7 @@ def test_an_allowed_value_is_obeyed_and_recorded(
 def test_the_command_line_reads_what_the_library_takes(method: str, option: str, tmp_path: Path) -> None:
     hint = declared(pc.methods()[method])[option]
     for value in allowed(method, option, tmp_path):
-        if isinstance(value, (pc.Knowledge, np.random.Generator)):
+        if isinstance(value, (pc.Knowledge, Details, np.random.Generator)):
             continue
         text = "none" if value is None else str(value).lower() if isinstance(value, (bool, np.bool_)) else str(value)
         got = from_text(option, text, hint)
