@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from precede.arrays import BoolArray, FloatArray
+from precede.errors import DataError
 from precede.graph.dags import is_acyclic
 
 
@@ -125,6 +126,11 @@ def strongest_dag(strengths: FloatArray, threshold: float = 0.0) -> tuple[BoolAr
     (array([[0, 1],
            [0, 0]]), 0.4)
     """
+    if not np.isfinite(strengths).all():
+        raise DataError(
+            "the training left the range of floats, so there is no graph to read: give the columns other units, or scale "
+            "each to variance one."
+        )
     magnitudes = np.abs(strengths) * ~np.eye(len(strengths), dtype=bool)
     candidates = np.unique(magnitudes[magnitudes > threshold])
     thresholds = np.concatenate([[threshold], candidates])

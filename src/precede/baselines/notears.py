@@ -184,7 +184,7 @@ def solve(
 ) -> tuple[FloatArray, list[dict[str, float]]]:
     """Run :func:`dual_ascent` under a progress bar; the last parameters, and a record of each step."""
     parameters, history = problem.start, []
-    with ProgressBar(title, max_iterations, verbose) as bar:
+    with ProgressBar(title, max_iterations, verbose) as bar, np.errstate(over="ignore", invalid="ignore"):
         for step in dual_ascent(problem, max_iterations, Deadline(max_time)):
             parameters = step.parameters
             history.append(step.record())

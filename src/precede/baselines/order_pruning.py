@@ -120,15 +120,17 @@ def adaptive_lasso(moments: FloatArray, parents: IntArray, target: int, n_sample
     p = len(parents)
     if p == 0:
         return np.zeros(0)
+    scale = np.sqrt(np.diag(moments))  # the solver has floors of its own, so it is given correlations
+    moments = moments / np.outer(scale, scale)
     gram, cross, power = moments[np.ix_(parents, parents)], moments[parents, target], float(moments[target, target])
     ordinary = np.linalg.solve(gram, cross)
-    scale = np.abs(ordinary)
+    size = np.abs(ordinary)
     _, _, path = lars_path_gram(
-        scale * cross, scale[:, None] * gram * scale, n_samples=n_samples, method="lasso", copy_X=False, copy_Gram=False
+        size * cross, size[:, None] * gram * size, n_samples=n_samples, method="lasso", copy_X=False, copy_Gram=False
     )
-    weights = path * scale[:, None]  # shape: (n_parents, n_knots)
+    weights = path * size[:, None]  # shape: (n_parents, n_knots)
     residual = power - 2 * cross @ weights + (weights * (gram @ weights)).sum(axis=0)
     noise = (power - cross @ ordinary) * n_samples / max(n_samples - p - 1, 1)
     criterion = n_samples * residual / noise + math.log(n_samples) * (weights != 0).sum(axis=0)
     best: FloatArray = weights[:, int(criterion.argmin())]
-    return best
+    return best * scale[target] / scale[parents]

@@ -17,7 +17,7 @@ from precede.errors import DataError, listed
 Names = tuple[Hashable, ...]
 
 BLOCK_VALUES = 2**19
-LARGEST, SMALLEST = 1e150, 1e-150  # beyond these the square of a value leaves the range of floats
+LARGEST, SMALLEST = 1e50, 1e-50  # beyond these, products of a few variances leave the range of floats
 SUSPICIOUS = 1e-10
 """Share of variance left by the other columns below which collinearity is looked into."""
 COLLINEAR = 1e-7
@@ -80,7 +80,7 @@ def extremes(values: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def constant_problems(low: FloatArray, high: FloatArray, names: Names) -> list[str]:
-    """A sentence about columns that are constant, and one about values too large or small to square."""
+    """A sentence about columns that are constant, and one about values too large or small to compute with."""
     size = np.maximum(np.abs(low), np.abs(high))
     problems = _magnitude_problems(size, names)
     with np.errstate(invalid="ignore"):
@@ -100,7 +100,7 @@ def _magnitude_problems(size: FloatArray, names: Names) -> list[str]:
     if not out.any():
         return []
     k = int(np.argmax(out))
-    return [f"column {names[k]!r} has values of size {size[k]:.0e}, which cannot be squared: rescale it."]
+    return [f"column {names[k]!r} has values of size {size[k]:.0e}, out of range: give it another unit."]
 
 
 def _check_collinear(values: FloatArray, mean: FloatArray, spread: FloatArray, names: Names) -> None:

@@ -179,7 +179,7 @@ def fit_terms(bases: Sequence[SplineBasis], y: FloatArray, penalised: bool = Tru
         )
     centre, spread = float(y.mean()), float(y.std())
     sizes = [len(basis.roughness) for basis in bases]
-    if sum(sizes) == 0 or spread <= 1e-12 * max(1.0, abs(centre)):
+    if sum(sizes) == 0 or spread <= 1e-12 * float(np.abs(y).max()):
         nothing = np.zeros(n_terms)
         variance = float(y.var() * m / (m - 1))
         return GamFit(np.ones(n_terms), nothing, nothing, variance, np.full(m, centre), np.zeros((m, n_terms)), nothing)

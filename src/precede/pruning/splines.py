@@ -77,7 +77,7 @@ def spline_basis(x: FloatArray, size: int) -> SplineBasis:
     """
     m = len(x)
     spread = float(x.std())
-    if spread <= 1e-12 * max(1.0, float(np.abs(x).max())):
+    if spread <= 1e-12 * float(np.abs(x).max()):
         return SplineBasis(np.empty((m, 0)), np.empty(0))
     z = (x - x.mean()) / spread
     distinct = np.unique(z)
