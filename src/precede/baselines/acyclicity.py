@@ -128,8 +128,8 @@ def strongest_dag(strengths: FloatArray, threshold: float = 0.0) -> tuple[BoolAr
     """
     if not np.isfinite(strengths).all():
         raise DataError(
-            "the training left the range of floats, so there is no graph to read: give the columns other units, or scale "
-            "each to variance one."
+            "the training left the range of floats, so there is no graph to read: give the columns other units, or "
+            "scale each to variance one."
         )
     magnitudes = np.abs(strengths) * ~np.eye(len(strengths), dtype=bool)
     candidates = np.unique(magnitudes[magnitudes > threshold])
