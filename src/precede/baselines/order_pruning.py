@@ -132,5 +132,5 @@ def adaptive_lasso(moments: FloatArray, parents: IntArray, target: int, n_sample
     residual = power - 2 * cross @ weights + (weights * (gram @ weights)).sum(axis=0)
     noise = (power - cross @ ordinary) * n_samples / max(n_samples - p - 1, 1)
     criterion = n_samples * residual / noise + math.log(n_samples) * (weights != 0).sum(axis=0)
-    best: FloatArray = weights[:, int(criterion.argmin())]
-    return best * scale[target] / scale[parents]
+    best: FloatArray = weights[:, int(criterion.argmin())] * scale[target] / scale[parents]
+    return best
