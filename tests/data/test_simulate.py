@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from precede.data.dags import random_dag, scale_free
-from precede.data.mechanisms import gp_additive, gp_joint, random_weights
+from precede.data.mechanisms import gp_additive, gp_joint, gp_scaled, random_weights
 from precede.data.noise import EXPONENT_RANGES, UNEQUAL_RANGE, power_noise
 from precede.data.simulate import SEMS, simulate
 from precede.errors import OptionError
@@ -176,6 +176,20 @@ def test_gp_draw_has_the_kernel_as_covariance():
     draws = np.array([gp_joint(points, (0.5, 2.0), rng) for _ in range(4000)])
     kernel = np.exp(-0.5 * ((points[:, None] - points[None]) ** 2).sum(axis=2))
     assert np.abs(np.cov(draws, rowvar=False) - kernel).max() < 0.08
+
+
+def test_gp_scaled_divides_squared_distances_by_the_parents():
+    points = np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 0.5]])
+    rng = np.random.default_rng(0)
+    draws = np.array([gp_scaled(points, (0.5, 2.0), rng) for _ in range(4000)])
+    assert np.cov(draws.T)[0, 1] == pytest.approx(np.exp(-0.5 * 5.25 / 3), abs=0.05)
+
+
+def test_gp_quiet_has_half_the_noise():
+    loud, quiet = (simulate("er", 5, 1, sem, 500, random_state=1) for sem in ("gp", "gp-quiet"))
+    root = loud.graph.order[0]
+    np.testing.assert_allclose(quiet.data[root], loud.data[root] / 2)
+    assert quiet.graph == loud.graph
 
 
 def test_gp_joint_and_additive_differ_only_with_several_parents():

@@ -19,7 +19,7 @@ def simulate(
     variables: Annotated[int, typer.Option(help="Number of variables.")] = 30,
     degree: Annotated[int, typer.Option(help="Edges per variable.")] = 2,
     sem: Annotated[
-        str, typer.Option(help="linear-gaussian, lingam, gp, gp-additive, quadratic, mlp.")
+        str, typer.Option(help="linear-gaussian, lingam, gp, gp-quiet, gp-scaled, gp-additive, quadratic, mlp.")
     ] = "linear-gaussian",
     samples: Annotated[int, typer.Option(help="Number of rows.")] = 3000,
     noise: Annotated[str, typer.Option(help="equal or unequal noise variances.")] = "equal",

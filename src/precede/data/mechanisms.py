@@ -75,6 +75,14 @@ def gp_joint(parents: FloatArray, weight_range: tuple[float, float], rng: np.ran
     return _gp_draw(parents, rng)
 
 
+def gp_scaled(parents: FloatArray, weight_range: tuple[float, float], rng: np.random.Generator) -> FloatArray:
+    r"""As :func:`gp_joint`, with squared distances divided by the number p of parents.
+
+    :math:`k(x, y) = \exp(-\tfrac{1}{2p} \lVert x - y \rVert^2)`: a function of many parents is as smooth as one of few.
+    """
+    return _gp_draw(parents / np.sqrt(parents.shape[1]), rng)
+
+
 def gp_additive(parents: FloatArray, weight_range: tuple[float, float], rng: np.random.Generator) -> FloatArray:
     """Sum of independent Gaussian processes, one for each parent, kernel as in :func:`gp_joint`."""
     return np.asarray(np.sum([_gp_draw(column[:, None], rng) for column in parents.T], axis=0))

@@ -15,12 +15,16 @@ from precede.randomness import RandomState, numpy_rng
 
 NONLINEAR: dict[str, mechanisms.Mechanism] = {
     "gp": mechanisms.gp_joint,
+    "gp-quiet": mechanisms.gp_joint,
+    "gp-scaled": mechanisms.gp_scaled,
     "gp-additive": mechanisms.gp_additive,
     "quadratic": mechanisms.quadratic,
     "mlp": mechanisms.mlp,
 }
 SEMS = ("linear-gaussian", "lingam", *NONLINEAR)
 DEFAULT_WEIGHT_RANGE = (0.5, 2.0)
+QUIET = 0.5
+"""Noise of "gp-quiet", as a share of that of the others."""
 
 
 def simulate(
@@ -47,10 +51,11 @@ def simulate(
     degree : float
         The h of ER_h and SF_h: edges per variable.
     sem : str
-        "linear-gaussian", "lingam" (linear, non-Gaussian noise), "gp" (Gaussian process over the parents
-        jointly, the paper's), "gp-additive", "quadratic" or "mlp" (see :mod:`precede.data.mechanisms`).
+        "linear-gaussian", "lingam" (linear, non-Gaussian noise), "gp" (Gaussian process over the parents jointly, as
+        the paper has it), "gp-quiet" (the same with half the noise), "gp-scaled" (squared distances divided by the
+        number of parents), "gp-additive", "quadratic" or "mlp" (see :mod:`precede.data.mechanisms`).
     noise : "equal" or "unequal"
-        Standard deviations all one, or uniform in :data:`precede.data.noise.UNEQUAL_RANGE`.
+        Standard deviations all one, or uniform in :data:`precede.data.noise.UNEQUAL_RANGE`; half for "gp-quiet".
     weight_range : (float, float)
         Size of the weights or coefficients, either sign; Gaussian processes have none, so they refuse another one.
     standardize : bool
@@ -74,7 +79,7 @@ def simulate(
     _check_weight_range(weight_range, sem)
     rng = numpy_rng(random_state)
     adjacency, order = random_dag(graph, n_variables, degree, rng)
-    scales = noise_scales(noise, n_variables, rng)
+    scales = noise_scales(noise, n_variables, rng) * (QUIET if sem == "gp-quiet" else 1.0)
     draw = power_noise if sem == "lingam" else gaussian_noise
     errors = draw(int(n_samples), scales, rng)
     if sem in NONLINEAR:
