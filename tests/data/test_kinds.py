@@ -137,6 +137,13 @@ def test_columns_that_label_rows_are_left_out_with_a_word(frame):
     assert "paid" in load_table(frame.assign(paid=np.arange(ROWS) ** 2)).names
 
 
+def test_categories_may_tell_the_same(frame):
+    doubled = frame.assign(town=frame["city"].map({"Rome": "r", "Bonn": "z", "Oslo": "a"}))
+    table = load_table(doubled)
+    assert table.names[-1] == "town"
+    assert any("'city' and 'town' tell the same" in remark for remark in table.remarks)
+
+
 def test_kinds_go_where_the_table_goes(frame):
     table = load_table(frame)
     assert load_table(table, leave_out=["number", "flag"]).kinds == tuple(table.kinds[k] for k in (1, 2, 3, 5, 6))

@@ -22,6 +22,7 @@ from precede.scores.by_kind import KIND_SCORES, score_for
 from precede.scores.choose import choose_score
 from precede.scores.conditional_gaussian import ConditionalGaussianFamilies
 from precede.scores.discrete import DiscreteFamilies
+from precede.scores.grow_shrink import GrowShrinkScore
 from precede.scores.protocol import OrderScore
 from precede.scores.sparse_linear import SparseLinearScore
 from precede.search.polish import polish
@@ -285,3 +286,20 @@ def test_bootstrap_keeps_the_levels():
     frame.loc[0, "a"] = "rare"  # lost in a third of the resamples
     found = CORL(score="bdeu", **QUICK).bootstrap(frame, n_resamples=5, random_state=0)
     assert found.edge_probability.shape == (4, 4)
+
+
+def test_a_parent_is_exchanged_where_growth_took_a_coarse_proxy():
+    rng = np.random.default_rng(0)
+    n = 1200
+    left, right = rng.integers(0, 4, (2, n))
+    effect = np.minimum(left, right)
+    echo = np.where(rng.random(n) < 0.25, rng.integers(0, 4, n), effect)
+    proxy = 2 * echo + rng.integers(0, 2, n)  # tells more than either cause alone, at the price of eight levels
+    local = DiscreteFamilies(np.column_stack([left, right, proxy, effect]), (4, 4, 8, 4))
+    grown = GrowShrinkScore(local, "discrete-bic", exchange=False)
+    exchanged = GrowShrinkScore(local, "discrete-bic")
+    order = np.array([0, 1, 2, 3])
+    assert np.flatnonzero(grown.graph(order)[:, 3]).tolist() != [0, 1]
+    assert np.flatnonzero(exchanged.graph(order)[:, 3]).tolist() == [0, 1]
+    moves = exchanged.insertion_sums(torch.tensor(order))
+    torch.testing.assert_close(moves, OrderScore.insertion_sums(exchanged, torch.tensor(order)))

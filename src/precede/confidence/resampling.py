@@ -120,7 +120,7 @@ def _resampled(table: Table, block: int | None, rng: np.random.Generator) -> tup
     for redraws in range(MOST_DRAWS):
         values = table.values[draw_rows(table.n_samples, block, rng)]
         try:
-            check_values(values, table.names)
+            check_values(values, table.names, table.kinds)
         except DataError as error:
             fault = error
             continue

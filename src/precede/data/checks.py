@@ -6,12 +6,13 @@ Everything is done by blocks of rows, so a large table costs little extra memory
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 from scipy.linalg import lapack
 
 from precede.arrays import FloatArray, IntArray
+from precede.data.kinds import ColumnKind
 from precede.errors import DataError, listed
 
 Names = tuple[Hashable, ...]
@@ -62,14 +63,42 @@ def missing_counts(values: FloatArray) -> tuple[IntArray, IntArray]:
     return missing, infinite
 
 
-def check_values(values: FloatArray, names: Names) -> None:
-    """Refuse constant and exactly collinear columns, whatever their scales."""
+def check_values(values: FloatArray, names: Names, kinds: Sequence[ColumnKind] | None = None) -> None:
+    """Refuse constant and exactly collinear columns, whatever their scales; categories are never collinear."""
     low, high = extremes(values)
     problems = constant_problems(low, high, names)
     if problems:
         raise DataError(problems[0])
-    mean = np.sum([block.sum(axis=0) for block in row_blocks(values)], axis=0) / len(values)
-    _check_collinear(values, mean, high - low, names)
+    spread = high - low
+    if kinds is not None and any(kind.name == "categorical" for kind in kinds):
+        sizes = [k for k, kind in enumerate(kinds) if kind.name != "categorical"]
+        values, spread, names = values[:, sizes], spread[sizes], tuple(names[k] for k in sizes)
+    if len(names) > 1:
+        mean = np.sum([block.sum(axis=0) for block in row_blocks(values)], axis=0) / len(values)
+        _check_collinear(values, mean, spread, names)
+
+
+def relabelled(values: FloatArray, kinds: Sequence[ColumnKind]) -> list[tuple[int, int]]:
+    """Pairs of columns with levels of which one is the other with other labels.
+
+    Examples
+    --------
+    >>> kind = ColumnKind("categorical", (0.0, 1.0, 2.0), tuple("abc"))
+    >>> relabelled(np.array([[0.0, 2.0], [1.0, 0.0], [2.0, 1.0], [0.0, 2.0]]), [kind, kind])
+    [(0, 1)]
+    """
+    seen: dict[bytes, int] = {}
+    pairs = []
+    for k, kind in enumerate(kinds):
+        if kind.name != "categorical":
+            continue
+        _, first, inverse = np.unique(values[:, k], return_index=True, return_inverse=True)
+        by_appearance = np.argsort(np.argsort(first))[inverse].tobytes()
+        if by_appearance in seen:
+            pairs.append((seen[by_appearance], k))
+        else:
+            seen[by_appearance] = k
+    return pairs
 
 
 def extremes(values: FloatArray) -> tuple[FloatArray, FloatArray]:

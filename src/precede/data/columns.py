@@ -20,7 +20,7 @@ LOOKS_LIKE_AN_ID = re.compile(
 )
 THOUSANDS = re.compile(r"\s*[-+]?\d{1,3}(,\d{3})+(\.\d+)?\s*")
 
-NA_MARKERS = ("", "?", "-", "--", ".", "NA", "N/A", "n/a", "n.a.", "nan", "NaN", "null", "NULL", "None", "#N/A")
+NA_MARKERS = ("", "?", "-", "--", ".", "NA", "N/A", "n/a", "n.a.", "nan", "NaN", "null", "NULL", "#N/A")
 """Texts that stand for a missing value."""
 
 MOST_LABELS = 100

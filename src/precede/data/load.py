@@ -13,7 +13,15 @@ from typing import Any
 import numpy as np
 
 from precede.arrays import FloatArray, IntArray
-from precede.data.checks import check_names, check_size, check_values, constant_problems, extremes, missing_counts
+from precede.data.checks import (
+    check_names,
+    check_size,
+    check_values,
+    constant_problems,
+    extremes,
+    missing_counts,
+    relabelled,
+)
 from precede.data.columns import NA_MARKERS, Columns, frame_to_columns
 from precede.data.kinds import NUMBER, ColumnKind, Types, kinds_of, remark_on
 from precede.data.read import Numbers, read_file
@@ -143,9 +151,14 @@ def _table(
         values, note = _without_missing(values, names, absent, missing)
         notes.append(note)
         check_size(values, names, " once the rows with missing values are dropped" if missing == "drop" else "")
-    check_values(values, names)
     kinds = kinds_of(values, names, columns.stated, types)
+    check_values(values, names, kinds)
     notes += remark_on(names, kinds)
+    notes += [
+        f"columns {names[i]!r} and {names[j]!r} tell the same under other labels: what depends on one may be drawn "
+        "from the other."
+        for i, j in relabelled(values, kinds)
+    ]
     for note in notes:
         logger.info(note)
     view = values.view()

@@ -129,6 +129,7 @@ def degenerate_gaussian_score(
         "degenerate-gaussian",
         assumes=ASSUMED["degenerate-gaussian"],
         max_parents=table.n_variables,
+        exchange=False,  # growth alone finds the parents of linear models
         constraints=constraints,
     )
 

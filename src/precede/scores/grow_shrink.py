@@ -90,6 +90,8 @@ class GrowShrinkScore(OrderScore):
         What the local score takes for granted.
     max_parents : int
         Largest parent set; what is required does not count.
+    exchange : bool
+        Whether one parent is also exchanged for another while that pays.
     constraints : Constraints, optional
         Forbidden parents never enter a set; required ones always are in it.
 
@@ -116,11 +118,12 @@ class GrowShrinkScore(OrderScore):
         *,
         assumes: Assumptions = LEVELS,
         max_parents: int = 8,
+        exchange: bool = True,
         constraints: Constraints | None = None,
     ) -> None:
         d = local.n_variables
         self.local, self.name, self.n_variables, self.max_parents = local, name, d, max_parents
-        self.assumes = assumes
+        self.assumes, self.exchange = assumes, exchange
         self.device = torch.device("cpu")
         self.notes = [CPDAG_NOTE]
         constraints = constraints or Constraints.none(d)
@@ -172,14 +175,33 @@ class GrowShrinkScore(OrderScore):
             for parent in state.parents:
                 if parent in self._required[variable]:
                     continue
-                without = self._score(variable, tuple(p for p in state.parents if p != parent))
+                without = self._score(variable, _without(state.parents, parent))
                 if without > best + TOLERANCE * abs(best):
                     state.drop, best = parent, without
         return state.drop
 
     def _settle(self, variable: int, predecessors: int) -> _Answer:
-        """Grow, then shrink."""
+        """Grow, then shrink; then exchange one parent for another and begin again, while that pays."""
         state = self._state(variable, self._required[variable])
+        touched = rivals = 0
+        while True:
+            state, chosen, passed = self._grown(variable, state, predecessors)
+            touched, rivals = touched | chosen, rivals | passed
+            drop = self._drop(variable, state)
+            while drop >= 0:
+                state = self._state(variable, _without(state.parents, drop))
+                drop = self._drop(variable, state)
+            if not self.exchange:
+                break
+            better, chosen, passed = self._exchanged(variable, state, predecessors)
+            touched, rivals = touched | chosen, rivals | passed
+            if better is state:
+                break
+            state = better
+        return _Answer(state, touched, rivals & ~predecessors)
+
+    def _grown(self, variable: int, state: _State, predecessors: int) -> tuple[_State, int, int]:
+        """Add the best predecessor while that pays; also which were added, and which others would have been."""
         touched = rivals = 0
         growing = True
         while growing:
@@ -191,11 +213,31 @@ class GrowShrinkScore(OrderScore):
                     growing = True
                     break
                 rivals |= 1 << rival
-        drop = self._drop(variable, state)
-        while drop >= 0:
-            state = self._state(variable, tuple(parent for parent in state.parents if parent != drop))
-            drop = self._drop(variable, state)
-        return _Answer(state, touched, rivals)
+        return state, touched, rivals
+
+    def _exchanged(self, variable: int, state: _State, predecessors: int) -> tuple[_State, int, int]:
+        """The best set with one parent exchanged, or the set itself; also which came in, and which would have.
+
+        Growth takes the best single parents first, and where their levels are many, the price of another parent keeps
+        out those that would do better together.
+        """
+        best, came, rivals = state, 0, 0
+        least = state.score + TOLERANCE * abs(state.score)
+        for parent in state.parents:
+            if parent in self._required[variable]:
+                continue
+            smaller = self._state(variable, _without(state.parents, parent))
+            for rival, gain in zip(smaller.rivals, smaller.gains.tolist(), strict=True):
+                if smaller.score + gain <= least:
+                    break
+                if rival == parent:
+                    continue
+                if predecessors >> rival & 1:
+                    best, came = self._state(variable, _with(smaller.parents, rival)), 1 << rival
+                    least = best.score + TOLERANCE * abs(best.score)
+                    break
+                rivals |= 1 << rival
+        return best, came, rivals
 
     # -- the OrderScore interface -------------------------------------------------------------------------------
 
@@ -268,6 +310,10 @@ class GrowShrinkScore(OrderScore):
                 answer = self._settle(variable, before)
             terms.append(answer.state.score)
         return terms
+
+
+def _without(parents: ParentSet, one: int) -> ParentSet:
+    return tuple(parent for parent in parents if parent != one)
 
 
 def _with(parents: ParentSet, one: int) -> ParentSet:
