@@ -17,7 +17,8 @@ from precede.knowledge import Constraints
 from precede.scores.by_kind import ASSUMED
 from precede.scores.counting import cells_of
 from precede.scores.degenerate_gaussian import SMALLEST_VARIANCE
-from precede.scores.grow_shrink import GrowShrinkScore, ParentSet
+from precede.scores.grow_shrink import GrowShrinkScore
+from precede.scores.moves import ParentSet
 
 Array = np.ndarray[Any, Any]
 

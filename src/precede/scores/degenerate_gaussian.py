@@ -16,7 +16,8 @@ from precede.errors import OptionError
 from precede.knowledge import Constraints
 from precede.scores.by_kind import ASSUMED
 from precede.scores.covariance import covariance
-from precede.scores.grow_shrink import GrowShrinkScore, ParentSet
+from precede.scores.grow_shrink import GrowShrinkScore
+from precede.scores.moves import ParentSet
 
 Array = np.ndarray[Any, Any]
 

@@ -13,7 +13,8 @@ from precede.errors import DataError, OptionError, listed
 from precede.knowledge import Constraints
 from precede.scores.by_kind import ASSUMED
 from precede.scores.counting import families_with_one_more, family
-from precede.scores.grow_shrink import GrowShrinkScore, ParentSet
+from precede.scores.grow_shrink import GrowShrinkScore
+from precede.scores.moves import ParentSet
 
 
 class DiscreteFamilies:

@@ -16,9 +16,9 @@ from precede.arrays import FloatArray
 from precede.errors import DataError, check_choice, check_positive
 from precede.scores.linear import Noise
 from precede.scores.memory import memory_budget, size_in_words
+from precede.scores.moves import ParentSet
 
 Kernel = Literal["joint", "additive"]
-ParentSet = tuple[int, ...]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 

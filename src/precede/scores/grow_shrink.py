@@ -12,10 +12,9 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import KnowledgeError
 from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
+from precede.scores.moves import ExpandedMoves, Expansion, ParentSet
 from precede.scores.protocol import OrderScore
 from precede.ties import TOLERANCE
-
-ParentSet = tuple[int, ...]
 
 LEVELS = Assumptions("levels")
 
@@ -35,26 +34,6 @@ class FamilyScore(Protocol):
 
     def additions(self, variable: int, parents: ParentSet) -> FloatArray:
         """Scores with one more parent each, (n_variables,); anything for the members and the variable itself."""
-
-
-class Expansion(NamedTuple):
-    """A parent set and where to go from it.
-
-    Parameters
-    ----------
-    score : float
-    drop : int
-        The parent without which the score is best, where that pays; else -1.
-    rivals : (n_rivals,) int array
-        Variables whose addition pays, best first.
-    gains : (n_rivals,) array
-        By how much.
-    """
-
-    score: float
-    drop: int
-    rivals: IntArray
-    gains: FloatArray
 
 
 class _State:
@@ -142,6 +121,12 @@ class GrowShrinkScore(OrderScore):
         """Everything about a parent set (ascending): for a search of its own."""
         state = self._state(variable, parents)
         return Expansion(state.score, self._drop(variable, state), np.array(state.rivals, dtype=np.int64), state.gains)
+
+    def moves(self) -> ExpandedMoves:
+        required = np.zeros((self.n_variables, self.n_variables), dtype=bool)
+        for variable, parents in enumerate(self._required):
+            required[variable, list(parents)] = True
+        return ExpandedMoves(self.expand, required)
 
     def _state(self, variable: int, parents: ParentSet) -> _State:
         known = self._states[variable].get(parents)

@@ -17,7 +17,7 @@ from precede.errors import KnowledgeError, OptionError, check_positive
 from precede.knowledge import Constraints
 from precede.progress import ProgressBar
 from precede.scores.assumptions import Assumptions
-from precede.scores.evidence import ParentSet
+from precede.scores.moves import ParentSet, TableMoves
 from precede.scores.protocol import Identifies, OrderScore
 
 MOST_CANDIDATES = 16
@@ -292,6 +292,14 @@ class SparseScore(OrderScore):
             self._settle(sorted(set(zip(missing[:, 1].tolist(), bits.tolist(), strict=True))))
             values = self._best[variables, predecessors]
         return values.gather(1, orders)
+
+    def moves(self) -> TableMoves | None:
+        if self.device.type != "cpu":
+            return None
+        place = np.full((self.n_variables, self.n_variables), -1, dtype=np.int64)
+        for v, members in enumerate(self.candidates):
+            place[v, members] = np.arange(len(members))
+        return TableMoves(self._best.numpy(), place, lambda variable, bits: self._settle([(variable, bits)]))
 
     def _predecessor_bits(self, orders: Tensor) -> Tensor:
         """Which candidates of each variable come before it, as bits."""

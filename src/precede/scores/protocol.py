@@ -12,6 +12,7 @@ from torch import Tensor
 from precede.arrays import BoolArray, IntArray
 from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
+from precede.scores.moves import LocalMoves
 
 Identifies = Literal["dag", "cpdag"]
 NoiseName = Literal["auto", "equal", "unequal"]
@@ -103,6 +104,10 @@ class OrderScore(ABC):
         shift = torch.where(source < target, 1, -1)[:, None] * ((slot >= low) & (slot <= high))
         taken = torch.where(slot == target[:, None], source[:, None], slot + shift)
         return torch.cat([self.sums(order[part]) for part in taken.split(CHUNK_ORDERS)]).view(d, d)
+
+    def moves(self) -> LocalMoves | None:
+        """How compiled local search may price single moves; None where every order has to be judged as a whole."""
+        return None
 
     def graph(self, order: IntArray) -> BoolArray | None:
         """Best graph that agrees with an order, ``[i, j]`` means i -> j; None where pruning has to find it."""

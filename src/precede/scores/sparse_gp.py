@@ -13,8 +13,9 @@ from precede.errors import check_positive
 from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
 from precede.scores.choose import spline_basis
-from precede.scores.evidence import GaussianProcessEvidence, Kernel, ParentSet
+from precede.scores.evidence import GaussianProcessEvidence, Kernel
 from precede.scores.linear import Noise
+from precede.scores.moves import ParentSet
 from precede.scores.parent_tables import MOST_CANDIDATES, SparseScore
 
 WIDE = 30

@@ -14,6 +14,7 @@ from precede.errors import KnowledgeError, OptionError
 from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import covariance, regularised
+from precede.scores.moves import CovarianceMoves
 from precede.scores.protocol import OrderScore
 from precede.scores.regions import Parents, RegionMemo
 
@@ -270,6 +271,15 @@ class SparseLinearScore(OrderScore):
         """Parents of each variable given all before it, row v for variable v."""
         position = order.argsort()
         return self.memo.parents(position[None, :] < position[:, None])
+
+    def moves(self) -> CovarianceMoves | None:
+        if self.device.type != "cpu":
+            return None
+        offset = -self.n_samples / 2 * (self._log_scale.numpy() + math.log(2 * math.pi) + 1)
+        return CovarianceMoves(
+            self.correlation.numpy(), offset, self.n_samples, self.price, self.max_parents,
+            self._allowed.numpy(), self._required.numpy(),
+        )  # fmt: skip
 
     def bounds(self) -> Tensor:
         d = self.n_variables

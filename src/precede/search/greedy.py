@@ -9,6 +9,7 @@ from precede.arrays import IntArray
 from precede.deadline import Deadline
 from precede.knowledge import Constraints
 from precede.scores.protocol import OrderScore
+from precede.search.local import insertion_order
 from precede.ties import first_best
 
 
@@ -36,6 +37,9 @@ def best_insertion_order(
     score: OrderScore, constraints: Constraints | None = None, deadline: Deadline | None = None
 ) -> IntArray:
     """Put in one variable after another, each where the terms of the order so far sum highest."""
+    compiled = insertion_order(score, constraints, deadline)
+    if compiled is not None:
+        return compiled
     d = score.n_variables
     constraints = constraints or Constraints.none(d)
     before = constraints.before

@@ -10,11 +10,11 @@ import torch
 
 from precede.arrays import BoolArray, IntArray
 from precede.deadline import Deadline
+from precede.errors import OptionError
 from precede.knowledge import Constraints
 from precede.scores.protocol import OrderScore
-
-SMALLEST_GAIN = 1e-10
-"""A move must improve the sum of the terms by this share of it: less is rounding."""
+from precede.search import local
+from precede.ties import TOLERANCE, exceeds, first_best, first_best_rows
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ def polish(
 ) -> Polished:
     """Climb by insertion moves; with restarts, shake the order and climb again.
 
-    A move changes only the terms between its two positions, so each sweep judges all moves and makes every
-    improving one whose stretch does not overlap a better one's.
+    Where the score says what single moves are worth (:meth:`OrderScore.moves`), compiled code takes one variable after
+    another through the order (:mod:`precede.search.local`). Else each sweep judges all moves in a batch.
 
     A restart first makes random moves that leave the score as it is (a score that identifies only the CPDAG has very
     many), then puts some variables in at random: from two to a fifth of them, fewer more often. The climb goes on from
@@ -56,7 +56,7 @@ def polish(
     rng : numpy Generator
         Needed with restarts.
     deadline : Deadline, optional
-        Stop after the sweep in which it passes.
+        When it passes, or is cancelled, the best order so far is returned.
 
     Examples
     --------
@@ -66,9 +66,33 @@ def polish(
     >>> polish(LinearScore(data), np.arange(5)).n_moves > 0
     True
     """
+    if n_restarts and rng is None:
+        raise OptionError(
+            f"n_restarts={n_restarts} cannot be used without rng: give the generator to shake the order by."
+        )
     constraints = constraints or Constraints.none(score.n_variables)
     deadline = deadline or Deadline(None)
-    here, ties = _climb(score, constraints.nearest_order(np.asarray(order)), constraints, deadline)
+    start = constraints.nearest_order(np.asarray(order))
+    moves = local.moves_of(score)
+    if moves is None:
+        return _polish_by_sweeps(score, start, constraints, n_restarts, rng, deadline)
+    climbed = local.climb(score, moves, start, constraints, n_restarts=n_restarts, rng=rng, deadline=deadline)
+    orders = [start, *climbed.orders]
+    totals = score.totals(torch.as_tensor(np.array(orders), device=score.device)).cpu().numpy()
+    best = first_best(totals)
+    return Polished(orders[best], float(totals[best]), climbed.n_moves)
+
+
+def _polish_by_sweeps(
+    score: OrderScore,
+    order: IntArray,
+    constraints: Constraints,
+    n_restarts: int,
+    rng: np.random.Generator | None,
+    deadline: Deadline,
+) -> Polished:
+    """Judge all moves in a batch and make every improving one whose stretch does not overlap a better one's."""
+    here, ties = _climb(score, order, constraints, deadline)
     best, n_moves = here, here.n_moves
     for _ in range(n_restarts):
         if rng is None or deadline.passed():
@@ -76,9 +100,9 @@ def polish(
         shaken = constraints.nearest_order(_shake(_walk(here.order, ties, rng), rng))
         again, ties_again = _climb(score, shaken, constraints, deadline)
         n_moves += again.n_moves
-        if again.score >= here.score - SMALLEST_GAIN * abs(here.score):
+        if not exceeds(here.score, again.score):
             here, ties = again, ties_again
-        if again.score > best.score:
+        if exceeds(again.score, best.score):
             best = again
     return Polished(best.order, best.score, n_moves)
 
@@ -104,7 +128,7 @@ def _climb(
         stay = float(np.diag(sums).mean())
         if constrained:
             sums = np.where(permitted_moves(order, constraints), sums, -np.inf)
-        smallest = SMALLEST_GAIN * abs(stay)
+        smallest = TOLERANCE * abs(stay)
         moves = _disjoint_moves(sums - stay, smallest)
         if not moves or deadline.passed():
             return Polished(order, score.score_of(order), n_moves), np.abs(sums - stay) <= smallest
@@ -114,11 +138,11 @@ def _climb(
 
 def _disjoint_moves(gains: np.ndarray, smallest: float) -> list[tuple[int, int]]:
     """Best move of each position, largest gain first, as long as their stretches do not overlap."""
-    targets = gains.argmax(axis=1)
+    targets = first_best_rows(gains, smallest / TOLERANCE)
     best = gains.max(axis=1)
     taken = np.zeros(len(gains), dtype=bool)
     moves: list[tuple[int, int]] = []
-    for i in np.argsort(-best):
+    for i in np.argsort(-np.round(best / max(smallest, np.finfo(float).tiny)), kind="stable"):
         if best[i] <= smallest:
             break
         stretch = slice(min(i, targets[i]), max(i, targets[i]) + 1)

@@ -43,7 +43,7 @@ MAX_PARENTS, IS_TABLED, IS_NATIVE, IS_CONSTRAINED, ASKED, ASKED_SIZE, ASKED_SLOT
 N_COUNTERS = 16
 
 SETTLE, BOUNDS, CLIMB, WANDER, INSERT, REHASH, STORE = range(7)
-"""Tasks of :func:`precede.search.local.kernel.run`."""
+"""Tasks of :func:`precede.search.local.walk.run`."""
 
 MISSING, FULL, PAUSED, DONE = -1, -2, -3, -4
 """What it returns: a state is asked for, there is no room for another, time for a look at the clock, done."""

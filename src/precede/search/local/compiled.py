@@ -1,3 +1,61 @@
-from numba import njit
-def compiled(function):
-    return njit(cache=True,nogil=True,error_model="numpy")(function)
+"""How functions of this package are compiled, and for which type of argument."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+from numba import types
+
+from precede.search.local.arrays import Arrays
+
+njit: Any = numba.njit  # not all of its options are typed
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def _array(kind: Any, n_dimensions: int) -> Any:
+    return types.Array(kind, n_dimensions, "C")
+
+
+ARRAYS = cast(Any, types.NamedTuple)(
+    [
+        _array(types.float64, 3), _array(types.boolean, 3), _array(types.float64, 2), _array(types.int64, 2),
+        _array(types.float64, 2), _array(types.int64, 2), _array(types.float64, 1), _array(types.int64, 1),
+        _array(types.int64, 2), _array(types.float64, 1), _array(types.int32, 1), _array(types.int64, 1),
+    ],
+    Arrays,
+)  # fmt: skip
+"""The one type of argument that is compiled for."""
+
+
+COMPILED = ("arrays.py", "compiled.py", "states.py", "walk.py")
+SOURCES = hashlib.sha256(b"".join(Path(__file__).with_name(name).read_bytes() for name in COMPILED)).hexdigest()[:8]
+"""Digest of all that is compiled here: what was compiled from other sources is not taken from disk."""
+
+
+def compiled(*arguments: Any) -> Callable[[Function], Function]:
+    """Compile for these arguments, to run without the interpreter's lock; kept on disk where there is a place."""
+    signature = types.int64(ARRAYS, *arguments)
+    options = {
+        "nogil": True,
+        "error_model": "numpy",
+        "no_cfunc_wrapper": True,
+        "no_cpython_wrapper": len(arguments) > 2,
+    }
+
+    def decorate(function: Function) -> Function:
+        function.__qualname__ += f"_{SOURCES}"  # numba names its files by this, and looks at one source file only
+        try:
+            return cast(Function, njit(signature, cache=True, **options)(function))
+        except RuntimeError:  # neither the package's folder nor the user's can be written to
+            return cast(Function, njit(signature, **options)(function))
+
+    return decorate
+
+
+def inlined(function: Function) -> Function:
+    """Compile as part of the functions that call it."""
+    return cast(Function, njit(inline="always")(function))

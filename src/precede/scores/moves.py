@@ -1,0 +1,96 @@
+"""What a score can price one move at a time: how local search asks for its terms (METHODS 12)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from precede.arrays import BoolArray, FloatArray, IntArray
+
+ParentSet = tuple[int, ...]
+
+
+class Expansion(NamedTuple):
+    """A parent set and where to go from it.
+
+    Parameters
+    ----------
+    score : float
+    drop : int
+        The parent without which the score is best, where that pays; else -1.
+    rivals : (n_rivals,) int array
+        Variables whose addition pays, best first.
+    gains : (n_rivals,) array
+        By how much.
+    """
+
+    score: float
+    drop: int
+    rivals: IntArray
+    gains: FloatArray
+
+
+@dataclass(frozen=True)
+class ExpandedMoves:
+    """A score that works out parent sets one by one.
+
+    Parameters
+    ----------
+    expand : callable
+        ``expand(variable, parents)``, parents ascending.
+    required : (n_variables, n_variables) bool array
+        ``[child, parent]``: parents that are in every set.
+    """
+
+    expand: Callable[[int, ParentSet], Expansion]
+    required: BoolArray
+
+
+@dataclass(frozen=True)
+class CovarianceMoves:
+    r"""Linear Gaussian regressions: compiled code works out sets from the correlations.
+
+    The score of v given S is :math:`\mathrm{offset}_v - \frac m2 \log \hat\sigma^2_{v \mid S} - |S| \, \mathrm{price}`,
+    with the residual variance of the standardised v.
+
+    Parameters
+    ----------
+    correlation : (n_variables, n_variables) array
+    offset : (n_variables,) array
+    n_samples : int
+    price : float
+    max_parents : int
+    allowed, required : (n_variables, n_variables) bool arrays
+        ``[child, parent]``.
+    """
+
+    correlation: FloatArray
+    offset: FloatArray
+    n_samples: int
+    price: float
+    max_parents: int
+    allowed: BoolArray
+    required: BoolArray
+
+
+@dataclass(frozen=True)
+class TableMoves:
+    """A table of terms by the candidates that come before a variable.
+
+    Parameters
+    ----------
+    table : (n_variables, 2^n_candidates) array
+        ``[v, bits]``: term of v when the candidates of these bits come before it; NaN where it is not known yet.
+    place : (n_variables, n_variables) int array
+        ``[v, u]``: bit of u among the candidates of v, -1 where it is none.
+    settle : callable
+        ``settle(variable, bits)`` writes a missing entry.
+    """
+
+    table: FloatArray
+    place: IntArray
+    settle: Callable[[int, int], None]
+
+
+LocalMoves = ExpandedMoves | CovarianceMoves | TableMoves
