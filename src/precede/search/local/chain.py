@@ -167,13 +167,13 @@ class Chain:
             self._run(at.SETTLE)
 
     def _shaken(self) -> IntArray:
-        """Take from two to a fifth of the variables out and put each back some places away, a tenth of them at most.
+        """Take from two to a fifth of the variables out (eight of a few) and put each back up to a tenth of them away.
 
         The logarithm of their number is uniform: a small shake is climbed out of soon, a large one leads further.
         """
         d, rng = self.n_variables, self._rng
         shaken = self.order.tolist()
-        size = round(2 * math.exp(rng.random() * math.log(max(1, d / 10))))
+        size = round(2 * math.exp(rng.random() * math.log(max(4.0, d / 10))))
         width = max(5, d // 10)
         for variable in rng.choice(d, size=min(d, size), replace=False).tolist():
             place = shaken.index(variable)

@@ -68,8 +68,8 @@ def random_below(s: Arrays, n: int) -> int:
 
 
 @compiled(types.int64, types.int64, types.boolean)
-def best_position(s: Arrays, v: int, n: int, plateau: bool) -> int:
-    """Where v is best in the first n places: the first of equals, or, with none better, any as good on a plateau."""
+def best_position(s: Arrays, v: int, n: int, wanders: bool) -> int:
+    """Where v is best in the first n places: the first of equals; one that wanders takes any as good as where it is."""
     order, gain, p = s.whole[at.ORDER], s.real[at.GAIN], s.whole[at.POSITION, v]
     low, high = 0, n - 1
     if s.counters[at.IS_CONSTRAINED]:
@@ -90,15 +90,14 @@ def best_position(s: Arrays, v: int, n: int, plateau: bool) -> int:
     best, tolerance = -np.inf, s.numbers[at.TOLERANCE]
     for q in range(n):
         best = max(best, gain[q])
-    if best <= tolerance and p <= high:
-        if not plateau:
-            return p
+    on_plateau = wanders and best <= tolerance
+    if on_plateau:
         best = 0.0
     n_equal = 0
     for q in range(n):
         if gain[q] >= best - tolerance:
             n_equal += 1
-    pick = random_below(s, n_equal) if best == 0.0 else 0
+    pick = random_below(s, n_equal) if on_plateau else 0
     for q in range(n):
         if gain[q] >= best - tolerance:
             if pick == 0:

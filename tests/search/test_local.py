@@ -1,0 +1,261 @@
+"""Compiled local search against exact search, the scores' own terms, and itself."""
+
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from precede.data.simulate import simulate
+from precede.deadline import Deadline
+from precede.errors import OptionError
+from precede.knowledge import Constraints, Knowledge
+from precede.scores.discrete import DiscreteFamilies
+from precede.scores.evidence import GaussianProcessEvidence
+from precede.scores.grow_shrink import GrowShrinkScore
+from precede.scores.linear import LinearScore
+from precede.scores.moves import ExpandedMoves, Expansion
+from precede.scores.parent_tables import SparseScore
+from precede.scores.protocol import OrderScore
+from precede.scores.sparse_linear import SparseLinearScore
+from precede.search import local, polish
+from precede.search.exact import exact_order
+from precede.search.greedy import best_insertion_order
+from precede.search.local import arrays as at
+from precede.search.local import chain as chain_module
+from precede.search.local.chain import Chain
+
+
+def linear_values(d: int, degree: float = 1.5, m: int = 400, seed: int = 0) -> np.ndarray:
+    data = simulate(n_variables=d, degree=min(degree, (d - 1) / 2), n_samples=m, standardize=True, random_state=seed)
+    return data.data.to_numpy()
+
+
+def linear_score(d: int, seed: int = 0, constraints: Constraints | None = None, **options: float) -> SparseLinearScore:
+    return SparseLinearScore(linear_values(d, 1.5, seed=seed), constraints=constraints, **options)
+
+
+def discrete_score(d: int, seed: int = 0, constraints: Constraints | None = None) -> GrowShrinkScore:
+    codes = (linear_values(d, 1.5, seed=seed) > 0).astype(np.int64)
+    return GrowShrinkScore(DiscreteFamilies(codes, [2] * d), "discrete-bic", constraints=constraints)
+
+
+def table_score(d: int, seed: int = 0, constraints: Constraints | None = None) -> SparseScore:
+    evidence = GaussianProcessEvidence(linear_values(d, 1.5, 60, seed))
+    return SparseScore(evidence, max_parents=3, table_size=2, constraints=constraints)
+
+
+SCORES = {"covariance": linear_score, "expanded": discrete_score, "table": table_score}
+
+
+def random_knowledge(d: int, seed: int) -> Constraints:
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(d).tolist()
+    forward = [(order[a], order[b]) for a in range(d) for b in range(a + 1, d)]
+    required = [pair for pair in forward if rng.random() < 0.1]
+    forbidden = [pair for pair in forward if pair not in required and rng.random() < 0.2]
+    tiers = [order[: d // 2], order[d // 2 :]] if rng.random() < 0.5 else ()
+    return Knowledge(required=required, forbidden=forbidden, tiers=tiers).over(range(d))
+
+
+def chain_of(score: OrderScore, constraints: Constraints | None = None, seed: int = 0) -> Chain:
+    moves = score.moves()
+    assert moves is not None
+    constraints = constraints or Constraints.none(score.n_variables)
+    return Chain(moves, score.n_variables, constraints, Deadline(None), seed, threading.Lock())
+
+
+@pytest.mark.parametrize("kind", SCORES)
+@pytest.mark.parametrize("constrained", [False, True])
+def test_restarts_reach_the_optimum_of_exact_search(kind: str, constrained: bool) -> None:
+    for seed in range(3):
+        constraints = random_knowledge(7, seed) if constrained else Constraints.none(7)
+        score = SCORES[kind](7, seed, constraints)
+        start = constraints.nearest_order(np.random.default_rng(seed).permutation(7))
+        found = polish.polish(score, start, constraints, n_restarts=30, rng=np.random.default_rng(0))
+        assert found.score == pytest.approx(exact_order(score, constraints).score, rel=1e-9)
+        assert found.score == pytest.approx(score.score_of(found.order), rel=1e-12)
+        assert constraints.permits(found.order)
+
+
+@pytest.mark.parametrize("kind", SCORES)
+def test_every_term_is_the_score_s_own(kind: str) -> None:
+    """After a climb, and for states met on the way: no compiled term but the one the score would give."""
+    constraints = Knowledge(required=[(0, 3)], forbidden=[(1, 2), (2, 1)]).over(range(6))
+    score = SCORES[kind](6, 1, constraints)
+    chain = chain_of(score, constraints)
+    assert chain.start()
+    np.testing.assert_allclose(chain.arrays.real[at.BOUND], score.bounds(), rtol=1e-9)
+    for seed in range(5):
+        order = constraints.nearest_order(np.random.default_rng(seed).permutation(6))
+        assert chain.climb_from(order)
+        reached = chain.order.copy()
+        states = chain.arrays.whole[at.STATE]
+        if kind == "table":
+            terms = chain.arrays.table[np.arange(6), states]
+        else:
+            terms = chain.arrays.value[states]
+            assert (chain.parents() == score.graph(reached)).all()
+        own = score.terms(torch.from_numpy(reached)[None])[0]
+        np.testing.assert_allclose(terms[reached], own, rtol=1e-9)
+
+
+def test_compiled_states_are_least_squares() -> None:
+    """Score, best drop and rivals of every state that a search made, from the covariance by textbook formulas."""
+    score = linear_score(8)
+    chain = chain_of(score)
+    chain.start()
+    chain.climb_from(np.arange(8))
+    s, correlation = chain.arrays, score.correlation.numpy()
+    offset, price, half = score.moves().offset, score.price, score.n_samples / 2
+
+    def bic(v: int, members: list[int]) -> float:
+        block = correlation[np.ix_(members, members)]
+        residual = 1 - correlation[v, members] @ np.linalg.solve(block, correlation[members, v])
+        return float(offset[v] - half * np.log(residual) - price * len(members))
+
+    assert s.counters[at.N_STATES] > 50
+    for number in range(s.counters[at.N_STATES]):
+        v, k, n_rivals, start, drop = s.about[number, : at.KEY].tolist()
+        members = s.pool[start : start + k].tolist()
+        rivals = s.pool[start + k : start + k + n_rivals].tolist()
+        here = bic(v, members)
+        assert s.value[number] == pytest.approx(here, abs=1e-7)
+        gains = {u: bic(v, sorted([*members, u])) - here for u in range(8) if u != v and u not in members}
+        assert rivals == sorted([u for u in gains if gains[u] > 1e-5], key=lambda u: -gains[u])
+        without = {u: bic(v, [w for w in members if w != u]) - here for u in members}
+        pays = [u for u in without if without[u] > 1e-5]
+        assert drop == (max(pays, key=lambda u: without[u]) if pays else -1)
+
+
+@settings(deadline=None, max_examples=20)
+@given(
+    d=st.integers(2, 8), seed=st.integers(0, 500), kind=st.sampled_from(["covariance", "expanded"]),
+    n_restarts=st.integers(0, 2),
+)  # fmt: skip
+def test_knowledge_is_obeyed_and_nothing_gets_worse(d: int, seed: int, kind: str, n_restarts: int) -> None:
+    constraints = random_knowledge(d, seed)
+    score = SCORES[kind](d, seed, constraints)
+    start = np.random.default_rng(seed).permutation(d)
+    found = polish.polish(score, start, constraints, n_restarts=n_restarts, rng=np.random.default_rng(seed))
+    assert constraints.permits(found.order)
+    assert sorted(found.order.tolist()) == list(range(d))
+    assert not constraints.violated_by(score.graph(found.order))
+    assert found.score >= score.score_of(constraints.nearest_order(start))
+    greedy = local.insertion_order(score, constraints)
+    assert greedy is not None
+    assert constraints.permits(greedy)
+
+
+@pytest.mark.parametrize("kind", SCORES)
+def test_compiled_insertion_is_insertion_by_terms(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    constraints = random_knowledge(7, 3)
+    score = SCORES[kind](7, 3, constraints)
+    compiled = best_insertion_order(score, constraints)
+    monkeypatch.setattr("precede.search.greedy.insertion_order", lambda *_: None)
+    assert compiled.tolist() == best_insertion_order(score, constraints).tolist()
+
+
+def test_the_same_seed_gives_the_same_order_and_threads_do_not_matter() -> None:
+    score = linear_score(20)
+    options = {"n_restarts": 2 * local.RESTARTS_PER_CHAIN}
+    start, n_threads = np.arange(20), torch.get_num_threads()
+    found = []
+    for threads in (1, 2, 2):
+        torch.set_num_threads(threads)
+        found.append(polish.polish(score, start, rng=np.random.default_rng(5), **options))
+    torch.set_num_threads(n_threads)
+    assert found[0].order.tolist() == found[1].order.tolist() == found[2].order.tolist()
+    assert found[0].n_moves == found[1].n_moves == found[2].n_moves
+
+
+def test_states_that_are_forgotten_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    score = linear_score(15)
+    expected = polish.polish(score, np.arange(15), n_restarts=5, rng=np.random.default_rng(0))
+    monkeypatch.setattr(chain_module, "FIRST_CAPACITY", 128)
+    grown = polish.polish(score, np.arange(15), n_restarts=5, rng=np.random.default_rng(0))
+    assert grown.order.tolist() == expected.order.tolist()
+    monkeypatch.setattr(chain_module, "MOST_BYTES", 0)
+    forgetful = polish.polish(score, np.arange(15), n_restarts=5, rng=np.random.default_rng(0))
+    assert forgetful.score == pytest.approx(expected.score, abs=1e-6)
+
+
+def test_a_deadline_that_passes_keeps_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    score = linear_score(30)
+    start = np.arange(30)
+    assert polish.polish(score, start, deadline=Deadline(1e-9)).score >= score.score_of(start)
+    deadline = Deadline(None)
+    monkeypatch.setattr(chain_module, "PAUSE_AFTER", 0)
+    looks = iter(range(10_000))
+    monkeypatch.setattr(deadline.__class__, "passed", lambda self: next(looks) > 60)
+    stopped = polish.polish(score, start, n_restarts=1000, rng=np.random.default_rng(0), deadline=deadline)
+    assert next(looks) < 200  # it ended soon after
+    assert stopped.score > score.score_of(start)
+    assert local.insertion_order(score, deadline=deadline) is not None
+
+
+def test_restarts_need_a_generator() -> None:
+    for score in (linear_score(4), LinearScore(linear_values(4))):
+        with pytest.raises(OptionError, match="n_restarts=3 cannot be used without rng"):
+            polish.polish(score, np.arange(4), n_restarts=3)
+
+
+def test_a_score_without_moves_or_numba_is_polished_by_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert local.moves_of(LinearScore(linear_values(4))) is None
+    score = linear_score(6)
+    compiled = polish.polish(score, np.arange(6), n_restarts=5, rng=np.random.default_rng(0))
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    assert local.insertion_order(score) is None
+    swept = polish.polish(score, np.arange(6), n_restarts=5, rng=np.random.default_rng(0))
+    assert swept.score == pytest.approx(compiled.score, rel=1e-9)
+
+
+def test_equal_keys_do_not_mix_states_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    score = linear_score(10)
+    chain = chain_of(score)
+    chain.arrays.whole[[at.MEMBER_KEY, at.OWNER_KEY]] = 0  # every state has the same key
+    assert chain.start()
+    assert chain.climb_from(np.arange(10))
+    expected = chain_of(score)
+    expected.start()
+    expected.climb_from(np.arange(10))
+    assert chain.order.tolist() == expected.order.tolist()
+
+
+def test_an_expanding_score_of_one_s_own_is_searched() -> None:
+    """Variable v is worth v with parent v - 1 and nothing else: the order must ascend."""
+
+    class Chained(OrderScore):
+        name, n_variables = "chained", 6
+
+        def _value(self, v: int, parents: tuple[int, ...]) -> float:
+            return (v if v - 1 in parents else 0) - 0.1 * len(parents)
+
+        def expand(self, v: int, parents: tuple[int, ...]) -> Expansion:
+            here = self._value(v, parents)
+            rivals = [] if v == 0 or v - 1 in parents else [v - 1]
+            drops = [u for u in parents if u != v - 1]
+            gains = np.array([self._value(v, (*parents, u)) - here for u in rivals])
+            return Expansion(here, drops[0] if drops else -1, np.array(rivals, dtype=np.int64), gains)
+
+        def moves(self) -> ExpandedMoves:
+            return ExpandedMoves(self.expand, np.zeros((6, 6), dtype=bool))
+
+        def terms(self, orders: torch.Tensor) -> torch.Tensor:
+            rows = [
+                [self._value(v, (v - 1,)) if v and v - 1 in o[:t] else 0.0 for t, v in enumerate(o)]
+                for o in orders.tolist()
+            ]
+            return torch.tensor(rows, dtype=torch.float64)
+
+    found = polish.polish(Chained(), np.arange(6)[::-1].copy(), n_restarts=3, rng=np.random.default_rng(0))
+    assert found.order.tolist() == list(range(6))
+
+
+def test_numba_is_imported_when_it_is_needed() -> None:
+    command = "import sys, precede.search.polish, precede.search.greedy; sys.exit('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", command], check=False).returncode == 0
