@@ -34,6 +34,7 @@ from precede.randomness import RandomState, numpy_rng
 from precede.scores.build import ScoreName, build_score
 from precede.scores.choose import choose_score
 from precede.scores.protocol import NoiseName, OrderScore
+from precede.search import local
 from precede.search.checkpoint import CheckpointFile, data_fingerprint, open_checkpoint
 from precede.search.exact import exact_order
 from precede.search.greedy import greedy_order
@@ -340,6 +341,8 @@ class CORL(CausalEstimator):
             self._policy_ = None
             optimum = exact_order(score, constraints)
             return SearchResult(optimum.order, optimum.score, [], {"exact": True, "best_score": optimum.score})
+        if self.polish and local.moves_of(score) is not None:
+            local.prepare()  # compiles while the policy learns
         deadline = Deadline(self.max_time)
         checkpoint = None if self.checkpoint is None else self._open_checkpoint(score, table, constraints, rng)
         pretrained = None if self.pretrained is None else load_pretrained(self.pretrained)
