@@ -29,8 +29,8 @@ from precede.baselines import EqVar
 from precede.confidence.journal import FORMAT as JOURNAL_FORMAT
 from precede.data.load import load_table
 from precede.files import write_text
-from precede.report.folder import write_results
-from precede.report.write import write_report
+from precede.report.report_files import write_report
+from precede.report.result_files import write_results
 
 torch.optim.Adam([torch.zeros(1)])  # loads what every child would otherwise load again
 DATA = simulate(n_variables=6, degree=2, n_samples=300, random_state=0).data

@@ -8,7 +8,7 @@ import time
 from precede.baselines import EqVar
 from precede.data.load import load_table
 from precede.data.simulate import simulate
-from precede.diagnostics import diagnose
+from precede.diagnostics import Learned, diagnose
 from precede.report import render_report, summarize
 
 
@@ -24,7 +24,7 @@ def main() -> None:
         model = EqVar().fit(table)
         graph = model.graph_
         start = time.process_time()
-        diagnose(table.values, graph.edges, graph.positions, table.names, score="linear", search={"best_score": 0.0})
+        diagnose(Learned(table, graph.edges, graph.positions, score="linear", search={"best_score": 0.0}))
         checked = time.process_time()
         page = render_report(summarize(model, table))
         done = time.process_time()

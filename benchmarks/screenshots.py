@@ -19,7 +19,7 @@ from pathlib import Path
 
 from precede import CORL, load_sachs, simulate
 from precede.data.load import load_table
-from precede.report import write_report, write_results
+from precede.report import Heading, write_report, write_results
 
 PICTURES = Path(__file__).parents[1] / "docs" / "screenshots"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
@@ -80,7 +80,7 @@ def fit(name: str, folder: Path, score: str, n_resamples: int, seed: int) -> Non
     done = time.perf_counter()
     write_results(folder, model, table)
     confidence.to_json(folder / "confidence.json")
-    write_report(folder, model, table, made.graph, confidence, title)
+    write_report(folder, model, table, made.graph, confidence, Heading(title))
     size = (folder / "report.html").stat().st_size / 1000
     print(f"{name}: {n_resamples} resamples {done - fitted:.0f} s, page {size:.0f} KB", flush=True)
 

@@ -16,7 +16,6 @@ from precede.confidence import OrderSample
 from precede.data.load import Table
 from precede.deadline import Deadline
 from precede.device import DeviceName, choose_device, one_thread
-from precede.diagnostics import diagnose
 from precede.errors import KnowledgeError, OptionError, check_choice, check_positive, listed
 from precede.estimator import CausalEstimator, Findings
 from precede.graph import CausalGraph
@@ -133,8 +132,9 @@ class CORL(CausalEstimator):
     details : Details
         Choices of the implementation that the paper leaves open: scale of resampled rows, standardized returns, clipped
         gradients, what the critic values, what patience waits for (:class:`precede.search.settings.Details`).
-    diagnose : bool
-        Check the result against the data and against what the score assumes (``diagnostics_["checks"]``).
+    diagnose : bool or "quick"
+        Check the result against the data and against what the score assumes (``diagnostics_["checks"]``); "quick"
+        leaves out resampling.
     device : str
         "auto", "cpu" or "cuda".
     random_state : int, Generator or None
@@ -143,7 +143,7 @@ class CORL(CausalEstimator):
 
     Attributes
     ----------
-    diagnostics_ : dict
+    diagnostics_ : Diagnostics
         Under "search": what the policy alone reached, what polish added, and what the greedy order gets. Under
         "levels", for scores of columns with levels: the effects of and on each level of a category.
 
@@ -196,7 +196,7 @@ class CORL(CausalEstimator):
         actor_learning_rate: Positive = 1e-4,
         critic_learning_rate: Positive = 1e-3,
         details: Details = DETAILS,
-        diagnose: bool = True,
+        diagnose: bool | Literal["quick"] = True,
         device: DeviceName = "auto",
         random_state: RandomState = None,
         verbose: bool = True,
@@ -267,7 +267,7 @@ class CORL(CausalEstimator):
         """Score, search, prune."""
         rng = numpy_rng(self.random_state)
         constraints = constraints_over(self.knowledge, table.names)
-        diagnostics: dict[str, Any] = {"remarks": list(table.remarks)}
+        diagnostics: dict[str, Any] = {"remarks": []}
         building = Deadline(self.max_time)
         score = self._make_score(table, constraints, diagnostics)
         found = self._search(score, table, constraints, rng, building.elapsed())
@@ -280,14 +280,7 @@ class CORL(CausalEstimator):
         diagnostics["remarks"] += list(score.notes)
         if score.assumes.mechanism == "levels":
             diagnostics["levels"] = effects_by_level(table, edges)
-        if self.diagnose:
-            checks = diagnose(
-                table.values, edges, found.order, table.names, score=score.name, noise=self.noise,
-                identifies=identifies, search=found.figures, pruning=self.pruning, threshold=self.threshold,
-                cutoff=self.cutoff, constraints=constraints,
-            )  # fmt: skip
-            diagnostics["checks"] = [check.to_dict() for check in checks]
-        return Findings(edges, found.order, weights, found.score, found.history, diagnostics)
+        return Findings(edges, found.order, weights, found.score, found.history, diagnostics, score.assumes)
 
     def _check_together(self) -> None:
         check_options(Details, vars(self.details))
@@ -358,6 +351,9 @@ class CORL(CausalEstimator):
             "iterations": trainer.iteration,
             "seconds": deadline.elapsed(),
             "interrupted": interrupted,
+            "out_of_time": self.max_time is not None
+            and trainer.iteration < self.n_iterations
+            and spent + deadline.elapsed() >= self.max_time,
         }
         if self.polish and not interrupted:
             n_restarts = self.n_restarts

@@ -6,7 +6,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -16,12 +16,17 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.confidence import Confidence, bootstrap
 from precede.data.kinds import refuse_categories
 from precede.data.load import Table, load_table
+from precede.diagnostics import Diagnostics, Learned
+from precede.diagnostics import diagnose as diagnosed
+from precede.diagnostics.method_assumptions import assumptions_of_method, identified_under
 from precede.effects import sample_of
 from precede.graph import CausalGraph
 from precede.graph.equivalence import cpdag
+from precede.knowledge import constraints_over
 from precede.lazy import pandas as pd
 from precede.options import check_options
 from precede.randomness import RandomState
+from precede.scores.assumptions import Assumptions
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,9 @@ class Findings:
     history : list of dict
         One record per iteration or step.
     diagnostics : dict
-        Anything else worth knowing, JSON-ready.
+        What the method says of itself: ``search``, ``remarks``, and anything else worth knowing.
+    assumes : Assumptions, optional
+        What was taken for granted, where it depends on more than the method.
     """
 
     adjacency: BoolArray
@@ -50,6 +57,7 @@ class Findings:
     score: float = float("nan")
     history: list[dict[str, Any]] = field(default_factory=list)
     diagnostics: dict[str, Any] = field(default_factory=dict)
+    assumes: Assumptions | None = None
 
 
 class CausalEstimator(BaseEstimator):  # type: ignore[misc]
@@ -69,7 +77,11 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
     score_ : float
     history_ : DataFrame
         One row per iteration.
-    diagnostics_ : dict
+    diagnostics_ : Diagnostics
+        What is known about the result, typed; it also reads like a dictionary.
+    diagnose : bool or "quick"
+        Whether ``fit`` checks the result; "quick" leaves out resampling. An option of CORL, a plain attribute of the
+        others.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only where the data has string names, as in scikit-learn.
@@ -78,7 +90,8 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
     graph_: CausalGraph
     score_: float
     history_: pd.DataFrame
-    diagnostics_: dict[str, Any]
+    diagnostics_: Diagnostics
+    diagnose: bool | Literal["quick"] = True
     n_features_in_: int
     feature_names_in_: Any
     _takes_categories: ClassVar[bool] = False
@@ -188,10 +201,34 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
         self.graph_ = replace(graph, sample=sample_of(table.values))
         self.score_ = float(findings.score)
         self.history_ = pd.DataFrame(findings.history)
-        self.diagnostics_ = findings.diagnostics
         self.n_features_in_ = len(table.names)
         if table.labelled:
             self.feature_names_in_ = np.array(table.names, dtype=object)
+        self.diagnostics_ = diagnosed(self._learned(table, findings), self.diagnose)  # last: the rest is safe by then
+
+    def _learned(self, table: Table, findings: Findings) -> Learned:
+        """The record that the checks read."""
+        options, reported = self.get_params(deep=False), findings.diagnostics
+        assumes = findings.assumes or assumptions_of_method(type(self).__name__)
+        search = dict(reported.get("search", {}))
+        if np.isfinite(findings.score):
+            search.setdefault("best_score", float(findings.score))
+        rule = {name: options[name] for name in ("threshold", "cutoff") if isinstance(options.get(name), float)}
+        return Learned(
+            table,
+            self.graph_.edges,
+            self.graph_.positions,
+            findings.weights,
+            score=reported.get("score"),
+            noise=str(options.get("noise", "auto")),
+            assumptions=assumes,
+            identifies=str(reported.get("identifies", identified_under(assumes))),
+            search=search,
+            pruning=str(options.get("pruning", "auto")),
+            constraints=constraints_over(options.get("knowledge"), table.names),
+            reported=reported,
+            **rule,
+        )
 
     @property
     def adjacency_matrix_(self) -> pd.DataFrame:

@@ -5,12 +5,16 @@ import json
 import numpy as np
 import pytest
 
+from precede.data.load import Table
 from precede.data.simulate import simulate
-from precede.diagnostics import Diagnostic, controls, diagnose
-from precede.diagnostics.mechanisms import fit_mechanisms
+from precede.diagnostics import Check, Diagnostics, Learned, compare_with_chance
+from precede.diagnostics import diagnose as diagnose_record
+from precede.diagnostics.parent_regressions import regress_on_parents
 from precede.diagnostics.residual_tests import curvature, equal_variances, holm, normality
+from precede.diagnostics.stability import stability, with_shares
 from precede.knowledge import Knowledge
 from precede.scores.build import NOISES, assumptions_of
+from precede.strict_json import to_json
 
 CHAIN = np.eye(3, k=1, dtype=bool)
 ORDER = np.arange(3)
@@ -28,7 +32,13 @@ def chain(noise=(1.0, 1.0, 1.0), draw="normal", bend=0.0, n=1500, seed=0):
     return np.column_stack([a, b, c])
 
 
-def check(name, values, edges=CHAIN, order=ORDER, **options) -> Diagnostic:
+def diagnose(values, edges, order, names=None, **options):
+    names = tuple(range(values.shape[1])) if names is None else tuple(names)
+    assumed = assumptions_of(options.get("score"), options.get("noise", "auto"))
+    return diagnose_record(Learned(Table(values, names, False), edges, order, assumptions=assumed, **options)).checks
+
+
+def check(name, values, edges=CHAIN, order=ORDER, **options) -> Check:
     found = {item.name: item for item in diagnose(values, edges, order, NAMES, **options)}
     return found[name]
 
@@ -163,19 +173,18 @@ def test_weak_edges():
 
 
 def test_stability():
-    confidence = np.where(CHAIN, 0.9, 0.0)
-    assert check("unstable edges", chain(), confidence=confidence).level == "fine"
-    confidence[0, 1] = 0.2
-    shaky = check("unstable edges", chain(), confidence=confidence)
+    shares = np.where(CHAIN, 0.9, 0.0)
+    assert stability(CHAIN, shares, NAMES).level == "fine"
+    shares[0, 1] = 0.2
+    shaky = with_shares(Diagnostics(), CHAIN, shares, NAMES).checks[0]
     assert (shaky.level, shaky.details["unstable"]) == ("warning", ["a -> b"])
-    assert "unstable edges" not in {item.name for item in diagnose(chain(), CHAIN, ORDER)}
 
 
 @pytest.mark.parametrize("score", [*NOISES, None])
 def test_every_sentence_is_plain_and_json_ready(score):
     for edges in (CHAIN, np.zeros((3, 3), bool)):
         for item in diagnose(chain(n=200), edges, ORDER, NAMES, score=score):
-            document = json.loads(json.dumps(item.to_dict(), allow_nan=False))
+            document = json.loads(to_json(item))
             assert document["level"] in ("fine", "note", "warning")
             assert item.sentence.endswith(".")
             assert item.sentence[0].isupper() or item.sentence[0].isdigit()
@@ -186,7 +195,7 @@ def test_null_calibration():
     fired = 0
     for seed in range(40):
         values = chain(n=300, seed=seed)
-        fit = fit_mechanisms(values, CHAIN)
+        fit = regress_on_parents(values, CHAIN)
         fired += (normality(fit.residuals) < 0.05).any()
         fired += equal_variances(fit.residuals)[1] < 0.05
         fired += (curvature(values, CHAIN, fit) < 0.05).any()
@@ -201,7 +210,7 @@ def test_holm_is_monotone_and_bounded():
 
 def test_mechanisms_fit_curves():
     values = chain(bend=0.3)
-    straight, curved = (fit_mechanisms(values, CHAIN, kind) for kind in ("linear", "additive"))
+    straight, curved = (regress_on_parents(values, CHAIN, kind) for kind in ("linear", "additive"))
     assert curved.residuals[:, 1].var() < straight.residuals[:, 1].var()
     together = curved.residuals[:, 1] + curved.effects[0, 1]
     np.testing.assert_allclose(together, values[:, 1] - values[:, 1].mean(), atol=1e-9)
@@ -221,15 +230,16 @@ def test_equal_noise_changes_the_assumptions():
     assert assumptions_of("gp", "equal").words.endswith("of the same variance everywhere.")
 
 
-def test_controls():
+def test_chance():
     values = chain()
-    figures = controls(CHAIN, values, CHAIN, n_random=30, random_state=1)
-    assert figures["learned"] == 0
-    assert figures["empty"] == 2
-    assert figures["random_mean"] > 0
-    assert 0 < figures["random_as_good"] < 1
-    assert figures == controls(CHAIN, values, CHAIN, n_random=30, random_state=1)
-    assert figures != controls(CHAIN, values, CHAIN, n_random=30, random_state=2)
-    dense = controls(CHAIN, values, CHAIN, n_random=5, prune=lambda order: np.zeros((3, 3), bool))
-    assert dense["random_mean"] == 2
-    json.dumps(figures)
+    chance = compare_with_chance(CHAIN, values, CHAIN, n_random=30, random_state=1)
+    assert (chance.learned, chance.empty) == (0, 2)
+    assert chance.random_mean > 0
+    assert 0 < chance.random_as_good < 1
+    assert chance == compare_with_chance(CHAIN, values, CHAIN, n_random=30, random_state=1)
+    assert chance != compare_with_chance(CHAIN, values, CHAIN, n_random=30, random_state=2)
+    empty = compare_with_chance(CHAIN, values, CHAIN, n_random=5, prune=lambda order: np.zeros((3, 3), bool))
+    assert empty.random_mean == 2
+    assert empty.warning is None
+    wrong = compare_with_chance(CHAIN, values, CHAIN.T, n_random=5, prune=lambda order: CHAIN)
+    assert "100% of 5 random orders" in wrong.warning

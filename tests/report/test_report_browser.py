@@ -15,7 +15,7 @@ from precede.data.datasets import load_sachs
 from precede.data.load import load_table
 from precede.data.simulate import simulate
 from precede.graph import CausalGraph
-from precede.report import render_report, summarize
+from precede.report import Heading, render_report, summarize
 from precede.report.render import graph_of
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
@@ -120,12 +120,12 @@ def seen(request, tmp_path_factory):
     if request.param == "sachs":
         data = load_sachs()
         model = EqVar().fit(data.data)
-        rng = np.random.default_rng(0)
-        summary = summarize(model, load_table(data.data), data.graph, rng.uniform(0.4, 1.0, size=(11, 11)), "Sachs")
+        shares = np.random.default_rng(0).uniform(0.4, 1.0, size=(11, 11))
+        summary = summarize(model, load_table(data.data), data.graph, shares, Heading("Sachs"))
     else:
         data = simulate(n_variables=100, degree=2, n_samples=400, random_state=0)
         model = EqVar().fit(data.data)
-        summary = summarize(model, load_table(data.data), title="100 variables")
+        summary = summarize(model, load_table(data.data), heading=Heading("100 variables"))
     result = browse(render_report(summary), tmp_path_factory.mktemp(request.param))
     return summary, result
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import logging
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,13 +30,16 @@ from precede.cli.terminal import (
     read_table,
     show_graph,
 )
-from precede.errors import OptionError
+from precede.errors import OptionError, PrecedeError
+from precede.strict_json import to_json
 
 if TYPE_CHECKING:
     from precede.confidence import Confidence
     from precede.data.load import Table
+    from precede.diagnostics import Diagnostics
     from precede.estimator import CausalEstimator
     from precede.graph import CausalGraph
+    from precede.report import Heading
 
 
 def discover(
@@ -65,6 +71,14 @@ def discover(
         int,
         typer.Option("--bootstrap", min=0, help="Learn again on so many resamples of the rows: how sure is each edge."),
     ] = 0,
+    stability: Annotated[
+        bool, typer.Option("--stability/--no-stability", help="Resample quickly, to say how sure each edge is.")
+    ] = True,
+    rows: Annotated[
+        bool, typer.Option("--rows/--no-rows", help="Show single rows in the report's plots; densities otherwise.")
+    ] = True,
+    title: Annotated[str | None, typer.Option(help="Title of the report, in place of the file's name.")] = None,
+    note: Annotated[str | None, typer.Option(help="A paragraph of your own at the top of the report.")] = None,
     option: Annotated[
         list[str] | None, typer.Option("--set", help="Any other option of the method, as name=value; none is None.")
     ] = None,
@@ -77,7 +91,7 @@ def discover(
     with kindly(debug):
         from precede.data.datasets import load_sachs
         from precede.knowledge import Knowledge
-        from precede.report import write_report, write_results
+        from precede.report import Heading, with_confidence, write_results, write_summary
 
         log_to_terminal(quiet)
         flags = {
@@ -88,23 +102,59 @@ def discover(
             "knowledge": None if knowledge is None else Knowledge.from_file(knowledge),
         }  # fmt: skip
         model = _make_model(method, flags, option or [], quiet)
+        if not stability and model.diagnose:
+            model.diagnose = "quick"
         truth = load_sachs().graph if data == SACHS else None
         table = read_table(data, missing, leave_out, types, na)
         model.fit(table)
         # before the bootstrap: Ctrl-C there costs no fit
         files = [] if out is None else write_results(out, model, table)
         confidence = _bootstrap(model, table, resamples, seed, out, resume, quiet) if resamples else None
+        heading = Heading(title or Path(data.removesuffix(".gz")).stem, note, rows)
+        summary = _summarized(model, table, truth, confidence, heading, data)
         if out is not None:
             if confidence is not None:
                 confidence.to_json(out / "confidence.json")
                 files.append(out / "confidence.json")
-            files += write_report(
-                out, model, table, truth=truth, confidence=confidence, title=Path(data.removesuffix(".gz")).stem
-            )
+            if summary is not None:
+                with _sheltered("the report"):
+                    files += write_summary(out, summary)
         if as_json:
-            typer.echo(json.dumps(_summary(model, confidence, files), default=str))
+            typer.echo(to_json(_summary(model, confidence, files)))
         else:
-            _show(model, truth, confidence, files)
+            _show(model, with_confidence(model, table, confidence), summary, files)
+
+
+def _summarized(
+    model: CausalEstimator,
+    table: Table,
+    truth: CausalGraph | None,
+    confidence: Confidence | None,
+    heading: Heading,
+    data: str,
+) -> dict[str, Any] | None:
+    """What the report and the terminal say; None if that fails, which costs no result."""
+    from precede.report import Provenance, summarize
+
+    command = shlex.join(["precede", *sys.argv[1:]])
+    with _sheltered("the summary"):
+        return summarize(model, table, truth, confidence, heading, Provenance.now(data, command))
+    return None
+
+
+@contextmanager
+def _sheltered(what: str) -> Iterator[None]:
+    """Say in a sentence that something failed after the search; the results that are written stay."""
+    try:
+        yield
+    except (PrecedeError, OSError):
+        raise
+    except Exception as error:
+        logger = logging.getLogger("precede")
+        logger.debug("%s failed", what, exc_info=True)
+        logger.error(
+            f"{what} failed ({type(error).__name__}: {error}); the graph and its files are complete without it."
+        )
 
 
 def _bootstrap(
@@ -166,42 +216,30 @@ def _summary(model: CausalEstimator, confidence: Confidence | None, files: list[
         "order": list(model.causal_order_),
         "edges": edge_records(model.graph_, confidence),
         "score": model.score_,
-        "diagnostics": model.diagnostics_,
+        "diagnostics": model.diagnostics_.to_dict(),
         "files": [str(path) for path in files],
     }
 
 
-def _show(model: CausalEstimator, truth: CausalGraph | None, confidence: Confidence | None, files: list[Path]) -> None:
-    from precede.diagnostics import stability
-    from precede.metrics.structure import evaluate
+def _show(model: CausalEstimator, known: Diagnostics, summary: dict[str, Any] | None, files: list[Path]) -> None:
+    """The graph, and below it what the report says too: warnings first."""
+    from precede.report import sentences_of
 
     console = Console()
-    graph = model.graph_
-    show_graph(console, graph, confidence)
-    lines = _sentences(model.diagnostics_)
-    if confidence is not None:
-        shares = confidence.edge_probability.to_numpy()
-        lines += [stability(graph.edges, shares, graph.names).sentence, *confidence.remarks]
-    for line in lines:
+    show_graph(console, model.graph_, known)
+    lines = known.sentences if summary is None else sentences_of(summary)
+    for line in [*lines, *_search_words(known)]:
         console.print(f"• {line}", highlight=False, markup=False)
-    if truth is not None:
-        metrics = evaluate(graph, truth)
-        console.print(
-            f"• Against the {truth.n_edges}-edge consensus network: SHD {metrics.shd}, TPR {metrics.tpr:.2f}, "
-            f"order TPR {metrics.order_tpr:.2f}.", highlight=False)  # fmt: skip
     if files:
         console.print(
             f"[bold]Written[/bold]  {files[0].parent}: {', '.join(path.name for path in files)}", highlight=False
         )
 
 
-def _sentences(diagnostics: dict[str, Any]) -> list[str]:
-    """What the search found, in plain words."""
-    lines = list(diagnostics.get("remarks", []))
-    if "score_choice" in diagnostics:
-        lines.append(diagnostics["score_choice"]["reason"])
-    search = diagnostics.get("search", {})
+def _search_words(known: Diagnostics) -> list[str]:
+    """Why this score, and how long the training was."""
+    lines = [known["score_choice"]["reason"]] if "score_choice" in known else []
+    search = known.get("search", {})
     if "iterations" in search:
         lines.append(f"The policy was trained for {search['iterations']} iterations in {search['seconds']:.0f} s.")
-    lines += [check["sentence"] for check in diagnostics.get("checks", [])]
     return lines

@@ -17,6 +17,7 @@ from precede.errors import OptionError, PrecedeError
 if TYPE_CHECKING:
     from precede.confidence import Confidence
     from precede.data.load import Table
+    from precede.diagnostics import Diagnostics, EdgeReading
     from precede.graph import CausalGraph
 
 SACHS = "sachs"
@@ -112,20 +113,39 @@ def _kinds(pairs: list[str]) -> dict[Hashable, str | Sequence[Hashable]]:
     return result
 
 
-def show_graph(console: Console, graph: CausalGraph, confidence: Confidence | None = None) -> None:
-    """Print the order and the edges, with the share of resamples that have each where that is known."""
+def show_graph(console: Console, graph: CausalGraph, known: Diagnostics | None = None) -> None:
+    """Print the order and the edges, with what is known of each."""
     names = " < ".join(map(str, graph.order))
     console.print(f"[bold]Causal order[/bold]  {escape(names)}", highlight=False)
     table = TerminalTable(title=f"{graph.n_edges} edge{'' if graph.n_edges == 1 else 's'}", title_justify="left")
+    readings = {} if known is None else {(edge.cause, edge.effect): edge for edge in known.edges}
+    sure = any(edge.confidence is not None for edge in readings.values())
+    linear = all(edge.weight is not None for edge in readings.values())
     for heading in ("cause", "effect"):
         table.add_column(heading)
-    for heading in ("weight", *([] if confidence is None else ["confidence"])):
+    for heading in ("weight" if linear else "strength", *(["confidence"] if sure else [])):
         table.add_column(heading, justify="right")
-    shares = _shares(graph, confidence)
-    for (cause, effect, weight), share in zip(graph.edge_list(), shares, strict=True):
-        sure = [] if share is None else [f"{share:.2f}"]
-        table.add_row(escape(str(cause)), escape(str(effect)), f"{weight:+.3f}", *sure)
+    if readings:
+        table.add_column("")
+    index = {name: k for k, name in enumerate(graph.names)}
+    for cause, effect, weight in graph.edge_list():
+        cells = [escape(str(cause)), escape(str(effect)), f"{weight:+.3f}" if linear else f"{abs(weight):.3f}"]
+        reading = readings.get((index[cause], index[effect]))
+        if reading is not None:
+            cells[2] = cells[2] if linear else f"{reading.strength:.3f}"
+            cells += [f"{reading.confidence:.2f}"] if sure and reading.confidence is not None else []
+            cells += [_edge_words(reading)]
+        table.add_row(*cells)
     console.print(table)
+
+
+def _edge_words(reading: EdgeReading) -> str:
+    """What else is to be said of an edge, in a few words."""
+    words: list[str] = [] if reading.weight is not None else [reading.trend]
+    words += [] if reading.direction == "told" else [f"direction {reading.direction}"]
+    if reading.influence is not None:
+        words.append(f"rests on {len(reading.influence.rows)} row{'' if len(reading.influence.rows) == 1 else 's'}")
+    return ", ".join(words)
 
 
 def edge_records(graph: CausalGraph, confidence: Confidence | None = None) -> list[dict[str, object]]:

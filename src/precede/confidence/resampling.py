@@ -14,8 +14,8 @@ import numpy as np
 from sklearn.base import clone
 
 from precede.arrays import IntArray
+from precede.confidence.confidence import Confidence
 from precede.confidence.journal import Journal, Outcome
-from precede.confidence.summary import Confidence
 from precede.data.checks import check_values
 from precede.data.load import Table, load_table
 from precede.device import one_thread
@@ -91,7 +91,9 @@ def fit_resample(model: Any, table: Table, block: int | None, entropy: int, k: i
     if "random_state" in accepted:
         options["random_state"] = int(rng.integers(2**31))
     with one_thread():
-        fitted = clone(model).set_params(**options).fit(resampled)
+        again = clone(model).set_params(**options)
+        again.diagnose = False
+        fitted = again.fit(resampled)
     search = fitted.diagnostics_.get("search")
     if isinstance(search, dict) and search.get("interrupted"):
         return None

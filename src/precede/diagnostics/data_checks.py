@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray
-from precede.diagnostics.diagnostic import Diagnostic, Learned, Level, counted, some
+from precede.diagnostics.check import Check, Level, counted, some
+from precede.diagnostics.learned import Learned
 from precede.diagnostics.residual_tests import SIGNIFICANT, curvature, equal_variances, normality
 from precede.metrics.sortability import sortability
 from precede.pruning.weights import prune_by_bic
@@ -18,13 +19,13 @@ NOTABLE_RATIO = 1.5
 """Residual variances whose extremes differ by less are equal for practical purposes."""
 
 
-def check_var_sortability(learned: Learned) -> Diagnostic:
+def check_var_sortability(learned: Learned) -> Check:
     """Whether the columns' variances alone give the order away (METHODS 6)."""
     if not learned.n_edges:
-        return Diagnostic("var-sortability", None, "No edges, so variances cannot be compared along them.", "fine")
+        return Check("var-sortability", None, "No edges, so variances cannot be compared along them.", "fine")
     value = sortability(np.diag(learned.covariance), learned.edges)
     if value < SORTABLE:
-        return Diagnostic(
+        return Check(
             "var-sortability",
             value,
             f"Variance grows along {value:.0%} of the directed paths: sorting the columns by variance would not give "
@@ -37,7 +38,7 @@ def check_var_sortability(learned: Learned) -> Diagnostic:
         else "; the score used here does not look at scales, so this is no fault of the result"
     )
     level: Level = "note" if learned.assumptions.equal_variances else "fine"
-    return Diagnostic(
+    return Check(
         "var-sortability",
         value,
         f"Variance grows along {value:.0%} of the directed paths: sorting the columns by variance gives nearly the "
@@ -46,10 +47,10 @@ def check_var_sortability(learned: Learned) -> Diagnostic:
     )
 
 
-def check_r2_sortability(learned: Learned) -> Diagnostic:
+def check_r2_sortability(learned: Learned) -> Check:
     """Whether the share of explained variance gives the order away, at any scale."""
     if not learned.n_edges:
-        return Diagnostic("R²-sortability", None, "No edges, so explained variances cannot be compared.", "fine")
+        return Check("R²-sortability", None, "No edges, so explained variances cannot be compared.", "fine")
     explained = 1 - 1 / np.diag(np.linalg.inv(learned.correlation))  # of each variable by all the others
     value = sortability(explained, learned.edges)
     easy = value >= SORTABLE
@@ -58,7 +59,7 @@ def check_r2_sortability(learned: Learned) -> Diagnostic:
         if easy
         else "sorting by it would not give this order."
     )
-    return Diagnostic(
+    return Check(
         "R²-sortability",
         value,
         f"How well a variable is predicted by all others grows along {value:.0%} of the directed paths: {tail}",
@@ -66,17 +67,17 @@ def check_r2_sortability(learned: Learned) -> Diagnostic:
     )
 
 
-def check_standardising(learned: Learned) -> Diagnostic:
+def check_standardising(learned: Learned) -> Check:
     """Whether the graph changes when every column is given variance one."""
     name = "effect of standardising"
     if learned.score is None:
-        return Diagnostic(name, None, "Whether this method depends on the columns' scales was not checked.", "note")
+        return Check(name, None, "Whether this method depends on the columns' scales was not checked.", "note")
     if not learned.assumptions.equal_variances:
-        return Diagnostic(
+        return Check(
             name, 0.0, "The score does not depend on the scale of the columns: standardising changes nothing.", "fine"
         )
     if learned.score != "linear":
-        return Diagnostic(
+        return Check(
             name,
             None,
             "The score compares noise variances, so the result depends on the scale of the columns; it was not run "
@@ -88,11 +89,11 @@ def check_standardising(learned: Learned) -> Diagnostic:
     changed = int(np.triu(differs | differs.T).sum())  # transposed: a pair differs in either direction
     total = int(raw.sum())
     if changed == 0:
-        return Diagnostic(
+        return Check(
             name, 0.0, "A quick search finds the same graph on raw and on standardised columns (0 changes).", "fine"
         )
     level: Level = "warning" if changed > 0.1 * total else "note"
-    return Diagnostic(
+    return Check(
         name,
         float(changed),
         f"Standardising the columns would change {counted(changed, 'place')} of the {total}-edge graph that a quick "
@@ -107,12 +108,12 @@ def _greedy_graph(learned: Learned, matrix: FloatArray) -> BoolArray:
     return prune_by_bic(matrix, order, learned.n_samples, learned.constraints)
 
 
-def check_normality(learned: Learned) -> Diagnostic:
+def check_normality(learned: Learned) -> Check:
     """Whether the residuals are Gaussian, and what that means for the score."""
     name = "residual normality"
     p_values = normality(learned.fit.residuals)
     if np.isnan(p_values).all():
-        return Diagnostic(name, None, "Too few rows (fewer than 20) to check whether the noise is Gaussian.", "note")
+        return Check(name, None, "Too few rows (fewer than 20) to check whether the noise is Gaussian.", "note")
     d = learned.n_variables
     rejected = np.flatnonzero(p_values < SIGNIFICANT)
     count = len(rejected)
@@ -137,16 +138,16 @@ def check_normality(learned: Learned) -> Diagnostic:
     else:
         level = "note"
         tail = ": the score 'nongaussian' would use that, and does not need equal noise variances."
-    return Diagnostic(name, float(count), found + tail, level, details)
+    return Check(name, float(count), found + tail, level, details)
 
 
-def check_equal_variances(learned: Learned) -> Diagnostic:
+def check_equal_variances(learned: Learned) -> Check:
     """Whether the residual variances are equal, and whether the score needs that."""
     residuals = learned.fit.residuals
     ratio, p_value = equal_variances(residuals)
     unequal = p_value < SIGNIFICANT and ratio > NOTABLE_RATIO
     needed = learned.assumptions.equal_variances
-    variances = residuals.var(axis=0)
+    variances = (residuals / (np.abs(residuals).max() or 1.0)).var(axis=0)
     widest, narrowest = learned.names[int(variances.argmax())], learned.names[int(variances.argmin())]
     details = {"ratio": ratio, "p_value": p_value, "largest": str(widest), "smallest": str(narrowest)}
     found = f"The largest residual variance ({widest}) is {_times(ratio)} times the smallest ({narrowest})"
@@ -161,20 +162,20 @@ def check_equal_variances(learned: Learned) -> Diagnostic:
         )
     else:
         level, tail = "fine", "; the score does not assume equal noise variances."
-    return Diagnostic("equal noise variances", ratio, found + tail, level, details)
+    return Check("equal noise variances", ratio, found + tail, level, details)
 
 
 def _times(ratio: float) -> str:
     return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
 
 
-def check_nonlinearity(learned: Learned) -> Diagnostic:
+def check_nonlinearity(learned: Learned) -> Check:
     """Whether variables depend on their causes along curves, and what that means for the score."""
     name = "nonlinearity"
     p_values = curvature(learned.values, learned.edges, learned.linear_fit)
     tested = int((~np.isnan(p_values)).sum())
     if tested == 0:
-        return Diagnostic(name, None, "No variable has causes (or rows enough) to check for curvature.", "fine")
+        return Check(name, None, "No variable has causes (or rows enough) to check for curvature.", "fine")
     curved = np.flatnonzero(p_values < SIGNIFICANT)
     names = learned.variable_names(curved)
     details = {"variables": names, "smallest_p": float(np.nanmin(p_values))}
@@ -193,4 +194,4 @@ def check_nonlinearity(learned: Learned) -> Diagnostic:
         tail = f" ({some(names)}): a straight line misses that; compare with the score 'gp' or 'sparse-gp'."
     else:
         level, tail = "fine", ": straight lines describe the effects well."
-    return Diagnostic(name, float(len(curved)), found + tail, level, details)
+    return Check(name, float(len(curved)), found + tail, level, details)

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import special, stats
 
 from precede.arrays import BoolArray, FloatArray
-from precede.diagnostics.mechanisms import Mechanisms, f_tail
+from precede.diagnostics.parent_regressions import ParentRegressions, f_tail, standardized
 
 SIGNIFICANT = 0.01
 """Level of every check, after Holm's correction for testing many variables."""
@@ -35,11 +35,12 @@ def normality(residuals: FloatArray) -> FloatArray:
     """Corrected p-value of D'Agostino and Pearson's test for each column; NaN for fewer than 20 rows."""
     if len(residuals) < FEWEST_ROWS:
         return np.full(residuals.shape[1], np.nan)
-    return holm(np.asarray(stats.normaltest(residuals, axis=0).pvalue))
+    return holm(np.asarray(stats.normaltest(standardized(residuals)[0], axis=0).pvalue))
 
 
 def equal_variances(residuals: FloatArray) -> tuple[float, float]:
     """Largest over smallest variance of the columns, and the p-value of Brown and Forsythe's test."""
+    residuals = residuals / (float(np.abs(residuals).max()) or 1.0)  # squares of tiny or huge numbers leave the floats
     variances = residuals.var(axis=0)
     spread = np.abs(residuals - np.median(residuals, axis=0))
     m, d = spread.shape
@@ -50,7 +51,7 @@ def equal_variances(residuals: FloatArray) -> tuple[float, float]:
     return ratio, f_tail(float(between / max(within, 1e-300)), d - 1, m * d - d)
 
 
-def curvature(values: FloatArray, edges: BoolArray, fit: Mechanisms) -> FloatArray:
+def curvature(values: FloatArray, edges: BoolArray, fit: ParentRegressions) -> FloatArray:
     """Corrected p-value, for each variable with parents, that its linear fit leaves curvature in a parent.
 
     The second and third Hermite polynomials of each parent's normal scores join the regression, and an F test judges
@@ -60,7 +61,7 @@ def curvature(values: FloatArray, edges: BoolArray, fit: Mechanisms) -> FloatArr
     ----------
     values : (n_samples, n_variables) float array
     edges : (n_variables, n_variables) bool array
-    fit : Mechanisms
+    fit : ParentRegressions
         Linear fits of the same graph.
 
     Returns
@@ -81,11 +82,11 @@ def curvature(values: FloatArray, edges: BoolArray, fit: Mechanisms) -> FloatArr
             if i not in scores:
                 z = special.ndtri((stats.rankdata(sample[:, i]) - 0.5) / m)
                 scores[i] = np.column_stack([z**2, z**3 - 3 * z])
-        base = np.column_stack([np.ones(m), *(sample[:, i] for i in parents)])
+        base = np.column_stack([np.ones(m), *(sample[:, i] / fit.spread[i] for i in parents)])
         basis, _ = np.linalg.qr(base)
         extra = np.hstack([scores[i] for i in parents])
         extra -= basis @ (basis.T @ extra)
-        residual = fit.residuals[:, j]
+        residual = fit.residuals[:, j] / fit.spread[j]
         coefficients, *_ = np.linalg.lstsq(extra, residual, rcond=1e-8)
         explained = float(((extra @ coefficients) ** 2).sum())
         rest = max(float((residual**2).sum()) - explained, 1e-300)

@@ -56,7 +56,9 @@ def run_cell(cell: Cell, device: str | None = None) -> Finished:
         try:
             dataset = cell.data.draw(cell.seed)
             start = time.perf_counter()
-            model = cell.build(device).fit(dataset.data)
+            model = cell.build(device)
+            model.diagnose = False  # a cell is a fit and its metrics
+            model.fit(dataset.data)
             seconds = time.perf_counter() - start
             if model.diagnostics_.get("search", {}).get("interrupted"):
                 raise KeyboardInterrupt  # CORL keeps its best order; a cell cut short is no result

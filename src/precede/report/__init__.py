@@ -1,17 +1,23 @@
 """Results people can read and machines too: summarise to a dictionary, render to one HTML file."""
 
-from precede.report.folder import write_results
 from precede.report.load import Results, load_results
+from precede.report.provenance import Provenance
 from precede.report.render import render_report
-from precede.report.summarize import summarize
-from precede.report.write import rebuild_report, write_report
+from precede.report.report_files import rebuild_report, write_report, write_summary
+from precede.report.result_files import write_results
+from precede.report.summarize import Heading, sentences_of, summarize, with_confidence
 
 __all__ = [
+    "Heading",
+    "Provenance",
     "Results",
     "load_results",
     "rebuild_report",
     "render_report",
+    "sentences_of",
     "summarize",
+    "with_confidence",
     "write_report",
     "write_results",
+    "write_summary",
 ]

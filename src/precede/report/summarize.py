@@ -2,37 +2,53 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from precede.arrays import FloatArray, IntArray
+from precede.arrays import FloatArray
 from precede.confidence import Confidence
 from precede.data.load import Table
-from precede.diagnostics import Diagnostic, controls, diagnose
-from precede.diagnostics.mechanisms import Mechanisms, evenly_spaced, fit_mechanisms
+from precede.diagnostics import Chance, Diagnostics, EdgeReading, compare_with_chance
+from precede.diagnostics.method_assumptions import identified_under
+from precede.diagnostics.parent_regressions import evenly_spaced
+from precede.diagnostics.record import EdgePlots
+from precede.diagnostics.stability import with_shares
 from precede.errors import OptionError
 from precede.estimator import CausalEstimator
 from precede.graph import CausalGraph
-from precede.graph.equivalence import cpdag
-from precede.knowledge import constraints_over
 from precede.metrics.alignment import aligned
 from precede.metrics.structure import evaluate
 from precede.pruning.cam import prune_by_gam
-from precede.report.folder import describe_result
-from precede.report.words import found_words, knowledge_words, sure_words, unknown_words
-from precede.scores.assumptions import Assumptions
-from precede.scores.build import assumptions_of
+from precede.report.provenance import Provenance, code_for, versions
+from precede.report.words import assumed_words, found_words, sure_words, unknown_words
+from precede.strict_json import plain
 
-FORMAT, VERSION = "precede-summary", 1
+FORMAT, VERSION = "precede-summary", 2
 
-MOST_POINTS, FEWEST_POINTS, POINTS_IN_ALL = 200, 40, 20_000
-"""Points of a partial plot, and of all of them together, so that a report stays small."""
-
-CURVE_POINTS = 25
 CURVE_RECORDS = 300
 """Iterations that the learning curve keeps."""
+
+
+@dataclass(frozen=True)
+class Heading:
+    """What the top of a report says in its owner's words, and what it may show.
+
+    Parameters
+    ----------
+    title : str, optional
+        Name of the data.
+    note : str, optional
+        A paragraph of one's own.
+    rows : bool
+        Whether plots may show single rows of the data; False shows densities instead.
+    """
+
+    title: str | None = None
+    note: str | None = None
+    rows: bool = True
 
 
 def summarize(
@@ -40,9 +56,10 @@ def summarize(
     table: Table,
     truth: CausalGraph | None = None,
     confidence: Any = None,
-    title: str | None = None,
+    heading: Heading | None = None,
+    provenance: Provenance | None = None,
 ) -> dict[str, Any]:
-    """Collect what a report shows.
+    """Collect what a report shows; all of it was found by the fit.
 
     Parameters
     ----------
@@ -53,52 +70,81 @@ def summarize(
         A reference graph over the same variables, to compare with.
     confidence : Confidence, DataFrame or (n_variables, n_variables) array, optional
         What ``model.bootstrap`` found, or the probability of each edge, ``[i, j]`` for i -> j; an array is in the
-        column order of the data.
-    title : str, optional
-        Name of the data, for the heading.
+        column order of the data. It takes the place of the quick resampling of the fit.
+    heading : Heading, optional
+    provenance : Provenance, optional
+        The present moment when left out.
 
     Returns
     -------
     summary : dict
         Lists, numbers, strings and None only. ``render_report`` turns it into a page.
     """
-    graph = model.graph_
-    settings = model.get_params(deep=False)
-    score = model.diagnostics_.get("score")
-    assumed = assumptions_of(score, str(settings.get("noise", "auto")))
-    certainty = None if confidence is None else _edge_probability(confidence, table)
-    checks = _checks(model, table, settings, certainty)
-    curves = fit_mechanisms(table.values, graph.edges, "additive")
-    lines = fit_mechanisms(table.values, graph.edges, "linear") if assumed.mechanism != "additive" else None
-    description = describe_result(model, table)
-    edges, points = _edges(graph, table.values, curves, lines, certainty)
-    identifies = str(model.diagnostics_.get("identifies", "dag"))
-    if identifies == "cpdag":
-        _mark_undirected(edges, graph)
-    return {
+    heading, provenance = heading or Heading(), provenance or Provenance.now()
+    known = with_confidence(model, table, confidence)
+    chance = None if truth is None else _evaluation(model.graph_, truth, table, known)
+    warning = None if chance is None else chance[1].warning
+    identifies = str(known.get("identifies", identified_under(known.assumptions)))
+    bootstrapped = confidence if isinstance(confidence, Confidence) else None
+    remarks = [asdict(remark) for remark in known.remarks]
+    if warning is not None:
+        remarks.insert(0, {"sentence": warning, "level": "warning"})
+    summary = {
         "format": FORMAT,
         "version": VERSION,
-        "title": title or "the data",
-        "method": description["method"],
-        "score_name": score,
-        "score": _finite(model.score_),
+        "title": heading.title or "the data",
+        "note": heading.note,
+        "provenance": asdict(provenance),
+        "method": type(model).__name__,
+        "score_name": known.get("score"),
+        "score": model.score_,
         "identifies": identifies,
-        "data": description["data"],
-        "assumed": _assumed(assumed, model),
-        "found": found_words(graph, edges),
-        "sure": sure_words(edges, checks, confidence if isinstance(confidence, Confidence) else None),
-        "unknown": unknown_words(checks, identifies),
-        "nodes": _nodes(graph, table.values, curves.rows, points),
-        "edges": edges,
-        "order": [int(k) for k in graph.positions],
-        "has_confidence": certainty is not None,
+        "linear": known.assumptions.linear,
+        "data": {"rows": table.n_samples, "columns": [str(name) for name in table.names]},
+        "remarks": remarks,
+        "checked": known.checked,
+        "checks": known.checks,
+        "assumed": assumed_words(known, model.get_params(deep=False).get("knowledge")),
+        "found": found_words(model.graph_, known.edges),
+        "sure": sure_words(known, bootstrapped),
+        "unknown": unknown_words(known, identifies),
+        "nodes": _nodes(model.graph_, table, known.plots, heading.rows),
+        "edges": _edges(model.graph_, known, heading.rows),
+        "order": model.graph_.positions,
+        "has_confidence": known.resampled,
+        "resamples": known.resamples,
+        "rows_shown": heading.rows,
         "learning": _learning(model),
-        "diagnostics": [check.to_dict() for check in checks],
-        "evaluation": None if truth is None else _evaluation(graph, truth, table, assumed),
-        "settings": description["settings"],
-        "versions": description["versions"],
-        "reproduce": f"precede.{model!r}.fit(data)" if not settings.get("knowledge") else None,
+        "evaluation": None if chance is None else _described(*chance),
+        "settings": model.get_params(deep=False),
+        "versions": versions(),
+        "reproduce": code_for(model, provenance.file),
     }
+    result: dict[str, Any] = plain(summary)
+    return result
+
+
+def sentences_of(summary: dict[str, Any]) -> list[str]:
+    """Everything that a report says about its result, warnings first: what the terminal prints."""
+    said = [*summary["remarks"], *summary["checks"]]
+    sentences = [item["sentence"] for level in ("warning", "note", "fine") for item in said if item["level"] == level]
+    against = [] if summary["evaluation"] is None else [summary["evaluation"]["chance"]["sentence"]]
+    return [*against, *sentences]
+
+
+def with_confidence(model: CausalEstimator, table: Table, confidence: Any = None) -> Diagnostics:
+    """The diagnostics of a fit, with the confidence of a bootstrap where there is one."""
+    if confidence is None:
+        return model.diagnostics_
+    whole = confidence if isinstance(confidence, Confidence) else None
+    return with_shares(
+        model.diagnostics_,
+        model.graph_.edges,
+        _edge_probability(confidence, table),
+        table.names,
+        n_resamples=0 if whole is None else whole.n_resamples,
+        remarks=() if whole is None else whole.remarks,
+    )
 
 
 def _edge_probability(confidence: Any, table: Table) -> FloatArray:
@@ -112,91 +158,55 @@ def _edge_probability(confidence: Any, table: Table) -> FloatArray:
     return result
 
 
-def _checks(
-    model: CausalEstimator, table: Table, settings: dict[str, Any], confidence: FloatArray | None
-) -> list[Diagnostic]:
-    search = dict(model.diagnostics_.get("search", {}))
-    if "best_score" not in search and np.isfinite(model.score_):
-        search["best_score"] = model.score_
-    pruning = {name: settings[name] for name in ("threshold", "cutoff") if isinstance(settings.get(name), float)}
-    return diagnose(
-        table.values,
-        model.graph_.edges,
-        model.graph_.positions,
-        table.names,
-        score=model.diagnostics_.get("score"),
-        noise=str(settings.get("noise", "auto")),
-        identifies=str(model.diagnostics_.get("identifies", "dag")),
-        search=search,
-        pruning=str(settings.get("pruning", "auto")),
-        constraints=constraints_over(settings.get("knowledge"), table.names),
-        confidence=confidence,
-        **pruning,
-    )
-
-
-def _assumed(assumptions: Assumptions, model: CausalEstimator) -> list[str]:
-    """What was taken for granted, a sentence each."""
-    sentences = [
-        assumptions.words,
-        "No variable that matters to two others is missing from the table, and nothing causes itself in a circle.",
-        "The rows are independent draws of one and the same system.",
-    ]
-    choice = model.diagnostics_.get("score_choice")
-    if choice:
-        sentences.insert(1, f"The score was chosen by looking at the data: {choice['reason']}")
-    knowledge = model.get_params(deep=False).get("knowledge")
-    if knowledge is not None:
-        sentences.append(knowledge_words(knowledge))
-    return sentences
-
-
-def _edges(
-    graph: CausalGraph,
-    values: FloatArray,
-    curves: Mechanisms,
-    lines: Mechanisms | None,
-    confidence: FloatArray | None,
-) -> tuple[list[dict[str, Any]], list[int]]:
-    """Every edge with its strength and partial plot, in causal order; and the rows that the plots show."""
-    budget = int(np.clip(POINTS_IN_ALL // max(graph.n_edges, 1), FEWEST_POINTS, MOST_POINTS))
-    shown = evenly_spaced(len(curves.rows), budget)
-    fit = lines or curves
+def _edges(graph: CausalGraph, known: Diagnostics, rows: bool) -> list[dict[str, Any]]:
+    """Every edge with what is known of it and its plot, in causal order."""
+    if not known.edges:  # nothing was checked
+        return [
+            _edge(EdgeReading(int(i), int(j), None, float("nan"), "mixed", float("nan"), float("nan")))
+            for i in graph.positions
+            for j in np.flatnonzero(graph.edges[i])
+        ]
     result = []
-    for i in graph.positions:
-        for j in np.flatnonzero(graph.edges[i]):
-            edge = (int(i), int(j))
-            partial = fit.residuals[:, j] + fit.effects[edge]
-            x = values[curves.rows, i]
-            grid = _grid(x)
-            order = np.argsort(x, kind="stable")
-            certain = None if confidence is None else confidence[edge]
-            either = None if confidence is None else min(confidence[edge] + confidence[j, i], 1.0)
-            slope = None if lines is None else float((x - x.mean()) @ lines.effects[edge] / (x.var() * len(x)))
-            result.append(
-                {
-                    "cause": edge[0],
-                    "effect": edge[1],
-                    "weight": _finite(graph.strengths[edge]),
-                    "strength": _rounded(fit.strength(*edge), 4),
-                    "confidence": _rounded(certain, 3),
-                    "connected": _rounded(either, 3),
-                    "directed": True,
-                    "slope": _rounded(slope, 4),
-                    "points": _short(partial[shown]),
-                    "curve": _short(np.interp(grid, x[order], curves.effects[edge][order])),
+    for k, reading in enumerate(known.edges):
+        plots = known.plots
+        entry = _edge(reading)
+        if plots is not None:
+            slope = float(plots.slopes[k])
+            entry |= {"slope": _rounded(slope, 4), "curve": _short(plots.curves[k])}
+            if rows:
+                entry |= {
+                    "points": _short(plots.points[k]),
+                    "extremes": [_short(point) for point in plots.extremes[k].T],
                 }
-            )
-    return result, [int(k) for k in curves.rows[shown]]
+            else:
+                entry |= {"density": plots.densities[k], "extent": [_rounded(end, 4) for end in plots.extents[k]]}
+        result.append(entry)
+    return result
 
 
-def _mark_undirected(edges: list[dict[str, Any]], graph: CausalGraph) -> None:
-    pattern = cpdag(graph.edges)
-    for edge in edges:
-        edge["directed"] = not pattern[edge["effect"], edge["cause"]]
+def _edge(reading: EdgeReading) -> dict[str, Any]:
+    return {
+        "cause": reading.cause,
+        "effect": reading.effect,
+        "weight": _rounded(reading.weight, 6),
+        "strength": _rounded(reading.strength, 4),
+        "trend": reading.trend,
+        "partial_r2": _rounded(reading.partial_r2, 3),
+        "p_value": _rounded(reading.p_value, 3),
+        "direction": reading.direction,
+        "confidence": _rounded(reading.confidence, 3),
+        "connected": _rounded(reading.connected, 3),
+        "influence": None if reading.influence is None else asdict(reading.influence),
+        "slope": None,
+        "points": None,
+        "extremes": None,
+        "curve": None,
+        "density": None,
+        "extent": None,
+    }
 
 
-def _nodes(graph: CausalGraph, values: FloatArray, rows: IntArray, shown: list[int]) -> list[dict[str, Any]]:
+def _nodes(graph: CausalGraph, table: Table, plots: EdgePlots | None, rows: bool) -> list[dict[str, Any]]:
     place = np.argsort(graph.positions)
     return [
         {
@@ -204,19 +214,15 @@ def _nodes(graph: CausalGraph, values: FloatArray, rows: IntArray, shown: list[i
             "place": int(place[k]) + 1,
             "causes": int(graph.edges[:, k].sum()),
             "effects": int(graph.edges[k].sum()),
-            "mean": _rounded(values[:, k].mean(), 5),
-            "sd": _rounded(values[:, k].std(), 5),
-            "values": _short(values[shown, k]),
-            "grid": _short(_grid(values[rows, k])),
+            "mean": _rounded(table.values[:, k].mean(), 5),
+            "sd": _rounded(table.values[:, k].std(), 5),
+            "values": _short(table.values[plots.rows, k]) if plots is not None and rows else None,
+            "grid": None if plots is None else _short(plots.grids[k]),
+            "histogram": None if plots is None else plots.histograms[k],
+            "range": None if plots is None else [_rounded(end, 4) for end in plots.ranges[k]],
         }
         for k, name in enumerate(graph.names)
     ]
-
-
-def _grid(column: FloatArray) -> FloatArray:
-    """Places along a variable where its curves are drawn: all but the extreme tails."""
-    low, high = np.quantile(column, [0.01, 0.99])
-    return np.linspace(low, high, CURVE_POINTS)
 
 
 def _learning(model: CausalEstimator) -> dict[str, Any] | None:
@@ -227,18 +233,20 @@ def _learning(model: CausalEstimator) -> dict[str, Any] | None:
     kept = history.iloc[evenly_spaced(len(history), CURVE_RECORDS)]
     search = model.diagnostics_.get("search", {})
     return {
-        "iteration": [int(k) for k in kept["iteration"]],
-        "best": [_finite(value) for value in kept["best_score"]],
-        "mean": [_finite(value) for value in kept["mean_score"]] if "mean_score" in kept else None,
-        "final": _finite(model.score_),
-        "greedy": _finite(search.get("greedy_score")),
+        "iteration": kept["iteration"].to_list(),
+        "best": kept["best_score"].to_list(),
+        "mean": kept["mean_score"].to_list() if "mean_score" in kept else None,
+        "final": model.score_,
+        "greedy": search.get("greedy_score"),
     }
 
 
-def _evaluation(graph: CausalGraph, truth: CausalGraph, table: Table, assumed: Assumptions) -> dict[str, Any]:
+def _evaluation(
+    graph: CausalGraph, truth: CausalGraph, table: Table, known: Diagnostics
+) -> tuple[dict[str, Any], Chance]:
     """Agreement with a reference graph, and what chance would reach."""
     prune = None
-    if assumed.mechanism == "additive":
+    if known.assumptions.mechanism == "additive":
 
         def prune(order: Any) -> Any:
             position = np.argsort(order)
@@ -247,22 +255,20 @@ def _evaluation(graph: CausalGraph, truth: CausalGraph, table: Table, assumed: A
     metrics = evaluate(graph, truth).to_dict()
     true = aligned(truth, graph)[0].edges  # in the column order of the data
     quick = prune is None and graph.n_variables <= 20
-    chance = controls(true, table.values, graph.edges, prune=prune, n_random=100 if quick else 10)
-    return {"metrics": {name: _finite(value) for name, value in metrics.items()}, "controls": chance}
+    chance = compare_with_chance(true, table.values, graph.edges, prune=prune, n_random=100 if quick else 10)
+    return metrics, chance
 
 
-def _finite(value: Any) -> float | None:
-    """A plain number, or None for what JSON cannot hold."""
-    return float(value) if value is not None and np.isfinite(value) else None
+def _described(metrics: dict[str, Any], chance: Chance) -> dict[str, Any]:
+    return {"metrics": metrics, "chance": {**asdict(chance), "sentence": chance.sentence}}
 
 
 def _rounded(value: Any, digits: int) -> float | None:
-    number = _finite(value)
-    return None if number is None else float(f"{number:.{digits}g}")
+    return float(f"{value:.{digits}g}") if value is not None and np.isfinite(value) else None
 
 
 def _short(values: FloatArray) -> list[float]:
     """Three digits relative to the range are more than a plot of this size shows."""
-    span = float(np.ptp(values)) or 1.0
-    digits = max(0, 3 - int(np.floor(np.log10(span))) - 1)
+    span = float(np.ptp(values)) if len(values) else 1.0
+    digits = max(0, 3 - int(np.floor(np.log10(span or 1.0))) - 1)
     return [float(v) for v in np.round(values, min(digits, 300))]

@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
+from collections.abc import Sequence
 
 from precede.confidence import Confidence
-from precede.diagnostics import Diagnostic
-from precede.diagnostics.diagnostic import counted, some
+from precede.diagnostics import Diagnostics, EdgeReading
+from precede.diagnostics.check import counted, some
+from precede.diagnostics.stability import UNSTABLE
 from precede.graph import CausalGraph
 from precede.knowledge import Knowledge
 
-CANNOT_TELL = ("identifiability", "effect of standardising", "residual normality", "nonlinearity")
+CANNOT_TELL = ("identifiability", "kinds of columns", "effect of standardising", "residual normality", "nonlinearity")
 """Checks that bear on what the data can tell at all."""
 
+RELIES_ON = ("influence of single rows", "unstable edges", "edges within reach", "distance to the best")
+"""Openings of the names of checks that bear on how sure the result is."""
 
-def found_words(graph: CausalGraph, edges: list[dict[str, Any]]) -> list[str]:
+TREND_WORDS = {"rising": "which rises with it", "falling": "which falls as it rises", "mixed": "along a curve"}
+
+
+def assumed_words(known: Diagnostics, knowledge: Knowledge | None) -> list[str]:
+    """What was taken for granted, a sentence each."""
+    sentences = [known.assumptions.words]
+    choice = known.get("score_choice")
+    if choice:
+        sentences.append(f"The score was chosen by looking at the data: {choice['reason']}")
+    sentences += [
+        "No variable that matters to two others is missing from the table, and nothing causes itself in a circle.",
+        "The rows are independent draws of one and the same system.",
+    ]
+    if knowledge is not None:
+        sentences.append(knowledge_words(knowledge))
+    return sentences
+
+
+def found_words(graph: CausalGraph, edges: Sequence[EdgeReading]) -> list[str]:
     """What the graph looks like."""
     names = [str(name) for name in graph.names]
     sentences = [
@@ -24,62 +43,69 @@ def found_words(graph: CausalGraph, edges: list[dict[str, Any]]) -> list[str]:
         f"{graph.n_edges / max(graph.n_variables, 1):.1f} per variable."
     ]
     if edges:
-        strongest = max(edges, key=lambda edge: edge["strength"] or 0.0)
+        strongest = max(edges, key=lambda edge: edge.strength)
+        tip = "→" if strongest.direction == "told" else "–"
         sentences.append(
-            f"The strongest: {names[strongest['cause']]} → {names[strongest['effect']]}, which moves the effect by "
-            f"{strongest['strength']:.2f} of its standard deviation."
+            f"The strongest: {names[strongest.cause]} {tip} {names[strongest.effect]}, {TREND_WORDS[strongest.trend]}; "
+            f"strength {strongest.strength:.2f} standard deviations of {names[strongest.effect]}."
         )
     causes, effects = graph.edges.sum(axis=1) > 0, graph.edges.sum(axis=0) > 0
     sources = [names[k] for k in graph.positions if causes[k] and not effects[k]]
     sinks = [names[k] for k in graph.positions if effects[k] and not causes[k]]
     alone = int((~causes & ~effects).sum())
-    if sources:
+    if sources and all(edge.direction == "told" for edge in edges):
         sentences.append(f"Nothing in the table causes {some(sources, 5)}; {some(sinks, 5)} cause nothing else in it.")
     if alone:
         sentences.append(f"{counted(alone, 'variable')} ha{'s' if alone == 1 else 've'} no edge at all.")
     return sentences
 
 
-def sure_words(
-    edges: list[dict[str, Any]], checks: list[Diagnostic], confidence: Confidence | None = None
-) -> list[str]:
+def sure_words(known: Diagnostics, confidence: Confidence | None = None) -> list[str]:
     """How far the result can be relied on; ``confidence`` is what a bootstrap found beside the shares of the edges."""
-    n_resamples = None if confidence is None else confidence.n_resamples
-    resamples = "resamples" if n_resamples is None else f"{n_resamples} resamples"
-    warnings = sum(check.level == "warning" for check in checks)
-    notes = sum(check.level == "note" for check in checks)
-    fine = len(checks) - warnings - notes
-    sentences = [f"Of {len(checks)} checks, {fine} are fine, {notes} call for a note and {warnings} for a warning."]
-    certain = [edge["confidence"] for edge in edges if edge["confidence"] is not None]
-    if certain:
-        high = int((np.array(certain) >= 0.9).sum())
-        sentences.append(f"{high} of {counted(len(certain), 'edge')} came back in at least 90% of the {resamples}.")
-        if confidence is not None:
-            same = confidence.graphs[0].count
-            often = f"the graph found most often came from {same} of them" if same > 1 else "no two gave the same graph"
-            sentences.append(
-                f"Two resamples put a pair of variables in the same order with probability "
-                f"{confidence.order_agreement:.2f}; {often}."
-            )
-            sentences += confidence.remarks
-        sentences += [check.sentence for check in checks if check.name == "unstable edges" and check.level != "fine"]
-    else:
+    if not known.checked:
+        return ["The result was not checked: that was switched off."]
+    levels = [item.level for item in known.said]
+    warnings, notes = levels.count("warning"), levels.count("note")
+    sentences = [
+        f"{counted(warnings, 'warning')} and {counted(notes, 'note')}; {levels.count('fine')} checks are fine."
+    ]
+    shares = [edge.confidence for edge in known.edges if edge.confidence is not None]
+    if shares:
+        often = f"{known.resamples} resamples" if known.resamples else "resamples"
+        high, low = (sum(share >= 0.9 for share in shares), sum(share < UNSTABLE for share in shares))
+        sentences.append(
+            f"{high} of {counted(len(shares), 'edge')} came back in at least 90% of the {often}, {low} in fewer than "
+            "half."
+        )
+        sentences += [] if confidence is None else [_bootstrap_words(confidence)]
+    elif known.edges:
         sentences.append(
             "How stable each edge is was not tested: resampling the rows (a bootstrap) would give each a confidence."
         )
-    sentences += [check.sentence for check in checks if check.name.startswith(("edges within", "distance"))]
+    sentences += [
+        check.sentence for check in known.checks if check.name.startswith(RELIES_ON) and check.level != "fine"
+    ]
     return sentences
 
 
-def unknown_words(checks: list[Diagnostic], identifies: str) -> list[str]:
+def _bootstrap_words(confidence: Confidence) -> str:
+    same = confidence.graphs[0].count
+    often = f"the graph found most often came from {same} of them" if same > 1 else "no two gave the same graph"
+    return (
+        f"Two resamples put a pair of variables in the same order with probability {confidence.order_agreement:.2f}; "
+        f"{often}."
+    )
+
+
+def unknown_words(known: Diagnostics, identifies: str) -> list[str]:
     """What no amount of care with these data can settle."""
-    sentences = [check.sentence for check in checks if check.name in CANNOT_TELL and check.level != "fine"]
+    sentences = [check.sentence for check in known.checks if check.name in CANNOT_TELL and check.level != "fine"]
     sentences.append(
         "A common cause that is not in the table can look like an edge between its effects; only knowledge or an "
         "experiment can rule it out."
     )
     if identifies == "cpdag":
-        sentences.append("Edges drawn with an open tip may point either way.")
+        sentences.append("Edges drawn without a tip may point either way.")
     return sentences
 
 

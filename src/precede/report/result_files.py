@@ -1,14 +1,9 @@
-"""A folder of results: everything machine-readable, each file written whole or not at all."""
+"""The machine-readable files of a result, each written whole or not at all."""
 
 from __future__ import annotations
 
-import json
-import platform
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-import torch
 
 from precede.data.load import Table
 from precede.effects.sample import moments_to_json, sample_of
@@ -16,6 +11,8 @@ from precede.errors import OptionError
 from precede.estimator import CausalEstimator
 from precede.files import write_text
 from precede.report.load import MOMENTS_FILE
+from precede.report.provenance import versions
+from precede.strict_json import plain, to_json
 
 
 def write_results(folder: Path, model: CausalEstimator, table: Table) -> list[Path]:
@@ -47,7 +44,7 @@ def write_results(folder: Path, model: CausalEstimator, table: Table) -> list[Pa
         "graph.dot": graph.to_dot(),
         MOMENTS_FILE: moments_to_json(graph.sample or sample_of(table.values), graph.names),
         "history.csv": model.history_.to_csv(index=False),
-        "result.json": json.dumps(describe_result(model, table), indent=1, default=_plain),
+        "result.json": to_json(describe_result(model, table), indent=1) + "\n",
     }
     files = []
     for name, text in texts.items():
@@ -59,33 +56,17 @@ def write_results(folder: Path, model: CausalEstimator, table: Table) -> list[Pa
 
 def describe_result(model: CausalEstimator, table: Table) -> dict[str, Any]:
     """What was run, on what, with which versions; the content of result.json."""
-    import precede
-
     return {
         "format": "precede-result",
         "version": 1,
         "method": type(model).__name__,
-        "settings": {name: _plain(value) for name, value in model.get_params(deep=False).items()},
+        "settings": plain(model.get_params(deep=False)),
         "data": {
             "rows": table.n_samples,
             "columns": [str(name) for name in table.names],
             "remarks": list(table.remarks),
         },
-        "score": model.score_,
-        "diagnostics": model.diagnostics_,
-        "versions": {
-            "precede": precede.__version__,
-            "python": platform.python_version(),
-            "torch": torch.__version__,
-            "numpy": np.__version__,
-        },
+        "score": plain(model.score_),
+        "diagnostics": model.diagnostics_.to_dict(),
+        "versions": versions(),
     }
-
-
-def _plain(value: Any) -> Any:
-    """What JSON can hold of a value."""
-    if value is None or isinstance(value, str | int | float | bool):
-        return value
-    if isinstance(value, np.generic):
-        return value.item()
-    return repr(value)

@@ -1,4 +1,4 @@
-"""Fits of every variable on its parents: residuals, effects, and how surely each effect is there."""
+"""Regressions of every variable on its parents: residuals, effects, and how surely each effect is there."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ from precede.scores.assumptions import MechanismKind
 MOST_ROWS = 5000
 """Checks look at this many rows at most, evenly spaced: more rows would only make tiny departures significant."""
 
+FAR_OUT = 8.0
+"""A value so many standard deviations from its column's mean is far out."""
+
 CURVE_BASIS = 6
 """Basis functions of a curve, the constant included."""
 
 
 @dataclass(frozen=True)
-class Mechanisms:
+class ParentRegressions:
     """Every variable regressed on its parents.
 
     Parameters
@@ -32,6 +35,8 @@ class Mechanisms:
         ``effects[i, j]``: the contribution of i to j, (n_rows,), centred.
     p_values : (n_variables, n_variables) float array
         Of the partial F test of each edge, NaN where there is none.
+    partial_r2 : (n_variables, n_variables) float array
+        Share of what the other parents leave of j that i explains, NaN where there is no edge.
     spread : (n_variables,) float array
         Standard deviation of each variable.
     """
@@ -40,6 +45,7 @@ class Mechanisms:
     residuals: FloatArray
     effects: dict[tuple[int, int], FloatArray]
     p_values: FloatArray
+    partial_r2: FloatArray
     spread: FloatArray
 
     def strength(self, cause: int, effect: int) -> float:
@@ -47,7 +53,7 @@ class Mechanisms:
         return float(self.effects[cause, effect].std() / self.spread[effect])
 
 
-def fit_mechanisms(values: FloatArray, edges: BoolArray, kind: MechanismKind = "linear") -> Mechanisms:
+def regress_on_parents(values: FloatArray, edges: BoolArray, kind: MechanismKind = "linear") -> ParentRegressions:
     r"""Fit :math:`x_j = \alpha_j + \sum_{i \to j} f_{ij}(x_i) + \varepsilon_j` by least squares.
 
     Parameters
@@ -62,14 +68,14 @@ def fit_mechanisms(values: FloatArray, edges: BoolArray, kind: MechanismKind = "
     --------
     >>> x = np.random.default_rng(0).normal(size=500)
     >>> data = np.column_stack([x, 2 * x + 1e-6 * np.random.default_rng(1).normal(size=500)])
-    >>> fit = fit_mechanisms(data, np.array([[0, 1], [0, 0]], dtype=bool))
+    >>> fit = regress_on_parents(data, np.array([[0, 1], [0, 0]], dtype=bool))
     >>> bool(np.allclose(fit.effects[0, 1], 2 * (x - x.mean()), atol=1e-4))
     True
     """
-    rows = evenly_spaced(len(values), MOST_ROWS)
-    sample = values[rows] - values[rows].mean(axis=0)
+    rows = rows_to_look_at(values)
+    sample, spread = standardized(values[rows])
     m, d = sample.shape
-    residuals, p_values = sample.copy(), np.full((d, d), np.nan)
+    residuals, p_values, partial = sample.copy(), np.full((d, d), np.nan), np.full((d, d), np.nan)
     effects: dict[tuple[int, int], FloatArray] = {}
     bases: dict[tuple[int, int], FloatArray] = {}
     for j in range(d):
@@ -77,15 +83,39 @@ def fit_mechanisms(values: FloatArray, edges: BoolArray, kind: MechanismKind = "
         if len(parents) == 0 or m < len(parents) + 3:
             effects |= {(int(i), j): np.zeros(m) for i in parents}
             continue
-        size = 2 if kind == "linear" else min(CURVE_BASIS, basis_size(m, len(parents)))
+        size = basis_of(kind, m, len(parents))
         for i in parents:
             if (int(i), size) not in bases:
                 bases[int(i), size] = spline_basis(sample[:, i], size).columns
-        blocks = [bases[int(i), size] for i in parents]
-        parts, p_values[parents, j] = _regress_blocks(blocks, sample[:, j])
-        effects |= {(int(i), j): part for i, part in zip(parents, parts, strict=True)}
-        residuals[:, j] -= np.sum(parts, axis=0)
-    return Mechanisms(rows, residuals, effects, p_values, sample.std(axis=0))
+        family = regress_blocks([bases[int(i), size] for i in parents], sample[:, j])
+        p_values[parents, j], partial[parents, j] = family.p_values, family.partial_r2
+        effects |= {(int(i), j): part * spread[j] for i, part in zip(parents, family.parts, strict=True)}
+        residuals[:, j] -= np.sum(family.parts, axis=0)
+    return ParentRegressions(rows, residuals * spread, effects, p_values, partial, spread)
+
+
+def standardized(sample: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Columns of mean zero and variance one, and their standard deviations: units do not matter to a regression."""
+    centred = sample - sample.mean(axis=0)
+    largest = np.abs(centred).max(axis=0)
+    largest[largest == 0] = 1.0
+    centred /= largest  # first to size one, for squares of tiny numbers are zero
+    spread = centred.std(axis=0)
+    spread[spread == 0] = 1.0
+    return centred / spread, spread * largest
+
+
+def basis_of(kind: MechanismKind, n_rows: int, n_parents: int) -> int:
+    """Basis functions of each parent's effect, the constant included."""
+    return 2 if kind != "additive" else min(CURVE_BASIS, basis_size(n_rows, n_parents))
+
+
+def rows_to_look_at(values: FloatArray) -> IntArray:
+    """All rows of a small table; of a large one some evenly spaced, and every one with a value far out."""
+    if len(values) <= MOST_ROWS:
+        return np.arange(len(values))
+    far = np.flatnonzero((np.abs(standardized(values)[0]) > FAR_OUT).any(axis=1))
+    return np.union1d(evenly_spaced(len(values), MOST_ROWS), far[:MOST_ROWS])
 
 
 def evenly_spaced(n_rows: int, most: int) -> IntArray:
@@ -101,8 +131,17 @@ def evenly_spaced(n_rows: int, most: int) -> IntArray:
     return np.linspace(0, n_rows - 1, most).round().astype(np.int64)
 
 
-def _regress_blocks(blocks: list[FloatArray], target: FloatArray) -> tuple[list[FloatArray], FloatArray]:
-    """Contribution of each block of columns, and the p-value of its partial F test."""
+@dataclass(frozen=True)
+class Family:
+    """One variable regressed on blocks of columns: the part of each, its p-value and its partial R²."""
+
+    parts: list[FloatArray]
+    p_values: FloatArray
+    partial_r2: FloatArray
+
+
+def regress_blocks(blocks: list[FloatArray], target: FloatArray) -> Family:
+    """Regress on blocks of columns of variance one; a block without columns explains nothing."""
     design = np.hstack(blocks)
     m, width = design.shape
     gram = design.T @ design
@@ -110,17 +149,22 @@ def _regress_blocks(blocks: list[FloatArray], target: FloatArray) -> tuple[list[
     factor = linalg.cho_factor(gram)
     coefficients = linalg.cho_solve(factor, design.T @ target)
     inverse = linalg.cho_solve(factor, np.eye(width))
-    left = m - width - 1
-    variance = float(((target - design @ coefficients) ** 2).sum()) / left
-    parts, p_values, start = [], [], 0
+    left = max(m - width - 1, 1)
+    rest = max(float(((target - design @ coefficients) ** 2).sum()), 1e-300)
+    parts, p_values, partial, start = [], [], [], 0
     for block in blocks:
         span = slice(start, start + block.shape[1])
         start = span.stop
         b = coefficients[span]
         parts.append(block @ b)
-        statistic = float(b @ np.linalg.solve(inverse[span, span], b)) / (len(b) * max(variance, 1e-300))
-        p_values.append(f_tail(statistic, len(b), left))
-    return parts, np.array(p_values)
+        if len(b) == 0:
+            p_values.append(1.0)
+            partial.append(0.0)
+            continue
+        explained = float(b @ np.linalg.solve(inverse[span, span], b))
+        p_values.append(f_tail(explained / len(b) / (rest / left), len(b), left))
+        partial.append(explained / (explained + rest))
+    return Family(parts, np.array(p_values), np.array(partial))
 
 
 def f_tail(statistic: float, numerator: int, denominator: int) -> float:

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from precede.data.load import Table
-from precede.errors import OptionError
+from precede.errors import OptionError, PrecedeError
 from precede.estimator import CausalEstimator
 from precede.files import write_text
 from precede.graph import CausalGraph
+from precede.report.provenance import Provenance
 from precede.report.render import render_report
-from precede.report.summarize import summarize
+from precede.report.summarize import Heading, summarize
+from precede.strict_json import to_json
 
 SUMMARY_FILE, REPORT_FILE = "summary.json", "report.html"
 
@@ -23,22 +25,27 @@ def write_report(
     table: Table,
     truth: CausalGraph | None = None,
     confidence: Any = None,
-    title: str | None = None,
+    heading: Heading | None = None,
+    provenance: Provenance | None = None,
 ) -> list[Path]:
     """Write ``summary.json`` and ``report.html`` into a folder that is there; each whole or not at all.
 
     Parameters
     ----------
     folder : Path
-    model, table, truth, confidence, title
+    model, table, truth, confidence, heading, provenance
         As for :func:`precede.report.summarize.summarize`.
 
     Returns
     -------
     files : list of Path
     """
-    summary = summarize(model, table, truth, confidence, title)
-    files = {SUMMARY_FILE: json.dumps(summary, allow_nan=False) + "\n", REPORT_FILE: render_report(summary)}
+    return write_summary(folder, summarize(model, table, truth, confidence, heading, provenance))
+
+
+def write_summary(folder: Path, summary: dict[str, Any]) -> list[Path]:
+    """Write a summary and the page made from it."""
+    files = {SUMMARY_FILE: to_json(summary) + "\n", REPORT_FILE: render_report(summary)}
     for name, content in files.items():
         write_text(folder / name, content)
     return [folder / name for name in files]
@@ -55,17 +62,15 @@ def rebuild_report(folder: Path) -> Path:
     source = folder / SUMMARY_FILE
     try:
         summary = json.loads(source.read_text(encoding="utf-8"))
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         raise OptionError(
             f"{str(folder)!r} has no {SUMMARY_FILE}: 'precede discover --out' writes it with the results."
         ) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise OptionError(f"{str(source)!r} is not valid JSON: {error}.") from None
-    if not isinstance(summary, dict):
-        raise OptionError(f"{str(source)!r} is not a summary that 'precede discover --out' wrote.")
     try:
         page = render_report(summary)
-    except (KeyError, TypeError, IndexError, AttributeError) as error:
-        raise OptionError(f"{str(source)!r} is incomplete or misshapen: {error!r}.") from None
+    except PrecedeError as error:
+        raise OptionError(f"{str(source)!r}: {error}") from None
     write_text(folder / REPORT_FILE, page)
     return folder / REPORT_FILE

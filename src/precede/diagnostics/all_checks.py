@@ -1,0 +1,121 @@
+"""Run every check on what was learned; a check that fails is said, and costs nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Literal, TypeVar
+
+from precede.diagnostics.check import Check
+from precede.diagnostics.data_checks import (
+    check_equal_variances,
+    check_nonlinearity,
+    check_normality,
+    check_r2_sortability,
+    check_standardising,
+    check_var_sortability,
+)
+from precede.diagnostics.directions import check_column_kinds, check_identifiability
+from precede.diagnostics.edge_readings import draw_edges, read_edges
+from precede.diagnostics.influence import check_influence, check_outliers
+from precede.diagnostics.learned import Learned
+from precede.diagnostics.limits import remarks_on
+from precede.diagnostics.record import Diagnostics, Remark
+from precede.diagnostics.result_checks import check_search, check_weak_edges
+from precede.progress import logger
+
+T = TypeVar("T")
+
+CHECKS: tuple[Callable[[Learned], Check | None], ...] = (
+    check_identifiability,
+    check_column_kinds,
+    check_search,
+    check_weak_edges,
+    check_outliers,
+    check_var_sortability,
+    check_r2_sortability,
+    check_standardising,
+    check_normality,
+    check_equal_variances,
+    check_nonlinearity,
+)
+"""In the sequence of the report. A check returns None where it has nothing to say."""
+
+OF_NUMBERS = (
+    check_outliers,
+    check_var_sortability,
+    check_r2_sortability,
+    check_standardising,
+    check_normality,
+    check_equal_variances,
+    check_nonlinearity,
+)
+"""Checks that mean nothing where columns have levels."""
+
+
+def diagnose(learned: Learned, depth: bool | Literal["quick"] = True) -> Diagnostics:
+    """Check a learned graph against the data and against what the method assumed.
+
+    A finished search is never lost here: what goes wrong becomes a warning among the remarks.
+
+    Parameters
+    ----------
+    learned : Learned
+    depth : bool or "quick"
+        False collects the remarks only; "quick" leaves out resampling.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from precede.data.load import load_table
+    >>> x = np.random.default_rng(0).normal(size=(1000, 3)).cumsum(axis=1)
+    >>> chain = Learned(load_table(x), np.eye(3, k=1, dtype=bool), np.arange(3), score="linear")
+    >>> print(next(check.sentence for check in diagnose(chain).checks if check.name == "nonlinearity"))
+    0 of the 2 variables with causes depend on them along a curve: straight lines describe the effects well.
+    """
+    remarks = remarks_on(learned)
+    if not depth:
+        return Diagnostics(learned.reported, learned.assumptions, remarks)
+    run = _Sheltered()
+    edges = run("the reading of the edges", lambda: read_edges(learned)) or ()
+    wanted = [check for check in CHECKS if not (learned.levels and check in OF_NUMBERS)]
+    influence = run("the check of influence", lambda: check_influence(learned, edges)) if edges else None
+    checks = [influence, *(run(check.__name__.replace("_", " "), partial(check, learned)) for check in wanted)]
+    plots = run("the plots of the edges", lambda: draw_edges(learned, edges))
+    return Diagnostics(
+        learned.reported,
+        learned.assumptions,
+        (*remarks, *run.remarks),
+        tuple(check for check in checks if check is not None),
+        edges,
+        checked=True,
+        plots=plots,
+    )
+
+
+class _Sheltered:
+    """Call functions whose failure must not cost the result; Ctrl-C skips what is left."""
+
+    def __init__(self) -> None:
+        self.remarks: list[Remark] = []
+        self._interrupted = False
+
+    def __call__(self, what: str, work: Callable[[], T]) -> T | None:
+        if self._interrupted:
+            return None
+        try:
+            return work()
+        except KeyboardInterrupt:
+            self._interrupted = True
+            self._say("The checks were interrupted: the graph is complete, what is not said here was not looked at.")
+        except Exception as error:
+            logger.debug("%s failed", what, exc_info=True)
+            self._say(
+                f"{what[0].upper()}{what[1:]} failed ({type(error).__name__}: {error}): the graph is as it was found, "
+                "and this was not looked at."
+            )
+        return None
+
+    def _say(self, sentence: str) -> None:
+        self.remarks.append(Remark(sentence))
+        logger.warning(sentence)

@@ -1,0 +1,126 @@
+"""What was learned and how: the record that every check reads."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.data.load import Table
+from precede.diagnostics.parent_regressions import ParentRegressions, regress_on_parents
+from precede.knowledge import Constraints
+from precede.pruning.weights import THRESHOLD
+from precede.scores.assumptions import Assumptions
+from precede.scores.covariance import covariance, regularised
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """A learned graph, the data, and what the method took for granted.
+
+    Parameters
+    ----------
+    table : Table
+    edges : (n_variables, n_variables) bool array
+        ``edges[i, j]`` means i -> j.
+    order : (n_variables,) int array
+        Causes first.
+    weights : (n_variables, n_variables) float array, optional
+        Of the edges, as the method reports them.
+    score : str or None
+        The score by name; None for a method without one.
+    noise : str
+        The score's noise model.
+    assumptions : Assumptions
+        What the score or the method takes for granted.
+    identifies : "dag" or "cpdag"
+        What the score can tell apart.
+    search : mapping
+        How the search went: ``best_score``, and where known ``policy_score``, ``polish_gain``, ``greedy_score``,
+        ``exact_score``, ``exact=True``, ``interrupted``, ``out_of_time``.
+    pruning, threshold, cutoff
+        How the edges were chosen.
+    constraints : Constraints, optional
+        Background knowledge that was obeyed.
+    reported : mapping
+        All that the method says of itself, ``search`` among it.
+    """
+
+    table: Table
+    edges: BoolArray
+    order: IntArray
+    weights: FloatArray | None = None
+    score: str | None = None
+    noise: str = "auto"
+    assumptions: Assumptions = field(default_factory=Assumptions)
+    identifies: str = "dag"
+    search: Mapping[str, Any] = field(default_factory=dict)
+    pruning: str = "auto"
+    threshold: float = THRESHOLD
+    cutoff: float = 0.001
+    constraints: Constraints | None = None
+    reported: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def values(self) -> FloatArray:
+        return self.table.values
+
+    @property
+    def names(self) -> Sequence[Hashable]:
+        return self.table.names
+
+    @property
+    def n_samples(self) -> int:
+        return self.table.n_samples
+
+    @property
+    def n_variables(self) -> int:
+        return self.table.n_variables
+
+    @property
+    def n_edges(self) -> int:
+        return int(self.edges.sum())
+
+    @property
+    def levels(self) -> bool:
+        """Whether columns of few values are modelled as what they are, not as numbers on a line."""
+        return self.assumptions.mechanism == "levels"
+
+    @cached_property
+    def linear_fit(self) -> ParentRegressions:
+        """Every variable regressed linearly on its parents."""
+        return regress_on_parents(self.values, self.edges, "linear")
+
+    @cached_property
+    def additive_fit(self) -> ParentRegressions:
+        """Every variable regressed on its parents by a sum of curves."""
+        return regress_on_parents(self.values, self.edges, "additive")
+
+    @property
+    def fit(self) -> ParentRegressions:
+        """Every variable regressed on its parents in the way that the method assumes."""
+        return self.additive_fit if self.assumptions.mechanism == "additive" else self.linear_fit
+
+    @cached_property
+    def correlation(self) -> FloatArray:
+        """Correlations over all rows, made regular where they are singular."""
+        matrix = covariance(self.values)
+        scale = np.sqrt(np.diag(matrix))
+        return regularised(matrix / np.outer(scale, scale))
+
+    @cached_property
+    def covariance(self) -> FloatArray:
+        """Covariances over all rows, made regular where they are singular."""
+        return regularised(covariance(self.values))
+
+    def variable_names(self, variables: IntArray) -> list[str]:
+        """Names of columns, as text."""
+        return [str(self.names[int(j)]) for j in variables]
+
+    def edge_names(self, edges: Sequence[tuple[int, int]]) -> list[str]:
+        """``cause -> effect`` for each pair of columns."""
+        return [f"{self.names[i]} -> {self.names[j]}" for i, j in edges]
