@@ -9,12 +9,14 @@ __version__ = "0.1.0"
 __all__ = [
     "CORL",
     "CausalGraph",
+    "Comparison",
     "Confidence",
     "Dataset",
     "Knowledge",
     "Metrics",
     "PrecedeError",
     "baselines",
+    "compare",
     "discover",
     "evaluate",
     "load_results",
@@ -27,6 +29,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from precede import baselines, scores
+    from precede.comparison import Comparison, compare
     from precede.confidence import Confidence
     from precede.data.datasets import Dataset, load_sachs
     from precede.data.load import load_table
@@ -43,12 +46,14 @@ else:
         {
             "CORL": "precede.discovery",
             "CausalGraph": "precede.graph",
+            "Comparison": "precede.comparison",
             "Confidence": "precede.confidence",
             "Dataset": "precede.data.datasets",
             "Knowledge": "precede.knowledge",
             "Metrics": "precede.metrics.structure",
             "PrecedeError": "precede.errors",
             "baselines": "precede.baselines",
+            "compare": "precede.comparison",
             "discover": "precede.discovery",
             "evaluate": "precede.metrics.structure",
             "load_results": "precede.report.load",

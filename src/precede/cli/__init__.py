@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typer
 
-from precede.cli import discover, effect, evaluate, methods, order, pretrain, report, reproduce, simulate
+from precede.cli import compare, discover, effect, evaluate, methods, order, pretrain, report, reproduce, simulate
 
 app = typer.Typer(
     help="Learn which variable precedes which: causal discovery by ordering.",
@@ -21,6 +21,7 @@ app = typer.Typer(
 app.command()(discover.discover)
 app.command()(order.order)
 app.command()(effect.effect)
+app.command()(compare.compare)
 app.command()(pretrain.pretrain)
 app.command()(simulate.simulate)
 app.command()(evaluate.evaluate)

@@ -1,0 +1,59 @@
+"""Votes and the consensus: acyclic whatever is voted, and as good as enumeration on small graphs."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from precede.comparison.votes import agreement_weights, best_linear_order, consensus
+from precede.graph.dags import full_dag, is_acyclic
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_order_is_within_a_little_of_the_best_of_all(seed: int) -> None:
+    preference = np.random.default_rng(seed).random((6, 6))
+    worth = {order: (preference * full_dag(np.array(order))).sum() for order in permutations(range(6))}
+    found = worth[tuple(best_linear_order(preference).tolist())]
+    assert found >= 0.97 * max(worth.values())
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_no_cycle_whatever_is_voted(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    orders = [rng.permutation(7) for _ in range(3)]
+    graphs = [full_dag(order) & (rng.random((7, 7)) < 0.6) for order in orders]
+    edges, order, votes = consensus(graphs, orders, np.full(3, 1 / 3))
+    assert is_acyclic(edges)
+    assert not (edges & ~full_dag(order)).any()
+    joined = sum((g | g.T).astype(int) for g in graphs)
+    assert np.array_equal(edges | edges.T, joined >= 2)
+    assert votes.max() <= 1 + 1e-12
+
+
+def test_three_edges_that_make_a_circle_lose_the_weakest() -> None:
+    def edge(i: int, j: int) -> np.ndarray:
+        graph = np.zeros((3, 3), dtype=bool)
+        graph[i, j] = True
+        return graph
+
+    graphs = [edge(0, 1) | edge(1, 2), edge(1, 2) | edge(2, 0), edge(2, 0) | edge(0, 1), edge(0, 1) | edge(1, 2)]
+    orders = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 1, 2]]
+    edges, _, _ = consensus(graphs, orders, np.full(4, 0.25))
+    assert edges[0, 1]
+    assert edges[1, 2]
+    assert not edges[2, 0]
+
+
+def test_one_that_stands_alone_counts_little() -> None:
+    chain = np.eye(5, k=1, dtype=bool)
+    strange = np.zeros((5, 5), dtype=bool)
+    strange[[0, 0, 0], [2, 3, 4]] = True
+    order = np.arange(5)
+    weights = agreement_weights([chain, chain, chain, strange], [order] * 4)
+    assert weights.sum() == pytest.approx(1)
+    assert weights[3] < 0.05
+
+
+def test_two_count_alike() -> None:
+    chain = np.eye(3, k=1, dtype=bool)
+    assert agreement_weights([chain, ~chain & False], [np.arange(3)] * 2).tolist() == [0.5, 0.5]
