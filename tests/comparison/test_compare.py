@@ -74,7 +74,7 @@ def test_mistakes_in_the_call() -> None:
     data = pc.simulate(n_variables=5, degree=1, n_samples=200, random_state=2).data
     with pytest.raises(OptionError, match="did you mean 'eqvar'"):
         pc.compare(data, ["eqvra", "notears"])
-    with pytest.raises(OptionError, match="option of 'eqvar'"):
+    with pytest.raises(OptionError, match="has no option 'prune'"):
         pc.compare(data, {"eqvar": {"prune": 1}, "notears": {}})
     with pytest.raises(OptionError, match="two methods are called"):
         pc.compare(data, ["eqvar", "eqvar"])

@@ -10,8 +10,8 @@ import joblib
 from precede.comparison.compare import Comparison
 from precede.data.load import load_table
 from precede.device import one_thread
-from precede.discovery import methods as known_methods
-from precede.errors import OptionError, PrecedeError, check_choice
+from precede.discovery import make_method
+from precede.errors import OptionError, PrecedeError
 from precede.estimator import CausalEstimator
 from precede.graph import CausalGraph
 from precede.progress import ProgressBar
@@ -81,7 +81,6 @@ def compare(
 
 def _members(methods: Members) -> dict[str, CausalEstimator]:
     """Estimators by label."""
-    known = known_methods()
     members: dict[str, CausalEstimator] = {}
     pairs = methods.items() if isinstance(methods, Mapping) else [(_label(one), one) for one in methods]
     for label, value in pairs:
@@ -90,11 +89,7 @@ def _members(methods: Members) -> dict[str, CausalEstimator]:
         if isinstance(value, CausalEstimator):
             members[label] = value
             continue
-        check_choice("method", label, known)
-        options = value if isinstance(value, dict) else {}
-        for name in options:
-            check_choice(f"option of {label!r}", name, known[label]._get_param_names())
-        members[label] = known[label](**options)
+        members[label] = make_method(label, value if isinstance(value, dict) else {})
     return {label: model.__class__(**model.get_params(deep=False)) for label, model in members.items()}
 
 
