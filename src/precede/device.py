@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -61,10 +62,33 @@ def one_thread() -> Iterator[None]:
     Rounding, and so the result, then does not depend on the number of cores; and many small operations do not wait
     for a core that another program keeps busy.
     """
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
+    _SINGLE.enter()
     try:
-        with threadpool_limits(1):
-            yield
+        yield
     finally:
-        torch.set_num_threads(threads)
+        _SINGLE.leave()
+
+
+class _SingleThread:
+    """Counts the blocks that are open, in whatever threads: the numbers of threads come back when the last ends."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._open = 0
+
+    def enter(self) -> None:
+        with self._lock:
+            if self._open == 0:
+                self._torch, self._others = torch.get_num_threads(), threadpool_limits(1)
+            self._open += 1
+            torch.set_num_threads(1)  # holds for the thread that calls it
+
+    def leave(self) -> None:
+        with self._lock:
+            self._open -= 1
+            torch.set_num_threads(self._torch)
+            if self._open == 0:
+                self._others.restore_original_limits()
+
+
+_SINGLE = _SingleThread()

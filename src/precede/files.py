@@ -1,27 +1,118 @@
-"""Files that are written whole or not at all."""
+"""Files: written whole or not at all, appended by whole lines, used by one run at a time; JSON in them is strict."""
 
 from __future__ import annotations
 
+import json
+import math
 import os
-import tempfile
+import secrets
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from precede.errors import OptionError
+
+if sys.platform != "win32":
+    import fcntl
+
+PathLike = str | os.PathLike[str]
 
 
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a UTF-8 file whole or not at all: a temporary file beside it, then a rename."""
+def write_whole(path: PathLike, write: Callable[[Path], object]) -> None:
+    """Let ``write`` fill a new file beside the target, which then takes its place; a failure leaves the target alone.
+
+    The new file has the permissions of any new file; the process's mask is left to the system to apply.
+    """
     target = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    beside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}")
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode())
-        os.chmod(temporary, 0o666 & ~_umask())  # mkstemp makes private files
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        write(beside)
+        os.replace(beside, target)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def write_text(path: PathLike, text: str) -> None:
+    """Write a UTF-8 file whole or not at all."""
+    write_whole(path, lambda beside: beside.write_bytes(text.encode()))
+
+
+def remove_leftovers(path: PathLike) -> None:
+    """Remove what killed runs have left of :func:`write_whole`, for a file that only one run writes."""
+    target = Path(path)
+    for beside in target.parent.glob(f".{target.name[:100]}.{'[0-9a-f]' * 12}"):
+        beside.unlink(missing_ok=True)
+
+
+def append_line(path: PathLike, line: str) -> None:
+    """Append a whole line or nothing: what a full disk has torn is taken back before the error is passed on."""
+    content = line.encode() + b"\n"
+    with open(path, "ab", buffering=0) as file:
+        end = file.tell()
+        try:
+            written = file.write(content)
+            if written != len(content):
+                raise OSError(28, "No space left on device", str(path))
+        except OSError:
+            file.truncate(end)
+            raise
+
+
+def cut_torn_line(path: PathLike) -> None:
+    """Remove what a killed run left of its last line."""
+    with open(path, "r+b") as file:
+        content = file.read()
+        file.truncate(content.rfind(b"\n") + 1)
+
+
+@contextmanager
+def only_user(folder: PathLike) -> Iterator[None]:
+    """Keep other runs out of a folder within the block; the system lets them in when this process dies."""
+    if sys.platform == "win32":
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise OptionError(f"{str(folder)!r} is in use by another run: wait for it, or take another.") from None
+        yield
+    finally:
+        os.close(handle)
+
+
+def to_json(document: Any, *, indent: int | None = None, sort_keys: bool = False) -> str:
+    """Strict JSON, which any parser reads: NumPy becomes plain, and what is no number (NaN, infinities) null.
+
+    Examples
+    --------
+    >>> to_json({"score": float("nan"), "n": np.int64(3), "name": "β"})
+    '{"score": null, "n": 3, "name": "β"}'
+    """
+    return json.dumps(plain(document), indent=indent, sort_keys=sort_keys, ensure_ascii=False, allow_nan=False)
+
+
+def plain(value: Any) -> Any:
+    """A value in the types of JSON; an object of any other type becomes text.
+
+    Examples
+    --------
+    >>> plain({1: (np.float32(0.5), np.inf, np.array([True]))})
+    {'1': [0.5, None, [True]]}
+    """
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    return str(value)

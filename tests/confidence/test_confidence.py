@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -202,10 +203,7 @@ def test_a_score_made_from_the_data_is_refused(data: pd.DataFrame) -> None:
 
 
 def test_a_cluster_without_dask_gets_a_sentence(data: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
-    def absent(name: str) -> Any:
-        raise ImportError(name)
-
-    monkeypatch.setattr(resampling, "import_module", absent)
+    monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(OptionError, match=r"install precede\[cluster\]"):
         EqVar(verbose=False).bootstrap(data, cluster="tcp://localhost:1")
 

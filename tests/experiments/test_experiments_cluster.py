@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from dataclasses import replace
@@ -54,25 +55,38 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.cluster
 @pytest.mark.filterwarnings("default")
-def test_workers_of_several_threads_are_refused(tmp_path: Path) -> None:
+def test_workers_of_several_threads_give_the_same(tmp_path: Path) -> None:
+    """Seeds were global, so that threads of one worker took each other's numbers."""
     distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as cluster,
-        pytest.raises(OptionError, match="--nthreads 1"),
-    ):
-        reproduce(TINY, out=tmp_path, cluster=cluster.scheduler_address, verbose=False)
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=True, dashboard_address=None) as cluster:
+        reproduce(TINY, out=tmp_path / "cluster", cluster=cluster.scheduler_address, verbose=False)
+    reproduce(TINY, out=tmp_path / "here", verbose=False)
+    cells = [(tmp_path / where / "tiny" / CELLS).read_bytes() for where in ("cluster", "here")]
+    assert cells[0] == cells[1]
 
 
 @pytest.mark.cluster
 @pytest.mark.filterwarnings("default")
 def test_no_scheduler_at_the_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr("precede.experiments.runner.CONNECT_SECONDS", 1)
+    monkeypatch.setattr("precede.workers.SECONDS", 1)
     with pytest.raises(OptionError, match="does not answer"):
         reproduce(TINY, out=tmp_path, cluster="tcp://127.0.0.1:1", verbose=False)
 
 
+@pytest.mark.cluster
+@pytest.mark.filterwarnings("default")
+def test_a_cluster_without_workers_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr("precede.workers.SECONDS", 1)
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=None) as cluster,
+        pytest.raises(OptionError, match="has no workers"),
+    ):
+        reproduce(TINY, out=tmp_path, cluster=cluster.scheduler_address, verbose=False)
+
+
 def test_without_dask_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("precede.experiments.runner.find_spec", lambda _: None)
+    monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(OptionError, match=r"precede\[cluster\]"):
         reproduce(TINY, out=tmp_path, cluster="tcp://127.0.0.1:8786", verbose=False)

@@ -24,7 +24,7 @@ from precede.device import DeviceName, choose_device
 from precede.estimator import CausalEstimator, Findings
 from precede.options import Count, NotNegative, Positive, Range
 from precede.progress import ProgressBar
-from precede.randomness import RandomState, numpy_rng, seeded_torch, torch_generator
+from precede.randomness import RandomState, initial_weights, numpy_rng, torch_generator
 
 LEARNING_RATE_RANGE = (1e-4, 1e-2)
 """Bounds of the decayed learning rate, in the authors' program."""
@@ -203,7 +203,7 @@ class DAGGNN(CausalEstimator):
         deadline = Deadline(self.max_time)
         device = choose_device(self.device)
         rng = numpy_rng(self.random_state)
-        with seeded_torch(rng):
+        with initial_weights(rng):
             model = GraphAutoencoder(table.n_variables, int(self.hidden_size)).to(device)
         values = torch.tensor(table.values - table.values.mean(axis=0), dtype=torch.float32, device=device)
         history: list[dict[str, Any]] = []

@@ -29,7 +29,7 @@ from precede.estimator import CausalEstimator, Findings
 from precede.options import Count, NotNegative, Positive, Share
 from precede.progress import ProgressBar
 from precede.pruning.cam import prune_by_gam
-from precede.randomness import RandomState, numpy_rng, seeded_torch, torch_generator
+from precede.randomness import RandomState, initial_weights, numpy_rng, torch_generator
 
 SELECTION_FROM = 50
 """Neighbours are selected first from this many variables on; in the authors' program it is the user who decides."""
@@ -264,7 +264,7 @@ class GranDAG(CausalEstimator):
         if self.select is True or (self.select == "auto" and d >= SELECTION_FROM):
             half = None if self.max_time is None else self.max_time / 2
             candidates = select_neighbors(table.values, rng, max_time=half, verbose=self.verbose)
-        with seeded_torch(rng):
+        with initial_weights(rng):
             mask = torch.tensor(candidates, dtype=torch.float32)
             model = ConditionalNetworks(d, int(self.n_layers), int(self.hidden_size), mask).to(device)
         train, validation = self._split(table, rng, device)

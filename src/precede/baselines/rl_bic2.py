@@ -24,7 +24,7 @@ from precede.options import Count, NotNegative, Positive
 from precede.policy.encoders import NormalizationName
 from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs
 from precede.progress import ProgressBar
-from precede.randomness import RandomState, numpy_rng, seeded_torch, torch_generator
+from precede.randomness import RandomState, initial_weights, numpy_rng, torch_generator
 from precede.scores.covariance import covariance
 
 BASELINE_DECAY = 0.99
@@ -253,7 +253,7 @@ class RLBIC2(CausalEstimator):
             source = ResampledInputs(table.values, int(self.n_samples), torch_generator(rng), device)
         share = FIRST_EDGES / max(d - 1, 1)
         bias = math.log(share / (1 - share)) if self.bias == "auto" else self.bias
-        with seeded_torch(rng):
+        with initial_weights(rng):
             policy = GraphPolicy(
                 source.n_inputs,
                 int(self.width),

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from precede.errors import OptionError, listed
-from precede.files import write_text
+from precede.files import append_line, to_json, write_text
 
-FORMAT, VERSION = "precede-bootstrap", 1
+FORMAT, VERSION = "precede-bootstrap", 2
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,8 @@ class Journal:
     """A file that grows by a line; without a path nothing is kept.
 
     The header comes into being whole; a last line that was torn by a kill is cut off; anything else that does not
-    parse is an error.
+    parse is an error. Every line has the name of the journal it was written to: lines of a run that did not notice
+    that its file was replaced are not read.
 
     Parameters
     ----------
@@ -61,9 +63,10 @@ class Journal:
             return
         if self.header["entropy"] is None:
             self.header["entropy"] = new_entropy
+        self.header["journal"] = secrets.token_hex(8)
         if self.path is not None:
             try:
-                write_text(self.path, json.dumps(self.header) + "\n")
+                write_text(self.path, to_json(self.header) + "\n")
             except OSError as error:
                 raise OptionError(f"checkpoint={str(self.path)!r} cannot be written: {error.strerror}.") from None
 
@@ -71,8 +74,7 @@ class Journal:
         """Keep an outcome, at once."""
         self.outcomes[outcome.resample] = outcome
         if self.path is not None:
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(asdict(outcome)) + "\n")
+            append_line(self.path, to_json({"journal": self.header["journal"], **asdict(outcome)}))
 
     def _read(self, n_variables: int) -> None:
         assert self.path is not None
@@ -85,7 +87,10 @@ class Journal:
         first, *lines = whole.split(b"\n")
         self._check_header(_parsed(first), shown)
         for number, line in enumerate(lines, start=2):
-            outcome = _outcome(_parsed(line), n_variables)
+            entry = _parsed(line)
+            if isinstance(entry, dict) and entry.pop("journal", None) not in (None, self.header["journal"]):
+                continue  # written by a run whose file this one has replaced
+            outcome = _outcome(entry, n_variables)
             if outcome is None:
                 raise OptionError(f"{shown} is damaged in line {number}: remove the file to start anew.")
             self.outcomes[outcome.resample] = outcome
@@ -99,7 +104,8 @@ class Journal:
             raise OptionError(f"{shown} has version {header.get('version')!r}; this release reads {VERSION}.")
         if self.header["entropy"] is None and isinstance(header.get("entropy"), int):
             self.header["entropy"] = header["entropy"]
-        here = json.loads(json.dumps(self.header))
+        self.header["journal"] = header.get("journal")
+        here = json.loads(to_json(self.header))
         differing = [name for name in {**header, **here} if header.get(name) != here.get(name)]
         if differing:
             what = ["random_state" if name == "entropy" else name for name in differing]

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from importlib import import_module
 from typing import Any
 
-import joblib
 import numpy as np
 from sklearn.base import clone
 
@@ -24,6 +20,7 @@ from precede.progress import ProgressBar
 from precede.randomness import RandomState, numpy_rng
 from precede.scores.protocol import OrderScore
 from precede.search.checkpoint import data_fingerprint
+from precede.workers import as_finished, check_jobs
 
 MOST_DRAWS = 20
 """Rows are drawn again at most so often when a column comes out constant or collinear."""
@@ -56,7 +53,8 @@ def bootstrap(
     jobs nor their sequence nor an interruption changes the result.
     """
     table = load_table(X)
-    _check(model, table, n_resamples, n_jobs, block)
+    check_jobs("n_jobs", n_jobs)
+    _check(model, table, n_resamples, block)
     seed = random_state if random_state is not None else model.get_params(deep=False).get("random_state")
     header = {
         "data": data_fingerprint(table.values, table.names),
@@ -68,12 +66,11 @@ def bootstrap(
     journal = Journal(checkpoint, header)
     journal.open(table.n_variables, new_entropy=int(numpy_rng(None).integers(2**62)))
     missing = [k for k in range(n_resamples) if k not in journal.outcomes]
-    fit = joblib.delayed(fit_resample)
-    tasks = (fit(model, table, block, journal.header["entropy"], k) for k in missing)
+    tasks = ((model, table, block, journal.header["entropy"], k) for k in missing)
     done = n_resamples - len(missing)
-    with ProgressBar("bootstrap", n_resamples, verbose) as progress, _backend(cluster):
+    with ProgressBar("bootstrap", n_resamples, verbose) as progress:
         progress.update(done)
-        for outcome in joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks):
+        for outcome in as_finished(fit_resample, tasks, jobs=n_jobs, cluster=cluster):
             if outcome is None:
                 raise KeyboardInterrupt
             journal.add(outcome)
@@ -133,10 +130,8 @@ def _resampled(table: Table, block: int | None, rng: np.random.Generator) -> tup
     )
 
 
-def _check(model: Any, table: Table, n_resamples: int, n_jobs: int, block: int | None) -> None:
+def _check(model: Any, table: Table, n_resamples: int, block: int | None) -> None:
     check_positive("n_resamples", n_resamples, integer=True)
-    if not isinstance(n_jobs, int) or n_jobs == 0:
-        raise OptionError(f"n_jobs={n_jobs!r} cannot be used: give a number of processes, or -1 for one per core.")
     if block is not None:
         check_positive("block", block, integer=True)
         if block >= table.n_samples:
@@ -153,25 +148,6 @@ def _settings(model: Any) -> dict[str, str]:
     """The method's options as text, without those that do not matter to the result."""
     skipped = {*OWN_OUTPUT, "random_state"}
     return {name: repr(value) for name, value in model.get_params(deep=False).items() if name not in skipped}
-
-
-@contextmanager
-def _backend(cluster: str | None) -> Iterator[None]:
-    """Processes of this machine, or the workers of a Dask cluster."""
-    if cluster is None:
-        with nullcontext():
-            yield
-        return
-    try:
-        client_class = import_module("distributed").Client
-    except ImportError:
-        raise OptionError(f"cluster={cluster!r} needs Dask: install precede[cluster].") from None
-    try:
-        client = client_class(cluster, timeout=10)
-    except (OSError, ValueError) as error:
-        raise OptionError(f"cluster={cluster!r} cannot be reached: {error}.") from None
-    with client, joblib.parallel_config("dask", client=client):
-        yield
 
 
 def _summary(table: Table, outcomes: list[Outcome]) -> Confidence:

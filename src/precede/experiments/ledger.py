@@ -9,18 +9,14 @@ what command, commit, machine and date it had. Where a cell is recorded twice, t
 from __future__ import annotations
 
 import json
-import os
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from precede.errors import OptionError, PrecedeError
-
-if sys.platform != "win32":
-    import fcntl
+from precede.files import append_line, cut_torn_line, only_user, to_json, write_text
 
 Record = dict[str, Any]
 
@@ -46,8 +42,8 @@ def by_key(records: Iterable[Record]) -> dict[str, Record]:
     return {record["key"]: record for record in records}
 
 
-def as_line(record: Mapping[str, Any]) -> bytes:
-    return json.dumps(record, sort_keys=True, allow_nan=False, ensure_ascii=False).encode() + b"\n"
+def as_line(record: Mapping[str, Any]) -> str:
+    return to_json(record, sort_keys=True)
 
 
 class Ledger:
@@ -79,19 +75,20 @@ class Ledger:
         with ExitStack() as stack:
             stack.enter_context(only_user(self.folder))
             for name in (CELLS, TIMES, RUNS):
-                cut_torn_line(self.folder / name)
+                if (self.folder / name).exists():
+                    cut_torn_line(self.folder / name)
             self.cells = by_key(read_lines(self.folder / CELLS))
             self._lock = stack.pop_all()
         return self
 
     def start(self, run: Mapping[str, Any]) -> None:
         """Say under what command, commit, machine and date the cells to come are run."""
-        append(self.folder / RUNS, run)
+        append_line(self.folder / RUNS, as_line(run))
 
     def add(self, cell: Record, times: Mapping[str, Any]) -> None:
         """Record a finished cell: its times first, so that a cell that counts as finished always has them."""
-        append(self.folder / TIMES, times)
-        append(self.folder / CELLS, cell)
+        append_line(self.folder / TIMES, as_line(times))
+        append_line(self.folder / CELLS, as_line(cell))
         self.cells[cell["key"]] = cell
 
     def merge(self, other: Path, adopt: Callable[[Record], Record | None]) -> int:
@@ -118,7 +115,7 @@ class Ledger:
             known = {as_line(record) for record in read_lines(self.folder / name)}
             for record in records:
                 if as_line(record) not in known:
-                    append(self.folder / name, record)
+                    append_line(self.folder / name, as_line(record))
         self.cells |= by_key(adopted.values())
         return len(adopted)
 
@@ -130,44 +127,11 @@ class Ledger:
                 rewrite_sorted(self.folder / name)
 
 
-@contextmanager
-def only_user(folder: Path) -> Iterator[None]:
-    """Keep other runs out of a folder within the block; the system lets them in when this process dies."""
-    if sys.platform == "win32":
-        yield
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    except BlockingIOError as error:
-        raise OptionError(f"out={str(folder)!r} is in use by another run: wait for it, or take another.") from error
-    finally:
-        os.close(handle)
-
-
-def append(path: Path, record: Mapping[str, Any]) -> None:
-    """Add one line in a single write."""
-    with path.open("ab", buffering=0) as file:
-        file.write(as_line(record))
-
-
-def cut_torn_line(path: Path) -> None:
-    """Remove what a killed run left of its last line."""
-    if path.exists():
-        content = path.read_bytes()
-        if not content.endswith(b"\n") and content:
-            with path.open("r+b") as file:
-                file.truncate(content.rfind(b"\n") + 1)
-
-
 def rewrite_sorted(path: Path) -> None:
     """Sort by cell and drop lines that later ones replaced; the new file takes the old one's place at once."""
     records = by_key(read_lines(path))
     if records:
-        partial = path.with_name(path.name + ".partial")
-        partial.write_bytes(b"".join(as_line(records[key]) for key in sorted(records, key=place)))
-        os.replace(partial, path)
+        write_text(path, "".join(as_line(records[key]) + "\n" for key in sorted(records, key=place)))
 
 
 def place(key: str) -> tuple[str, int]:

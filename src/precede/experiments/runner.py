@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, parallel_config
 
 from precede.device import one_thread
-from precede.errors import OptionError, PrecedeError
+from precede.errors import PrecedeError
 from precede.estimator import CausalEstimator
 from precede.experiments.cells import Cell
 from precede.experiments.ledger import Ledger, Record
 from precede.metrics.structure import evaluate
 from precede.progress import ProgressBar
+from precede.workers import as_finished, check_jobs
 
 METRICS = ("shd", "tpr", "fdr", "f1", "order_tpr", "cpdag_shd", "n_edges", "n_true_edges")
 LONGEST_CURVE = 250
@@ -133,11 +131,13 @@ def run_cells(
     n_run : int
         Number of cells that were run.
     """
+    check_jobs("jobs", jobs)
     waiting = [cell for cell in cells if not _is_done(ledger.cells.get(cell.key), cell, retry_failed)]
     n_failed = 0
+    finished_cells = as_finished(run_cell, ((cell, device) for cell in waiting), jobs=jobs, cluster=cluster)
     with ProgressBar(label, len(cells), verbose) as bar:
         bar.update(len(cells) - len(waiting))
-        for count, finished in enumerate(_finished(waiting, jobs, cluster, device), start=1):
+        for count, finished in enumerate(finished_cells, start=1):
             ledger.add(finished.record, {**finished.times, "run": run})
             n_failed += finished.record["error"] is not None
             shown: dict[str, float | str] = {"last": finished.record["key"]}
@@ -149,52 +149,3 @@ def _is_done(record: Record | None, cell: Cell, retry_failed: bool) -> bool:
     if record is None or record["settings"] != cell.settings():
         return False
     return record["error"] is None or not retry_failed
-
-
-def _finished(cells: Sequence[Cell], jobs: int, cluster: str | None, device: str | None) -> Iterator[Finished]:
-    """Yield the cells as they finish, in any order."""
-    if not isinstance(jobs, int) or jobs == 0 or jobs < -1:
-        raise OptionError(f"jobs={jobs!r} cannot be used: it takes a number of processes, or -1 for every core.")
-    if not cells:
-        return
-    if cluster is not None:
-        with _dask(cluster) as client, parallel_config(backend="dask", client=client):
-            yield from _parallel(cells, -1, device)
-    elif jobs == 1:
-        for cell in cells:
-            yield run_cell(cell, device)
-    else:
-        with parallel_config(backend="loky", inner_max_num_threads=1):
-            yield from _parallel(cells, jobs, device)
-
-
-def _parallel(cells: Sequence[Cell], jobs: int, device: str | None) -> Iterator[Finished]:
-    pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-    try:
-        yield from pool(delayed(run_cell)(cell, device) for cell in cells)
-    except Exception as error:
-        if type(error).__name__ not in ("TerminatedWorkerError", "KilledWorker"):
-            raise
-        raise PrecedeError(
-            "a worker process died, most often for lack of memory: the finished cells are kept, start again with fewer "
-            "jobs or fewer cells."
-        ) from error
-
-
-@contextmanager
-def _dask(address: str) -> Iterator[Any]:
-    """Connect to a Dask scheduler whose workers have one thread each."""
-    if find_spec("distributed") is None:
-        raise OptionError(f"cluster={address!r} needs Dask: pip install 'precede[cluster]'.")
-    from distributed import Client
-
-    try:
-        client = Client(address, timeout=CONNECT_SECONDS)
-    except (OSError, ValueError) as error:
-        raise OptionError(f"cluster={address!r} does not answer as a Dask scheduler: {error}.") from error
-    with client:
-        threads = client.nthreads()
-        if any(n != 1 for n in threads.values()):
-            # torch's generator belongs to the process: two cells in one process would take each other's numbers
-            raise OptionError(f"cluster={address!r} has workers of several threads: start them with --nthreads 1.")
-        yield client

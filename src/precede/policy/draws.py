@@ -11,7 +11,7 @@ from torch import Tensor
 from precede.arrays import FloatArray, IntArray
 from precede.policy.actor import Actor
 from precede.policy.inputs import FixedInputs, ResampledInputs
-from precede.randomness import torch_generator
+from precede.randomness import gumbel_noise, torch_generator
 from precede.scores.protocol import OrderScore
 
 MOST_AT_ONCE = 1024
@@ -41,7 +41,7 @@ class TrainedPolicy:
         for start in range(0, n_orders, MOST_AT_ONCE):
             batch = min(MOST_AT_ONCE, n_orders - start)
             states = self.actor.encoder(self.inputs.draw(batch, generator))
-            noise = -torch.empty((batch, d, d), device=device).exponential_(generator=generator).log_()
+            noise = gumbel_noise((batch, d, d), generator)
             orders = self.actor.sample(states, noise, self.before)
             chosen, _ = self.actor.log_probabilities(states, orders, self.before)
             parts.append((orders, chosen.double().sum(1), self.score.totals(orders)))

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from precede.arrays import FloatArray
 from precede.errors import OptionError, check_choice
+from precede.files import write_whole
 from precede.policy.actor import Actor
 from precede.policy.decoders import DecoderName, PointerName
 from precede.policy.encoders import EncoderName, LearnedStates
@@ -88,7 +89,6 @@ class Pretrained:
 
 def save_policy(path: Path | str, actor: Actor, architecture: Architecture, notes: Mapping[str, str]) -> None:
     """Write the policy to one safetensors file; a half-written file never takes the place of a good one."""
-    path = Path(path)
     metadata = {
         "format": "precede-policy",
         "format_version": str(FORMAT_VERSION),
@@ -96,9 +96,7 @@ def save_policy(path: Path | str, actor: Actor, architecture: Architecture, note
         "notes": json.dumps(dict(notes)),
     }
     tensors = {name: tensor.detach().cpu().float().contiguous() for name, tensor in actor.state_dict().items()}
-    partial = path.with_name(path.name + ".partial")
-    save_file(tensors, partial, metadata=metadata)
-    partial.replace(path)
+    write_whole(path, lambda beside: save_file(tensors, beside, metadata=metadata))
 
 
 def load_pretrained(name_or_path: str | Path) -> Pretrained:
@@ -142,10 +140,11 @@ def _load(path: Path, shown: str) -> Pretrained:
         architecture, notes = Architecture(**json.loads(metadata["architecture"])), json.loads(metadata["notes"])
     except (KeyError, TypeError, ValueError) as error:
         raise OptionError(f"pretrained={shown!r} does not say how its network is built ({error}).") from error
-    with torch.random.fork_rng(devices=[]):  # building draws weights that are overwritten at once
+    with torch.device("meta"):  # shapes without memory: a file may claim any size
         actor = architecture.build()
     _check_shapes(actor, tensors, shown)
-    actor.load_state_dict(tensors)
+    kinds = {name: tensor.dtype for name, tensor in actor.state_dict().items()}
+    actor.load_state_dict({name: tensor.to(kinds[name], copy=True) for name, tensor in tensors.items()}, assign=True)
     return Pretrained(actor, architecture, notes)
 
 

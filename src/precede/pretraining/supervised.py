@@ -25,7 +25,7 @@ from precede.policy.moments import PAIR_WIDTH, MomentsBlock, MomentsEncoder
 from precede.policy.pretrained import Architecture
 from precede.pretraining.curriculum import PAPER_CURRICULUM, Curriculum, CurriculumSettings, Tasks
 from precede.pretraining.validation import ValidationSettings, ValidationSuite
-from precede.randomness import numpy_rng, seeded_torch, torch_generator
+from precede.randomness import initial_weights, numpy_rng, torch_generator
 
 Variant = Literal["default", "paper"]
 
@@ -148,7 +148,7 @@ class Pretrainer:
         self.settings = settings
         self.device = torch.device(settings.device)
         rng = numpy_rng(settings.random_state)
-        with seeded_torch(rng):
+        with initial_weights(rng):
             self.actor = settings.architecture.build()
             self.edge_head = nn.Linear(PAIR_WIDTH, 1)
         self.actor.to(self.device)

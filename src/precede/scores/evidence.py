@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from precede.arrays import FloatArray
+from precede.device import one_thread
 from precede.errors import DataError, check_choice, check_positive
 from precede.scores.linear import Noise
 from precede.scores.memory import memory_budget, size_in_words
@@ -247,9 +248,5 @@ def squared_distances(points: Tensor) -> Tensor:
 def map_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
     """Apply a function to items in as many threads as torch has, each with one thread of linear algebra."""
     n_threads = torch.get_num_threads()
-    try:
-        torch.set_num_threads(1)
-        with ThreadPoolExecutor(n_threads, initializer=lambda: torch.set_num_threads(1)) as pool:
-            return list(pool.map(function, items))
-    finally:
-        torch.set_num_threads(n_threads)
+    with one_thread(), ThreadPoolExecutor(n_threads, initializer=lambda: torch.set_num_threads(1)) as pool:
+        return list(pool.map(function, items))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import astuple, dataclass
@@ -24,6 +23,7 @@ from torch import Tensor
 from precede.arrays import FloatArray
 from precede.data.checks import row_blocks
 from precede.errors import OptionError, listed
+from precede.files import remove_leftovers, write_whole
 from precede.policy.inputs import FixedInputs
 from precede.progress import logger
 from precede.search.train import IterationRecord, Trainer
@@ -79,6 +79,7 @@ class CheckpointFile:
 
     def __init__(self, path: str | Path, subject: Subject) -> None:
         self.path, self.subject = Path(path), subject
+        remove_leftovers(self.path)
         self.records: list[IterationRecord] = []
         self._last_save = time.perf_counter()
 
@@ -95,15 +96,12 @@ class CheckpointFile:
     def save(self, trainer: Trainer) -> None:
         """Write beside the target, then take its place: the file is whole or the one before."""
         history = torch.tensor([astuple(record) for record in self.records], dtype=torch.float64)
-        beside = self.path.with_name(f".{self.path.name}.partial")  # one name, so that kills leave no litter behind
+        tensors = {**state_of(trainer), "history": history}
         try:
-            save_file({**state_of(trainer), "history": history}, beside, metadata=self._metadata())
-            os.replace(beside, self.path)
+            write_whole(self.path, lambda beside: save_file(tensors, beside, metadata=self._metadata()))
         except (OSError, SafetensorError) as error:
             reason = getattr(error, "strerror", None) or error
             raise OptionError(f"checkpoint={str(self.path)!r} cannot be written: {reason}.") from None
-        finally:
-            beside.unlink(missing_ok=True)
         self._last_save = time.perf_counter()
 
     def load_into(self, trainer: Trainer) -> list[IterationRecord]:

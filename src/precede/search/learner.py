@@ -13,7 +13,7 @@ from precede.policy.actor import Actor
 from precede.policy.critic import Critic
 from precede.policy.inputs import FixedInputs, ResampledInputs
 from precede.policy.pretrained import Pretrained
-from precede.randomness import seeded_torch, torch_generator
+from precede.randomness import initial_weights, torch_generator
 from precede.search.settings import TrainingSettings
 
 
@@ -63,7 +63,7 @@ def make_networks(
     pretrained: Pretrained | None,
 ) -> tuple[Actor, Critic]:
     """Actor and critic, with random weights or with those of a pretrained policy."""
-    with seeded_torch(rng):
+    with initial_weights(rng):
         if pretrained is None:
             architecture = settings.encoder, settings.decoder, settings.pointer, settings.normalization
             actor = Actor(inputs.n_inputs, *architecture)

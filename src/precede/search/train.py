@@ -30,7 +30,7 @@ from precede.device import training_on
 from precede.knowledge import Constraints
 from precede.policy.decoders import select_states, visited_states, with_initial_state
 from precede.policy.pretrained import Pretrained
-from precede.randomness import torch_generator
+from precede.randomness import gumbel_noise, torch_generator
 from precede.scores.protocol import OrderScore, column_sums
 from precede.search.best import BestOrdering
 from precede.search.cuda_graphs import new_iteration
@@ -147,7 +147,7 @@ class Trainer:
         """The body of Algorithm 1's loop; gives the last four numbers of a record, on the device."""
         batch, d = self.settings.batch_size, self.score.n_variables
         # lines 2-8: encode a batch of samples, collect a batch of orders and their rewards
-        noise = -torch.empty((batch, d, d), device=self.device).exponential_(generator=self.generator).log_()
+        noise = gumbel_noise((batch, d, d), self.generator)
         orders = self._iteration.collect(self.inputs.draw(batch), noise)
         terms = self.score.terms(orders)
         totals = self.score.total(column_sums(orders, terms))

@@ -1,0 +1,88 @@
+"""Many fits at once: on processes of this machine or on the workers of a Dask cluster, with the same results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, TypeVar
+
+from joblib import Parallel, delayed, parallel_config
+from joblib.externals.loky import get_reusable_executor
+
+from precede.errors import OptionError, PrecedeError, is_number
+
+SECONDS = 10
+"""How long a Dask scheduler may take to answer, and a worker of it to appear."""
+
+Result = TypeVar("Result")
+
+
+def check_jobs(option: str, jobs: object) -> None:
+    """Refuse anything but a number of processes, or -1 for one per core."""
+    if not is_number(jobs, whole=True) or jobs == 0 or jobs < -1:
+        raise OptionError(f"{option}={jobs!r} cannot be used: it takes a number of processes, or -1 for one per core.")
+
+
+def as_finished(
+    function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], *, jobs: int, cluster: str | None
+) -> Iterator[Result]:
+    """Yield ``function(*task)`` of each task as it is done, in any sequence.
+
+    Parameters
+    ----------
+    function : callable
+        Must not depend on the process it runs in.
+    tasks : iterable of tuple
+        Arguments.
+    jobs : int
+        Processes here; -1 takes every core, 1 is this very process.
+    cluster : str or None
+        Address of a Dask scheduler, whose workers are used instead.
+    """
+    if cluster is None and jobs == 1:
+        for task in tasks:
+            yield function(*task)
+        return
+    with _dask(cluster) if cluster is not None else _processes():
+        pool = Parallel(n_jobs=jobs if cluster is None else -1, return_as="generator_unordered", batch_size=1)
+        try:
+            yield from pool(delayed(function)(*task) for task in tasks)
+        except Exception as error:
+            if type(error).__name__ not in ("TerminatedWorkerError", "BrokenProcessPool", "KilledWorker"):
+                raise
+            raise PrecedeError(
+                "a worker process died, most often for lack of memory: what was finished is kept; start again with "
+                "fewer processes."
+            ) from error
+
+
+@contextmanager
+def _processes() -> Iterator[None]:
+    """Processes of one thread each; when the block ends early they end too, at once."""
+    try:
+        with parallel_config(backend="loky", inner_max_num_threads=1):
+            yield
+    except BaseException:
+        get_reusable_executor().shutdown(wait=False, kill_workers=True)
+        raise
+
+
+@contextmanager
+def _dask(address: str) -> Iterator[None]:
+    """The workers of a Dask scheduler, of which there must be some: the work is never done here instead."""
+    try:
+        client_class = import_module("distributed").Client
+    except ImportError:
+        raise OptionError(f"cluster={address!r} needs Dask: install precede[cluster].") from None
+    try:
+        client = client_class(address, timeout=SECONDS)
+    except (OSError, ValueError) as error:
+        raise OptionError(f"cluster={address!r} does not answer as a Dask scheduler: {error}.") from None
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=SECONDS)
+        except TimeoutError:
+            raise OptionError(f"cluster={address!r} has no workers: start some with 'dask worker'.") from None
+        with parallel_config(backend="dask", client=client):
+            yield

@@ -1,0 +1,100 @@
+"""Seeds hold in threads, and a call leaves the caller's process as it was."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from precede import CORL, methods, simulate
+from precede.device import one_thread
+from precede.policy.actor import Actor
+from precede.policy.critic import Critic
+from precede.policy.decoders import DecoderName
+from precede.policy.encoders import PaperEncoderName
+from precede.policy.pretrained import load_pretrained
+from precede.randomness import initial_weights
+
+DATA = simulate(n_variables=5, degree=1, n_samples=200, random_state=0).data
+TRAINED: dict[str, dict[str, Any]] = {
+    "corl": {"score": "linear", "n_iterations": 15, "batch_size": 8, "n_samples": 8},
+    "dag-gnn": {"hidden_size": 4, "n_epochs": 3, "max_steps": 2},
+    "gran-dag": {"hidden_size": 4, "n_iterations": 60, "window": 20},
+    "rl-bic2": {"n_iterations": 10, "batch_size": 8, "n_samples": 8, "width": 8, "n_heads": 2, "n_blocks": 1},
+    "notears-mlp": {"hidden_size": 2, "max_iterations": 2},
+}
+
+
+def history(method: str, seed: int) -> pd.DataFrame:
+    model = methods()[method](verbose=False, random_state=seed, **TRAINED[method]).fit(DATA)
+    return model.history_.drop(columns="seconds", errors="ignore")
+
+
+@pytest.mark.parametrize("method", sorted(TRAINED))
+def test_threaded_fits_equal_fits_one_after_another(method: str) -> None:
+    seeds = [1, 2, 3, 4]
+    expected = [history(method, seed) for seed in seeds]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda seed: history(method, seed), seeds))
+    for one, other in zip(found, expected, strict=True):
+        pd.testing.assert_frame_equal(one, other, check_exact=True)
+
+
+@pytest.mark.parametrize("encoder", ["null", "mlp", "lstm", "transformer"])
+@pytest.mark.parametrize("decoder", ["mlp", "lstm"])
+def test_every_weight_comes_from_the_generator(encoder: PaperEncoderName, decoder: DecoderName) -> None:
+    """A layer whose first weights were drawn elsewhere would differ between the two."""
+
+    def weights() -> dict[str, torch.Tensor]:
+        with initial_weights(np.random.default_rng(5)):
+            actor = Actor(8, encoder, decoder, "additive", "batch")
+            return {**actor.state_dict(), **Critic(actor.encoder.width).state_dict()}
+
+    before = torch.get_rng_state()
+    first = weights()
+    assert torch.equal(torch.get_rng_state(), before)
+    torch.rand(7)  # moves the global generator, which must not matter
+    second = weights()
+    assert all(torch.equal(first[name], second[name]) for name in first)
+    with initial_weights(np.random.default_rng(6)):
+        other = Actor(8, encoder, decoder, "additive", "batch").state_dict()
+    assert any(not torch.equal(other[name], first[name]) for name in other)
+
+
+@pytest.mark.parametrize("method", sorted(TRAINED))
+def test_the_callers_torch_is_left_alone(method: str, tmp_path: Path) -> None:
+    state, threads, numpy_state = torch.get_rng_state(), torch.get_num_threads(), np.random.get_state()[1].copy()  # noqa: NPY002
+    history(method, 0)
+    load_pretrained("default")
+    assert torch.equal(torch.get_rng_state(), state)
+    assert torch.get_num_threads() == threads
+    assert (np.random.get_state()[1] == numpy_state).all()  # noqa: NPY002
+
+
+def test_the_number_of_threads_comes_back_when_blocks_overlap() -> None:
+    threads = torch.get_num_threads()
+    first, second = one_thread(), one_thread()
+    first.__enter__()
+    second.__enter__()
+    assert torch.get_num_threads() == 1
+    first.__exit__(None, None, None)
+    second.__exit__(None, None, None)
+    assert torch.get_num_threads() == threads
+
+
+def test_a_written_file_obeys_the_mask_and_leaves_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mask was set to zero for a moment, in which other threads made files that all could write to."""
+    graph = CORL(score="linear", search="exact", verbose=False).fit(DATA).graph_
+    mask = os.umask(0o027)
+    try:
+        monkeypatch.setattr(os, "umask", lambda _: pytest.fail("the mask of the process was changed"))
+        graph.to_json(tmp_path / "graph.json")
+    finally:
+        monkeypatch.undo()
+        os.umask(mask)
+    assert (tmp_path / "graph.json").stat().st_mode & 0o777 == 0o640
+    assert [path.name for path in tmp_path.iterdir()] == ["graph.json"]
