@@ -12,8 +12,7 @@ from precede.graph.dags import topological_order
 def cpdag(adjacency: npt.ArrayLike) -> IntArray:
     """Completed partially directed graph of a DAG: its skeleton, with the edges that every equivalent DAG shares.
 
-    The v-structures are kept, then Meek's rules 1 to 3 orient what follows from them (rule 4 is only needed with
-    background knowledge).
+    The v-structures are kept, then Meek's rules orient what follows from them.
 
     Parameters
     ----------
@@ -28,6 +27,7 @@ def cpdag(adjacency: npt.ArrayLike) -> IntArray:
     References
     ----------
     Meek (1995). Causal inference and causal explanation with background knowledge. UAI.
+    Dor, Tarsi (1992). A simple algorithm to construct a consistent extension of a partially oriented graph.
 
     Examples
     --------
@@ -46,16 +46,86 @@ def cpdag(adjacency: npt.ArrayLike) -> IntArray:
     apart = ~adjacent & ~np.eye(len(edges), dtype=bool)
     # i -> j belongs to a v-structure when another parent of j is not adjacent to i
     directed: BoolArray = edges & _meet(apart, edges)
+    directed = meek_closure(adjacent, directed)
+    return np.asarray(directed | (adjacent & ~directed.T), dtype=np.int64)  # transposed: the other direction
+
+
+def meek_closure(adjacent: BoolArray, directed: BoolArray) -> BoolArray:
+    """Directions that follow from known ones without a new collider or a cycle (Meek's rules 1 to 4).
+
+    Parameters
+    ----------
+    adjacent : (n_variables, n_variables) bool array
+        The skeleton, symmetric.
+    directed : (n_variables, n_variables) bool array
+        Known directions, ``[i, j]`` means i -> j.
+    """
+    apart = ~adjacent & ~np.eye(len(adjacent), dtype=bool)
     while True:
         loose = adjacent & ~directed & ~directed.T
         implied = loose & _meet(directed.T, apart)  # rule 1: k -> i - j, k and j apart, gives i -> j
         implied |= loose & _meet(directed, directed)  # rule 2: i -> k -> j gives i -> j
-        for i, j in np.argwhere(loose & ~implied):  # rule 3: i - k -> j, i - l -> j, k and l apart, gives i -> j
-            between = loose[i] & directed[:, j]
+        for i, j in np.argwhere(loose & ~implied):
+            between = loose[i] & directed[:, j]  # rule 3: i - k -> j, i - l -> j, k and l apart, gives i -> j
             implied[i, j] = apart[np.ix_(between, between)].any()
+            if not implied[i, j]:  # rule 4: i - k -> l -> j, i and l adjacent, k and j apart, gives i -> j
+                via = adjacent[i] & directed[:, j]
+                implied[i, j] = (loose[i] & apart[:, j] & directed[:, via].any(axis=1)).any()
         if not implied.any():
-            return np.asarray(directed | loose, dtype=np.int64)
-        directed |= implied
+            return directed
+        directed = directed | (implied & ~implied.T)
+        if (implied & implied.T).any():  # contradictory knowledge: leave those as they are
+            return directed
+
+
+def consistent_extension(pattern: npt.ArrayLike, wish: IntArray) -> BoolArray | None:
+    """A DAG with the skeleton, the directions and the colliders of a partially directed graph (Dor and Tarsi 1992).
+
+    Of the variables that may come last, the one that comes last in the wished-for order does: so the result depends
+    on the pattern and the wish alone.
+
+    Parameters
+    ----------
+    pattern : (n_variables, n_variables) array
+        As :func:`cpdag` gives it.
+    wish : (n_variables,) int array
+        Causes first.
+
+    Returns
+    -------
+    adjacency : (n_variables, n_variables) bool array, or None
+        None where there is no such DAG.
+
+    Examples
+    --------
+    >>> chain = cpdag([[0, 1, 0], [0, 0, 1], [0, 0, 0]])
+    >>> consistent_extension(chain, np.array([2, 1, 0])).astype(int)
+    array([[0, 0, 0],
+           [1, 0, 0],
+           [0, 1, 0]])
+    """
+    marks = np.asarray(pattern) != 0
+    edges: BoolArray = marks & ~marks.T
+    waiting = np.asarray(wish)[::-1].tolist()
+    while waiting:
+        last = next((x for x in waiting if _may_come_last(marks, x)), None)
+        if last is None:
+            return None
+        edges[:, last] |= marks[:, last]
+        marks[last], marks[:, last] = False, False
+        waiting.remove(last)
+    return edges
+
+
+def _may_come_last(marks: BoolArray, x: int) -> bool:
+    """Whether x has no effect left, and each neighbor without a direction is adjacent to all its other neighbors."""
+    if (marks[x] & ~marks[:, x]).any():
+        return False
+    around = np.flatnonzero(marks[x] | marks[:, x])
+    loose = np.flatnonzero(marks[x] & marks[:, x])
+    adjacent = marks[np.ix_(loose, around)] | marks[np.ix_(around, loose)].T
+    adjacent |= loose[:, None] == around[None, :]
+    return bool(adjacent.all())
 
 
 def _meet(left: BoolArray, right: BoolArray) -> BoolArray:

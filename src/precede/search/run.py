@@ -1,0 +1,301 @@
+"""The search for the best order: quick starts, polish, and reinforcement learning while it pays.
+
+Every phase may be cut short by the deadline (a time limit, Ctrl-C, SIGTERM): the best order known is the result, and
+it is never worse than any order that was scored. The record says who found what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from precede.arrays import FloatArray, IntArray
+from precede.deadline import Deadline
+from precede.device import one_thread
+from precede.knowledge import Constraints
+from precede.policy.pretrained import Pretrained
+from precede.progress import logger
+from precede.scores.protocol import OrderScore
+from precede.search.checkpoint import CheckpointFile
+from precede.search.exact import exact_order
+from precede.search.greedy import greedy_order
+from precede.search.observers import Observer, run_observed
+from precede.search.polish import polish
+from precede.search.settings import TrainingSettings
+from precede.search.train import IterationRecord, Trainer
+from precede.ties import exceeds
+
+SHARED_FROM = 64
+"""Variables from which a training step on a CPU is shared between threads: below, its operations are too small."""
+
+CPDAG_RESTARTS = 20
+"""Restarts of polish for a score that identifies only the CPDAG (``benchmarks/cpdag_flop.py``)."""
+
+GREEDY_SHARE = 0.2
+"""Part of the time left that the greedy order may take."""
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How to search; the defaults of the public options live in :class:`precede.CORL`.
+
+    Parameters
+    ----------
+    polish : bool
+        Climb by insertion moves, from the quick orders and from what the policy proposes; False is the paper.
+    n_restarts : int or None
+        Of the first polish; None takes 20 for a score that identifies only the CPDAG, 0 for the others.
+    training : TrainingSettings
+    """
+
+    polish: bool
+    n_restarts: int | None
+    training: TrainingSettings
+
+
+@dataclass(frozen=True)
+class SearchRecord:
+    """Who found what; None where it was not done.
+
+    Parameters
+    ----------
+    best_score : float
+    greedy_score : float or None
+        Of the greedy order, where it was finished in its share of the time.
+    policy_score : float or None
+        Best that the policy proposed itself, before any polish.
+    policy_order : list of int or None
+        The first order of a pretrained policy, or the best of one that was trained from scratch.
+    polish_gain : float or None
+        What polish added to the better of policy and greedy.
+    polish_moves : int or None
+    rl_gain : float or None
+        What reinforcement learning added after that: its proposals, polished.
+    iterations : int
+        Of training.
+    seconds : float
+    interrupted, time_over : bool
+        Whether Ctrl-C, SIGTERM or the time limit cut the search short.
+    exact : bool
+        Whether the order is proved to be the best.
+    """
+
+    best_score: float
+    greedy_score: float | None = None
+    policy_score: float | None = None
+    policy_order: list[int] | None = None
+    polish_gain: float | None = None
+    polish_moves: int | None = None
+    rl_gain: float | None = None
+    iterations: int = 0
+    seconds: float = 0.0
+    interrupted: bool = False
+    time_over: bool = False
+    exact: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, without what was not done."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Searched:
+    """The order that the search ended with, and how it got there."""
+
+    order: IntArray
+    record: SearchRecord
+    history: list[IterationRecord] = field(default_factory=list)
+    trainer: Trainer | None = None
+
+
+def search_exactly(score: OrderScore, constraints: Constraints) -> Searched:
+    """Dynamic programming instead of a policy."""
+    optimum = exact_order(score, constraints)
+    return Searched(optimum.order, SearchRecord(optimum.score, exact=True))
+
+
+class OrderSearch:
+    """Search for the best order of a score.
+
+    Parameters
+    ----------
+    score : OrderScore
+    values : (n_samples, n_variables) array
+        What the policy looks at.
+    constraints : Constraints
+    settings : SearchSettings
+    rng : numpy Generator
+    deadline : Deadline
+    pretrained : Pretrained, optional
+        A policy to start from. It is polished first; then it is trained further, its proposals are polished, and it
+        learns from what polish found. Without one, a policy is trained from scratch and polished at the end.
+    """
+
+    def __init__(
+        self,
+        score: OrderScore,
+        values: FloatArray,
+        constraints: Constraints,
+        settings: SearchSettings,
+        rng: np.random.Generator,
+        deadline: Deadline,
+        pretrained: Pretrained | None = None,
+    ) -> None:
+        self.score, self.constraints, self.settings = score, constraints, settings
+        self.rng, self.deadline, self.pretrained = rng, deadline, pretrained
+        self.trainer = Trainer(score, values, settings.training, constraints, rng, pretrained)
+        self._starts: dict[str, tuple[IntArray, float]] = {}
+        self._best: tuple[IntArray, float] | None = None
+        self._policy_score: float | None = None
+        self._polished: float | None = None
+        self._moves = 0
+
+    def run(self, observers: Sequence[Observer] = (), checkpoint: CheckpointFile | None = None) -> Searched:
+        """Search, with observers of the training, and a checkpoint to save it to and go on from."""
+        settings = self.settings
+        self._phase(self._greedy)
+        if self.pretrained is not None:
+            self._phase(self._first_look)
+            if settings.polish:
+                self._phase(self._polish)
+        records = [] if checkpoint is None else checkpoint.load_into(self.trainer)
+        if settings.training.n_iterations:
+            records += self._train([*observers, *([] if checkpoint is None else [checkpoint])])
+        if self.pretrained is None:
+            self._policy_order = self.trainer.best_order
+            if np.isfinite(self.trainer.best_score):
+                self._start("policy", self.trainer.best_order, self.trainer.best_score)
+            if settings.polish:
+                self._phase(self._polish)
+        return self._result(records)
+
+    # -- phases ------------------------------------------------------------------------------------------------
+
+    def _phase(self, work: Callable[[], None]) -> None:
+        """Do a piece of work while there is time; Ctrl-C ends it and everything after it."""
+        if self.deadline.passed():
+            return
+        try:
+            with self._threads():
+                work()
+        except KeyboardInterrupt:
+            logger.warning("interrupted; the best order so far is kept")
+            self.deadline.cancel()
+
+    def _threads(self) -> Any:
+        small = self.score.device.type == "cpu" and self.score.n_variables < SHARED_FROM
+        return one_thread() if small else nullcontext()
+
+    def _greedy(self) -> None:
+        part = self.deadline.part(share=GREEDY_SHARE)
+        order = greedy_order(self.score, self.constraints, part)
+        self._start("cut greedy" if part.passed() else "greedy", order, self.score.score_of(order))
+
+    def _first_look(self) -> None:
+        """The order that the pretrained policy finds most likely."""
+        self._policy_order = self.trainer.best_order
+        self._start("policy", self.trainer.best_order, self.trainer.best_score)
+
+    def _polish(self) -> None:
+        """Climb from every start, the best one first and, where asked for, with restarts."""
+        restarts = self.settings.n_restarts
+        if restarts is None:
+            restarts = CPDAG_RESTARTS if self.score.identifies == "cpdag" else 0
+        by_score = sorted(self._starts.values(), key=lambda start: -start[1])
+        for order, _ in by_score:
+            if self.deadline.passed():
+                break
+            found = polish(
+                self.score, order, self.constraints, n_restarts=restarts, rng=self.rng, deadline=self.deadline
+            )
+            self._moves += found.n_moves
+            self._offer(found.order, found.score)
+            restarts = 0
+        self._polished = None if self._best is None else self._best[1]
+
+    def _train(self, observers: Sequence[Observer]) -> list[IterationRecord]:
+        """Algorithm 1, before its observers."""
+        polishing = self.settings.polish and self.pretrained is not None
+        if polishing and self._best is not None:
+            self.trainer.offer(*self._best)
+        ours: list[Observer] = [_Proposals(self)] if polishing else []
+        with self._threads():
+            records, interrupted = run_observed(self.trainer, [*ours, *observers], self.deadline)
+        if interrupted:
+            self.deadline.cancel()
+        if records:
+            proposed = max(record.batch_best for record in records)
+            self._policy_score = proposed if self._policy_score is None else max(proposed, self._policy_score)
+        if self.pretrained is not None:
+            self._offer(self.trainer.best_order, self.trainer.best_score)
+        return records
+
+    def improve(self, order: IntArray) -> bool:
+        """Polish an order that the policy proposed; whether the best one has become better."""
+        if self.deadline.passed():
+            return False
+        found = polish(self.score, order, self.constraints, deadline=self.deadline)
+        self._moves += found.n_moves
+        return self._offer(found.order, found.score)
+
+    # -- the best so far ---------------------------------------------------------------------------------------
+
+    def _start(self, name: str, order: IntArray, score: float) -> None:
+        self._starts[name] = order, score
+        if name == "policy":
+            self._policy_score = score
+        if self.settings.polish or name == "policy":  # the paper's result is the policy's own
+            self._offer(order, score)
+
+    def _offer(self, order: IntArray, score: float) -> bool:
+        better = self._best is None or exceeds(score, self._best[1])
+        if better:
+            self._best = order, score
+        return better
+
+    def _result(self, records: list[IterationRecord]) -> Searched:
+        if self._best is None:  # nothing of its own: what was scored, or any order
+            order = self.constraints.nearest_order(np.arange(self.score.n_variables))
+            fallback = [start for name, start in self._starts.items() if name != "policy"]
+            self._best = fallback[0] if fallback else (order, self.score.score_of(order))
+        order, best = self._best
+        start = max((score for _, score in self._starts.values()), default=None)
+        polished = self._polished
+        record = SearchRecord(
+            best_score=best,
+            greedy_score=self._starts["greedy"][1] if "greedy" in self._starts else None,
+            policy_score=self._policy_score,
+            policy_order=None if self._policy_order is None else self._policy_order.tolist(),
+            polish_gain=None if polished is None or start is None else polished - start,
+            polish_moves=None if polished is None else self._moves,
+            rl_gain=best - polished if polished is not None and self.pretrained is not None and records else None,
+            iterations=self.trainer.iteration,
+            seconds=self.deadline.elapsed(),
+            interrupted=self.deadline.cancelled,
+            time_over=self.deadline.passed() and not self.deadline.cancelled,
+        )
+        return Searched(order, record, records, self.trainer)
+
+    _policy_order: IntArray | None = None
+
+
+class _Proposals:
+    """Observer that polishes the best order of each group of iterations and lets the policy learn from it."""
+
+    def __init__(self, search: OrderSearch) -> None:
+        self._search = search
+
+    def see(self, record: IterationRecord, trainer: Trainer) -> None:
+        if record.iteration != trainer.iteration:
+            return  # in the middle of a group
+        proposal = trainer.take_proposal()
+        if self._search.improve(proposal):
+            trainer.offer(*self._search.best)
+            trainer.imitate(trainer.best_order)
+
+    def finish(self, trainer: Trainer) -> None:
+        """Nothing is left to do."""
