@@ -190,7 +190,7 @@ def test_knowledge_is_obeyed(made: pc.Dataset) -> None:
         ({"normalization": "bach", "encoder": "mlp"}, "did you mean 'batch'"),
         ({"noise": "uneqal"}, "did you mean 'unequal'"),
         ({"noise": "unequal"}, "log det S for every order"),
-        ({"n_iterations": 0}, "n_iterations=0 cannot be used"),
+        ({"n_iterations": 0, "pretrained": None}, "n_iterations=0 cannot be used"),
         ({"batch_size": 1}, "batch_size=1 cannot be used"),
         ({"n_samples": 2.5}, "whole number"),
         ({"patience": -1}, "patience=-1 cannot be used"),
@@ -198,7 +198,8 @@ def test_knowledge_is_obeyed(made: pc.Dataset) -> None:
         ({"gamma": 1.5}, "gamma=1.5 cannot be used: it must be a positive number of at most 1"),
         ({"entropy_bonus": -1}, "entropy_bonus=-1 cannot be used"),
         ({"pretrained": "defualt"}, "did you mean 'default'"),
-        ({"pretrained": "default", "inputs": "resample"}, "trained on fixed rows"),
+        ({"pretrained": "default", "inputs": "resample"}, "inputs='resample' does not go with pretrained='default'"),
+        ({"pretrained": "default", "encoder": "lstm"}, "encoder='lstm' does not go with pretrained='default'"),
         ({"device": "tpu"}, "device='tpu' is unknown"),
     ],
 )

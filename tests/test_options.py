@@ -58,7 +58,7 @@ def allowed(method: str, option: str, folder: Path) -> list[Any]:
     """Values that the declaration of an option allows, the ends of its range among them."""
     special = {
         "device": ["cpu"], "checkpoint": [str(folder / "run.safetensors")], "tensorboard": [],
-        "pretrained": ["default"], "knowledge": [pc.Knowledge(forbidden=[("a", "b")])],
+        "pretrained": ["default", "auto", None], "knowledge": [pc.Knowledge(forbidden=[("a", "b")])],
         "random_state": [0, np.int64(3), np.random.default_rng(0)], "details": [Details(critic="initial-state")],
     }  # fmt: skip
     hint = declared(pc.methods()[method])[option]
@@ -71,7 +71,7 @@ def allowed(method: str, option: str, folder: Path) -> list[Any]:
         elif plain is bool:
             values += [True, False, np.bool_(True)]
         elif plain is int:
-            least = int(max(range_.least, range_.above + 1, default or 0))
+            least = int(max(range_.least, range_.above + 1, default if isinstance(default, int) else 0))
             values += [least, np.int64(least)]
         elif plain is float:
             middle = default if isinstance(default, float) and default > 0 else 0.5
@@ -139,10 +139,14 @@ class Reads:
         monkeypatch.setattr(type(model), "__getattribute__", spy, raising=False)
 
 
+SHIPPED = {"encoder": "transformer", "decoder": "lstm", "n_samples": 64}
+"""The network that the shipped policy is not told to differ from."""
+
 NEEDS: dict[tuple[str, str], dict[str, Any]] = {
     ("corl", "threshold"): {"pruning": "threshold"},
     ("corl", "cutoff"): {"pruning": "cam"},
-    ("corl", "n_iterations"): {"pretrained": "default", "n_samples": 4},
+    ("corl", "n_iterations"): SHIPPED,
+    ("corl", "pretrained"): SHIPPED,
     ("dag-gnn", "eta"): {"gamma": 1e-9, "max_steps": 2},
     ("gran-dag", "learning_rate"): {"n_iterations": 200, "window": 2},
     ("gran-dag", "omega"): {"n_iterations": 200, "window": 2},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -21,6 +21,8 @@ class Deadline:
         Seconds from now on.
     parent : Deadline, optional
         Passes at the latest when this one does.
+    clock : callable
+        Seconds since some moment.
 
     Examples
     --------
@@ -33,15 +35,20 @@ class Deadline:
     True
     """
 
-    def __init__(self, max_time: float | None, parent: Deadline | None = None) -> None:
-        self.start = time.perf_counter()
-        self.max_time = max_time
+    def __init__(
+        self,
+        max_time: float | None,
+        parent: Deadline | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self.max_time, self._clock = max_time, clock
+        self.start = clock()
         self._parent = parent
         self._cancelled = False
 
     def elapsed(self) -> float:
         """Seconds since the start."""
-        return time.perf_counter() - self.start
+        return self._clock() - self.start
 
     def remaining(self) -> float | None:
         """Seconds that are left, 0 at least; None without a limit."""
@@ -69,7 +76,7 @@ class Deadline:
         left = self.remaining()
         if share is not None:
             max_time = None if left is None else share * left
-        return Deadline(max_time, self)
+        return Deadline(max_time, self, self._clock)
 
 
 @contextmanager

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from precede.arrays import IntArray
+from precede.arrays import BoolArray
 from precede.confidence import OrderSample
 from precede.data.load import Table
-from precede.deadline import Deadline
-from precede.device import DeviceName, choose_device, one_thread
+from precede.deadline import Deadline, stopped_by_signals
+from precede.device import DeviceName, choose_device
 from precede.errors import KnowledgeError, OptionError, check_choice, check_positive, listed
 from precede.estimator import CausalEstimator, Findings
 from precede.graph import CausalGraph
@@ -27,7 +27,7 @@ from precede.policy.encoders import NormalizationName, PaperEncoderName
 from precede.policy.inputs import InputsName
 from precede.policy.pretrained import load_pretrained
 from precede.progress import ProgressBar, logger
-from precede.pruning.order_to_graph import PruningName, effects_by_level, order_to_graph
+from precede.pruning.order_to_graph import PruningName, effects_by_level, order_to_graph, weigh
 from precede.pruning.weights import THRESHOLD
 from precede.randomness import RandomState, numpy_rng
 from precede.scores.build import ScoreName, build_score
@@ -35,31 +35,21 @@ from precede.scores.choose import choose_score
 from precede.scores.protocol import NoiseName, OrderScore
 from precede.search import local
 from precede.search.checkpoint import CheckpointFile, data_fingerprint, open_checkpoint
-from precede.search.exact import exact_order
-from precede.search.greedy import greedy_order
-from precede.search.observers import Observer, ProgressObserver, run_observed
-from precede.search.polish import polish
+from precede.search.members import Member, choose_member
+from precede.search.observers import ProgressObserver
 from precede.search.rewards import RewardName, ShapingName
+from precede.search.run import OrderSearch, Searched, SearchSettings, search_exactly
 from precede.search.settings import Details, TrainingSettings
 from precede.search.tensorboard import TensorBoard
-from precede.search.train import IterationRecord, Trainer
 
 DETAILS = Details()
 SearchName = Literal["policy", "exact"]
-SHARED_FROM = 64
-"""Variables from which a training step on a CPU is shared between threads: below, its operations are too small."""
-CPDAG_RESTARTS = 20
-"""Restarts of polish for a score that identifies only the CPDAG (``benchmarks/cpdag_flop.py``)."""
+ARCHITECTURE = ("inputs", "encoder", "decoder", "pointer", "normalization", "n_samples")
+"""Options that describe a network to train from scratch."""
 
-
-@dataclass(frozen=True)
-class SearchResult:
-    """The order that the search ended with, and how it got there."""
-
-    order: IntArray
-    score: float
-    history: list[dict[str, Any]]
-    figures: dict[str, Any]
+PATIENCE, PATIENCE_FROM_SCRATCH = 20, 100
+"""Iterations without a better order after which training ends: from a pretrained start, whose proposals are polished
+as they come, and from random weights."""
 
 
 class CORL(CausalEstimator):
@@ -87,17 +77,20 @@ class CORL(CausalEstimator):
         Improve the policy's best order by insertion moves; False is the paper.
     knowledge : Knowledge, optional
         Obeyed by the sampling, the polish, the exact search and the pruning.
-    pretrained : {"default", "paper"} or path, optional
-        Start from a pretrained policy, whose architecture takes the place of ``encoder``, ``decoder``, ``pointer``,
-        ``normalization`` and ``n_samples``. With ``n_iterations=0`` and ``polish=False`` its most likely order is the
-        result.
+    pretrained : {"auto", "default", "paper"}, path or None
+        Policy to start from; it brings a network of its own. "auto" takes the shipped one unless ``inputs``,
+        ``encoder``, ``decoder``, ``pointer``, ``normalization`` or ``n_samples`` ask for another network, which is
+        then trained from scratch, as with None. With ``n_iterations=0`` and ``polish=False`` the policy's most likely
+        order is the result.
     n_iterations, batch_size, n_samples : int
         Iterations of Algorithm 1, orders in each, rows that the encoder sees.
-    patience : int or None
-        Stop when the best score has not moved for so many iterations.
+    patience : int, "auto" or None
+        Stop when the best score has not moved for this many iterations. "auto" is 20 from a pretrained start, whose
+        proposals are polished as they come, and 100 from scratch.
     max_time : float or None
-        Seconds for the score and the training; polish ends within as many again. Of these seconds the table of a
-        sparse GP score may take half, else it ends at smaller parent sets, which a remark says.
+        Seconds for everything up to the graph. Of these the table of a sparse GP score may take half, else it ends at
+        smaller parent sets, which a remark says. Ctrl-C has the same effect at any moment: the best order known is
+        kept.
     checkpoint : str or None
         File that training is saved to every few seconds.
     resume : bool
@@ -174,11 +167,11 @@ class CORL(CausalEstimator):
         pruning: PruningName = "auto",
         polish: bool = True,
         knowledge: Knowledge | None = None,
-        pretrained: str | Path | None = None,
+        pretrained: str | Path | None = "auto",
         n_iterations: CountOrZero = 500,
         batch_size: Annotated[int, Range(least=2)] = 64,
         n_samples: Count = 64,
-        patience: Count | None = 100,
+        patience: Count | Literal["auto"] | None = "auto",
         max_time: Positive | None = None,
         checkpoint: str | None = None,
         resume: bool = False,
@@ -254,6 +247,7 @@ class CORL(CausalEstimator):
             polish=False,
             n_iterations=5000,
             n_samples=32,
+            pretrained=None,
             patience=1000,
             shaping="plain",
             pointer="additive",
@@ -263,33 +257,63 @@ class CORL(CausalEstimator):
             details=Details(patience_on="mean"),
         )
 
+    @property
+    def _columns_by_name(self) -> bool:
+        return not isinstance(self.score, OrderScore)  # which counts the columns as they are
+
+    @property
+    def _rows_by_value(self) -> bool:
+        return self.inputs == "fixed"  # resampled rows are drawn at random in any case
+
     def _learn(self, table: Table) -> Findings:
         """Score, search, prune."""
+        deadline = Deadline(self.max_time)
+        with stopped_by_signals(deadline):
+            return self._discover(table, deadline)
+
+    def _discover(self, table: Table, deadline: Deadline) -> Findings:
         rng = numpy_rng(self.random_state)
         constraints = constraints_over(self.knowledge, table.names)
         diagnostics: dict[str, Any] = {"remarks": []}
-        building = Deadline(self.max_time)
-        score = self._make_score(table, constraints, diagnostics)
-        found = self._search(score, table, constraints, rng, building.elapsed())
+        score = self._make_score(table, constraints, diagnostics, deadline)
+        found = self._search(score, table, constraints, rng, deadline)
+        order = found.order
         edges, weights = order_to_graph(
-            found.order, table, score, constraints,
+            order, table, score, constraints,
             pruning=self.pruning, threshold=self.threshold, cutoff=self.cutoff,
         )  # fmt: skip
-        identifies = score.identifies
-        diagnostics |= {"score": score.name, "identifies": identifies, "search": found.figures}
+        if score.identifies == "cpdag":
+            member = self._member(edges, found, table, score, constraints)
+            edges, order = member.edges, member.order
+            weights = weigh(edges, order, table, score)
+            names = table.names
+            diagnostics["chosen_directions"] = [[names[i], names[j], why] for (i, j), why in member.chosen.items()]
+        search = found.record.to_dict()
+        diagnostics |= {"score": score.name, "identifies": score.identifies, "search": search}
         diagnostics["remarks"] += list(score.notes)
         if score.assumes.mechanism == "levels":
             diagnostics["levels"] = effects_by_level(table, edges)
-        return Findings(edges, found.order, weights, found.score, found.history, diagnostics, score.assumes)
+        history = [asdict(record) for record in found.history]
+        return Findings(edges, order, weights, found.record.best_score, history, diagnostics, score.assumes)
+
+    @staticmethod
+    def _member(edges: BoolArray, found: Searched, table: Table, score: OrderScore, constraints: Constraints) -> Member:
+        """The member of the class that the evidence beside the score prefers."""
+        wish = found.record.policy_order
+        return choose_member(
+            edges,
+            found.order,
+            constraints,
+            table.values if score.assumes.linear else None,
+            None if wish is None else np.array(wish, dtype=np.int64),
+        )
 
     def _check_together(self) -> None:
         check_options(Details, vars(self.details))
-        if self.n_iterations == 0 and self.pretrained is None:
+        if self.n_iterations == 0 and self._start is None:
             raise OptionError("n_iterations=0 cannot be used without a pretrained policy: it must be positive.")
-        if self.pretrained is not None and self.inputs == "resample":
-            raise OptionError(
-                "inputs='resample' cannot be used with a pretrained policy: it was trained on fixed rows."
-            )
+        if self.pretrained not in (None, "auto"):
+            self._refuse_another_architecture()
         if self.resume and self.checkpoint is None:
             raise OptionError("resume=True needs the file to go on from: give it as checkpoint=...")
         if self.search == "exact":
@@ -297,7 +321,19 @@ class CORL(CausalEstimator):
                 if getattr(self, name) is not None:
                     raise OptionError(f"{name} follows the training of a policy, and search='exact' trains none.")
 
-    def _make_score(self, table: Table, constraints: Constraints, diagnostics: dict[str, Any]) -> OrderScore:
+    def _refuse_another_architecture(self) -> None:
+        defaults = signature(type(self).__init__).parameters
+        for name in ARCHITECTURE:
+            value = getattr(self, name)
+            if value != defaults[name].default:
+                raise OptionError(
+                    f"{name}={value!r} does not go with pretrained={str(self.pretrained)!r}, which brings a network of "
+                    "its own: leave it out, or train from scratch with pretrained=None."
+                )
+
+    def _make_score(
+        self, table: Table, constraints: Constraints, diagnostics: dict[str, Any], deadline: Deadline
+    ) -> OrderScore:
         if isinstance(self.score, OrderScore):
             if self.score.n_variables != table.n_variables:
                 raise OptionError(
@@ -313,86 +349,62 @@ class CORL(CausalEstimator):
             if self.verbose:
                 logger.info("score: %s", choice.reason)
         return build_score(
-            name, table, constraints, noise=self.noise, device=device, max_time=self.max_time, verbose=self.verbose
+            name, table, constraints, noise=self.noise, device=device, deadline=deadline, verbose=self.verbose
         )
 
-    def _settings(self, spent: float = 0.0) -> TrainingSettings:
-        """Settings of the training, with the time that is left after so many seconds (never less than an instant)."""
+    @property
+    def _start(self) -> str | Path | None:
+        """The pretrained policy to start from, if any."""
+        if self.pretrained != "auto":
+            return self.pretrained
+        defaults = signature(type(self).__init__).parameters
+        own = any(getattr(self, name) != defaults[name].default for name in ARCHITECTURE)
+        return None if own or self.search == "exact" else "default"
+
+    def _settings(self) -> TrainingSettings:
         settings = {name: getattr(self, name) for name in TrainingSettings.__dataclass_fields__}
-        if self.max_time is not None:
-            settings["max_time"] = max(self.max_time - spent, 1e-3)
+        if self.patience == "auto":
+            settings["patience"] = PATIENCE_FROM_SCRATCH if self._start is None else PATIENCE
+        settings["max_time"] = None  # the deadline of the whole fit holds
         return TrainingSettings(**settings)
 
     def _search(
-        self, score: OrderScore, table: Table, constraints: Constraints, rng: np.random.Generator, spent: float
-    ) -> SearchResult:
-        """Learn an order with the policy (Algorithm 1), then polish it; or search exactly.
-
-        The seconds ``spent`` on the score count against ``max_time``.
-        """
+        self,
+        score: OrderScore,
+        table: Table,
+        constraints: Constraints,
+        rng: np.random.Generator,
+        deadline: Deadline,
+    ) -> Searched:
+        """Learn an order with the policy (Algorithm 1) and polish; or search exactly."""
+        self._policy_ = None
         if self.search == "exact":
-            self._policy_ = None
-            optimum = exact_order(score, constraints)
-            return SearchResult(optimum.order, optimum.score, [], {"exact": True, "best_score": optimum.score})
+            return search_exactly(score, constraints)
         if self.polish and local.moves_of(score) is not None:
             local.prepare()  # compiles while the policy learns
-        deadline = Deadline(self.max_time)
         checkpoint = None if self.checkpoint is None else self._open_checkpoint(score, table, constraints, rng)
-        pretrained = None if self.pretrained is None else load_pretrained(self.pretrained)
-        trainer = Trainer(score, table.values, self._settings(spent), constraints, rng, pretrained)
-        small = score.device.type == "cpu" and score.n_variables < SHARED_FROM
-        with one_thread() if small else nullcontext():
-            records, interrupted = self._train(trainer, checkpoint)
+        pretrained = None if self._start is None else load_pretrained(self._start)
+        settings = SearchSettings(self.polish, self.n_restarts, self._settings())
+        search = OrderSearch(score, table.values, constraints, settings, rng, deadline, pretrained)
+        with (
+            ProgressBar("learning an order", self.n_iterations, self.verbose) as bar,
+            TensorBoard.opened(self.tensorboard) as board,
+        ):
+            found = search.run([ProgressObserver(bar), board], checkpoint)
+        trainer = search.trainer
         self._policy_ = TrainedPolicy(trainer.actor, trainer.inputs, trainer.before, trainer.score)
-        order, best = trainer.best_order, trainer.best_score
-        figures: dict[str, Any] = {
-            "policy_order": order.tolist(),
-            "policy_score": best,
-            "iterations": trainer.iteration,
-            "seconds": deadline.elapsed(),
-            "interrupted": interrupted,
-            "out_of_time": self.max_time is not None
-            and trainer.iteration < self.n_iterations
-            and spent + deadline.elapsed() >= self.max_time,
-        }
-        if self.polish and not interrupted:
-            n_restarts = self.n_restarts
-            if n_restarts is None:
-                n_restarts = CPDAG_RESTARTS if score.identifies == "cpdag" else 0
-            try:
-                polished = polish(
-                    score, order, constraints, n_restarts=n_restarts, rng=rng, deadline=Deadline(self.max_time)
-                )
-                figures |= {"polish_gain": polished.score - best, "polish_moves": polished.n_moves}
-                order, best = polished.order, polished.score
-            except KeyboardInterrupt:
-                logger.warning("interrupted while polishing; the policy's best order is kept")
-                figures["interrupted"] = True
-        figures["greedy_score"] = score.score_of(greedy_order(score, constraints))
-        figures["best_score"] = best
-        return SearchResult(order, best, [asdict(record) for record in records], figures)
+        return found
 
     def _open_checkpoint(
         self, score: OrderScore, table: Table, constraints: Constraints, rng: np.random.Generator
     ) -> CheckpointFile:
         ends = ("n_iterations", "patience", "max_time")
         settings = {name: value for name, value in asdict(self._settings()).items() if name not in ends}
-        settings |= {"pretrained": None if self.pretrained is None else str(self.pretrained)}
+        settings |= {"pretrained": None if self._start is None else str(self._start), "polish": self.polish}
         settings |= {"score": score.name, "noise": self.noise, "precedences": np.argwhere(constraints.before).tolist()}
         seed = self.random_state if isinstance(self.random_state, int) else None
         data = data_fingerprint(table.values, table.names)
         return open_checkpoint(Path(str(self.checkpoint)), self.resume, data, settings, seed, rng)
-
-    def _train(self, trainer: Trainer, checkpoint: CheckpointFile | None) -> tuple[list[IterationRecord], bool]:
-        """Run the loop before its observers; Ctrl-C ends it and keeps what it has found."""
-        earlier = [] if checkpoint is None else checkpoint.load_into(trainer)
-        with (
-            ProgressBar("learning an order", self.n_iterations, self.verbose) as bar,
-            TensorBoard.opened(self.tensorboard) as board,
-        ):
-            observers: list[Observer] = [ProgressObserver(bar), board]
-            records, interrupted = run_observed(trainer, observers if checkpoint is None else [*observers, checkpoint])
-        return earlier + records, interrupted
 
     def sample_orders(self, n_orders: int = 1000, random_state: RandomState = None) -> OrderSample:
         """Draw orders from the trained policy, with their scores: what it believes beyond its best order.
@@ -426,7 +438,7 @@ class CORL(CausalEstimator):
         if self._policy_ is None:
             raise OptionError("search='exact' trains no policy, so there is none to draw from: use search='policy'.")
         orders, log_probabilities, scores = self._policy_.draw(n_orders, numpy_rng(random_state))
-        return OrderSample(self.graph_.names, orders, log_probabilities, scores)
+        return OrderSample(self.graph_.names, self._places_[orders], log_probabilities, scores)
 
 
 def methods() -> dict[str, type[CausalEstimator]]:

@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.confidence import Confidence, bootstrap
+from precede.data.canonical import canonical
 from precede.data.kinds import refuse_categories
 from precede.data.load import Table, load_table
 from precede.diagnostics import Diagnostics, Learned
@@ -59,6 +60,23 @@ class Findings:
     diagnostics: dict[str, Any] = field(default_factory=dict)
     assumes: Assumptions | None = None
 
+    def at(self, places: IntArray) -> Findings:
+        """The same for columns in another sequence: the k-th variable here is at ``places[k]`` there."""
+        inverse = np.argsort(places)
+        grid = np.ix_(inverse, inverse)
+        diagnostics = dict(self.diagnostics)
+        search = dict(diagnostics.get("search", {}))
+        if search.get("policy_order") is not None:
+            search["policy_order"] = places[search["policy_order"]].tolist()
+            diagnostics["search"] = search
+        return replace(
+            self,
+            adjacency=self.adjacency[grid],
+            order=None if self.order is None else places[self.order],
+            weights=None if self.weights is None else self.weights[grid],
+            diagnostics=diagnostics,
+        )
+
 
 class CausalEstimator(BaseEstimator):  # type: ignore[misc]
     """Base of every method: parameters are stored untouched and checked at ``fit`` (:mod:`precede.options`).
@@ -94,10 +112,21 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
     diagnose: bool | Literal["quick"] = True
     n_features_in_: int
     feature_names_in_: Any
+    _places_: IntArray
     _takes_categories: ClassVar[bool] = False
 
     def _check_together(self) -> None:
         """Refuse options that are fine one by one but not together; each by itself is checked by its declaration."""
+
+    @property
+    def _columns_by_name(self) -> bool:
+        """Whether columns are sorted by name before the method sees them: then their sequence cannot matter."""
+        return True
+
+    @property
+    def _rows_by_value(self) -> bool:
+        """Whether rows are sorted before the method sees them: then their sequence cannot matter."""
+        return False
 
     @abstractmethod
     def _learn(self, table: Table) -> Findings:
@@ -118,7 +147,9 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
         table = load_table(X)
         if not self._takes_categories:
             refuse_categories(table.names, table.kinds, f"this method ({type(self).__name__})")
-        self._store(table, self._learn(table))
+        sorted_table, places = canonical(table, columns=self._columns_by_name, rows=self._rows_by_value)
+        self._places_ = places
+        self._store(table, self._learn(sorted_table).at(places))
         return self
 
     def bootstrap(

@@ -129,3 +129,17 @@ def test_the_true_order_of_small_data_wins_over_all_orders():
     score = NonGaussianScore(np.column_stack([x3, x2, x1, x0]))
     orders = torch.tensor(list(itertools.permutations(range(4))))
     assert orders[score.terms(orders).sum(1).argmax()].tolist() == [3, 2, 1, 0]
+
+
+def test_placing_sums_equal_scoring_every_place():
+    values = np.random.default_rng(3).laplace(size=(300, 6)) @ np.triu(np.ones((6, 6)))
+    score = NonGaussianScore(values)
+    order = torch.tensor([4, 1, 0, 5, 2, 3])
+    for n_placed in range(6):
+        quick, brute = score.placing_sums(order, n_placed), OrderScore.placing_sums(score, order, n_placed)
+        np.testing.assert_allclose(quick, brute, rtol=1e-9)
+        for k in range(n_placed + 1):
+            placed = order[:n_placed].tolist()
+            placed.insert(k, int(order[n_placed]))
+            whole = torch.tensor([placed + order[n_placed + 1 :].tolist()])
+            np.testing.assert_allclose(brute[k], score.terms(whole)[0, : n_placed + 1].sum(), rtol=1e-9)

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from precede import CORL, discovery
+from precede import CORL
 from precede.data.simulate import simulate
 from precede.deadline import Deadline
 from precede.errors import KnowledgeError, OptionError
@@ -18,6 +18,7 @@ from precede.knowledge import Constraints, Knowledge
 from precede.scores import regions
 from precede.scores.protocol import OrderScore
 from precede.scores.sparse_linear import SparseLinearScore
+from precede.search import run
 from precede.search.polish import _climb, _walk, polish
 
 
@@ -168,15 +169,16 @@ def test_restarts_walk_along_ties_and_get_out_of_local_optima():
 def test_scores_of_a_cpdag_are_restarted_by_default(monkeypatch):
     given = []
 
-    def watched(*arguments, n_restarts, **options):
+    def watched(*arguments, n_restarts=0, **options):
         given.append(n_restarts)
         return polish(*arguments, n_restarts=n_restarts, **options)
 
-    monkeypatch.setattr(discovery, "polish", watched)
+    monkeypatch.setattr(run, "polish", watched)
     data = linear_data(5).data
     for score, n_restarts in (("sparse-linear", None), ("linear", None), ("sparse-linear", 2)):
         options = {"n_iterations": 1, "diagnose": False, "random_state": 0, "verbose": False}
-        CORL(score, n_restarts=n_restarts, **options).fit(data)
-    assert given == [discovery.CPDAG_RESTARTS, 0, 2]
+        CORL(score, n_restarts=n_restarts, pretrained=None, polish=True, **options).fit(data)
+    # the better of the two starts, policy and greedy, is restarted
+    assert given == [run.CPDAG_RESTARTS, 0, 0, 0, 2, 0]
     with pytest.raises(OptionError, match="n_restarts=-1 cannot be used"):
         CORL("linear", n_restarts=-1, verbose=False).fit(data)

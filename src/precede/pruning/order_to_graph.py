@@ -75,11 +75,16 @@ def order_to_graph(
             ).edges
         case "none":
             edges = candidates if own is None else own
+    return edges, weigh(edges, order, table, score)
+
+
+def weigh(edges: BoolArray, order: IntArray, table: Table, score: OrderScore) -> FloatArray:
+    """Weights of the edges of a graph that agrees with an order: linear ones, by level, or strengths of curves."""
     if score.assumes.mechanism == "levels":
-        return edges, _by_level(table, edges).weights()
-    if linear:
-        return edges, regression_on(matrix, edges, order)
-    return edges, prune_by_gam(table.values, edges, required=edges, test="f").strengths
+        return _by_level(table, edges).weights()
+    if score.assumes.linear:
+        return regression_on(regularised(covariance(table.values)), edges, order)
+    return prune_by_gam(table.values, edges, required=edges, test="f").strengths
 
 
 def effects_by_level(table: Table, edges: BoolArray) -> list[dict[str, Any]]:

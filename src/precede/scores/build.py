@@ -8,6 +8,7 @@ import torch
 
 from precede.data.kinds import refuse_categories
 from precede.data.load import Table
+from precede.deadline import Deadline
 from precede.errors import OptionError, check_choice, listed
 from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
@@ -63,12 +64,12 @@ def build_score(
     *,
     noise: NoiseName = "auto",
     device: torch.device,
-    max_time: float | None = None,
+    deadline: Deadline | None = None,
     verbose: bool = False,
 ) -> OrderScore:
     """Build the score of a name over a table.
 
-    Only the tables of GP evidence take long enough for ``max_time`` (seconds, of which a table may take half) and
+    Only the tables of GP evidence take long enough for the ``deadline`` (a table may take half of the time) and
     ``verbose`` (a progress bar) to matter: see :func:`precede.scores.sparse_gp.sparse_gp_score`.
     """
     check_choice("score", name, ["auto", *SCORE_NAMES])
@@ -96,10 +97,10 @@ def build_score(
         case "sparse-gp":
             return sparse_gp_score(
                 values, kernel="joint", noise=nonlinear, constraints=constraints,
-                device=device, max_time=max_time, verbose=verbose,
+                device=device, deadline=deadline, verbose=verbose,
             )  # fmt: skip
         case "sparse-gp-additive":
             return sparse_gp_score(
                 values, kernel="additive", noise=nonlinear, constraints=constraints,
-                device=device, max_time=max_time, verbose=verbose,
+                device=device, deadline=deadline, verbose=verbose,
             )  # fmt: skip

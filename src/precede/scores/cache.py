@@ -73,6 +73,14 @@ class PredecessorCache:
         result: FloatArray = self._table[rows, orders.ravel()].reshape(orders.shape)
         return result
 
+    def given_all_others(self) -> FloatArray:
+        """Term of each variable given all the others, (n_variables,): one set for each."""
+        everything = (1 << self.n_variables) - 1
+        keys = [everything ^ (1 << j) for j in range(self.n_variables)]
+        self._fill(keys)
+        self.n_lookups += len(keys)
+        return self._table[[self._row_of[key] for key in keys], np.arange(self.n_variables)]
+
     def _fill(self, keys: list[int]) -> None:
         missing = [key for key in keys if key not in self._row_of]
         if len(self._row_of) + len(missing) > self.max_sets:

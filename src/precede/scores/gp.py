@@ -150,6 +150,9 @@ class GPScore(OrderScore):
     def terms(self, orders: Tensor) -> Tensor:
         return torch.from_numpy(self.cache.terms(orders.cpu().numpy())).to(self.device)
 
+    def bounds(self) -> Tensor:
+        return torch.from_numpy(self.cache.given_all_others()).to(self.device)
+
     def total(self, sums: Tensor) -> Tensor:
         return self.likelihood.total(sums, self.n_variables * (self.n_variables - 1) // 2)
 

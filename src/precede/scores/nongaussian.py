@@ -154,6 +154,25 @@ class NonGaussianScore(OrderScore):
         result: Tensor = self.n_samples * (total - constant)
         return result
 
+    def placing_sums(self, order: Tensor, n_placed: int) -> Tensor:
+        """By the same rotations: the next variable moves to the left from the end of those placed, in O(d m)."""
+        placed = order[: n_placed + 1]
+        factors = ordered_cholesky(self.covariance, placed[None])
+        z = torch.linalg.solve_triangular(factors[0], self._centred[placed], upper=False)
+        row = factors[0, -1]
+        scales = (row**2).flip(0).cumsum(0).flip(0).sqrt()  # [k]: scale of the next variable given the first k
+        here = negentropy(z)
+        sums = here.sum().repeat(n_placed + 1)
+        state, passed = z[-1].clone(), torch.zeros((), dtype=z.dtype, device=z.device)
+        for k in range(n_placed - 1, -1, -1):
+            cosine, sine = scales[k + 1] / scales[k], row[k] / scales[k]
+            passed = passed + negentropy(cosine * z[k] - sine * state) - here[k]
+            state = cosine * state + sine * z[k]
+            sums[k] = here.sum() + passed + negentropy(state) - here[-1]
+        constant = (n_placed + 1) * GAUSSIAN_ENTROPY + factors[0].diagonal().log().sum()
+        result: Tensor = self.n_samples * (sums - constant)
+        return result
+
 
 def negentropy(residuals: Tensor) -> Tensor:
     r"""Distance from a Gaussian, :math:`k_1 (E[\log\cosh z] - \gamma)^2 + k_2 (E[z e^{-z^2/2}])^2`, over the last axis.

@@ -182,18 +182,18 @@ class SparseScore(OrderScore):
             {self._members(v, bits) for v in range(self.n_variables) for bits in self._tabled(v, size)}
             for size in range(self.table_size + 1)
         ]
-        limit = self._deadline.max_time
+        half = self._deadline.part(share=TABLE_SHARE)
         with ProgressBar("scoring parent sets", len(set().union(*layers)), verbose) as progress:
             for size, sets in enumerate(layers):
 
                 def go_on(size: int = size) -> bool:
                     progress.update(len(self.cache), parents=str(size))
-                    return size <= 1 or limit is None or self._deadline.elapsed() < TABLE_SHARE * limit
+                    return size == 0 or not (half.cancelled if size == 1 else half.passed())
 
                 if not self.cache.fill(sets, go_on):
                     self.notes.append(
                         f"The table of parent sets ends at {size - 1} of {self.table_size} parents, and no set is "
-                        f"grown past it: building it may take half of max_time={limit:g}."
+                        "grown past it: building it may take half of the time allowed."
                     )
                     self.max_parents = self.table_size = size - 1
                     break
@@ -263,8 +263,8 @@ class SparseScore(OrderScore):
 
     def _say_that_growth_ended(self) -> None:
         note = (
-            f"Growing parent sets past the {self.table_size} parents of the table ended with max_time="
-            f"{self._deadline.max_time:g}: sets that were asked for later are the best known by then."
+            f"Growing parent sets past the {self.table_size} parents of the table ended when the time was over: sets "
+            "that were asked for later are the best known by then."
         )
         if note not in self.notes:
             self.notes.append(note)

@@ -109,6 +109,29 @@ class OrderScore(ABC):
         """How compiled local search may price single moves; None where every order has to be judged as a whole."""
         return None
 
+    def placing_sums(self, order: Tensor, n_placed: int) -> Tensor:
+        """Where to put the next variable of a growing order; here by scoring every place.
+
+        Parameters
+        ----------
+        order : (n_variables,) int64 tensor
+        n_placed : int
+            The variables before this position are placed, the one at it comes next, the others do not count yet.
+
+        Returns
+        -------
+        sums : (n_placed + 1,) float64 tensor
+            ``[k]``: sum of the terms of the variables placed, after the next one was put in at position k.
+        """
+        place = torch.arange(n_placed + 1, device=order.device)
+        slot = torch.arange(len(order), device=order.device)
+        # slots after the new place, up to the one that became free, take their left neighbor's variable
+        shift = ((slot[None, :] > place[:, None]) & (slot[None, :] <= n_placed)).long()
+        orders = order[torch.where(slot[None, :] == place[:, None], n_placed, slot[None, :] - shift)]
+        terms = self.terms(orders)[:, : n_placed + 1]
+        by_column = torch.zeros(orders.shape, dtype=terms.dtype, device=terms.device)
+        return by_column.scatter_(1, orders[:, : n_placed + 1], terms).sum(1)
+
     def graph(self, order: IntArray) -> BoolArray | None:
         """Best graph that agrees with an order, ``[i, j]`` means i -> j; None where pruning has to find it."""
         return None

@@ -117,6 +117,9 @@ class QuadraticScore(OrderScore):
     def terms(self, orders: Tensor) -> Tensor:
         return torch.from_numpy(self.cache.terms(orders.cpu().numpy())).to(self.device)
 
+    def bounds(self) -> Tensor:
+        return torch.from_numpy(self.cache.given_all_others()).to(self.device)
+
     def total(self, sums: Tensor) -> Tensor:
         return self.likelihood.total(sums, sum(n_features(s) for s in range(self.n_variables)))
 

@@ -50,7 +50,7 @@ def sparse_gp_score(
     max_samples: int | None = 1000,
     constraints: Constraints | None = None,
     device: torch.device | str = "cpu",
-    max_time: float | None = None,
+    deadline: Deadline | None = None,
     verbose: bool = False,
 ) -> SparseScore:
     r"""Sparse score with Gaussian-process evidence, screened and sized for the data and the machine.
@@ -72,9 +72,9 @@ def sparse_gp_score(
     max_samples : int or None
     constraints : Constraints, optional
     device : str or torch.device
-    max_time : float or None
-        Seconds from this call on, of which the table may take half. A table that is cut short ends at a smaller size
-        of sets, 1 at least; after these seconds no new set is scored at all. The score's ``notes`` say so.
+    deadline : Deadline, optional
+        The table may take half of the time that is left. One that is cut short ends at a smaller size of sets; when
+        the time is over no new set is scored at all. The score's ``notes`` say so.
     verbose : bool
         Show progress.
 
@@ -86,9 +86,6 @@ def sparse_gp_score(
     >>> score.name, score.identifies
     ('sparse-gp', 'dag')
     """
-    if max_time is not None:
-        check_positive("max_time", max_time)
-    deadline = Deadline(max_time)
     if max_candidates is None:
         max_candidates = MOST_CANDIDATES if values.shape[1] <= WIDE else 10
     check_positive("max_candidates", max_candidates, integer=True)

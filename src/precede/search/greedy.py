@@ -48,10 +48,7 @@ def best_insertion_order(
         rest = list(range(j + 1, d))
         if deadline is not None and deadline.passed():
             return constraints.nearest_order(np.array([*order, j, *rest], dtype=np.int64))
+        sums = score.placing_sums(torch.tensor([*order, j, *rest], device=score.device), j).cpu().numpy()
         slots = [k for k in range(j + 1) if not before[j, order[:k]].any() and not before[order[k:], j].any()]
-        candidates = torch.tensor([[*order[:k], j, *order[k:], *rest] for k in slots], device=score.device)
-        terms = score.terms(candidates)[:, : j + 1]
-        placed = torch.zeros((len(slots), d), dtype=terms.dtype, device=score.device)
-        sums = placed.scatter_(1, candidates[:, : j + 1], terms).sum(1)  # added up by column: ties are exact
-        order.insert(slots[first_best(sums.cpu().numpy())], j)
+        order.insert(slots[first_best(sums[slots])], j)
     return np.array(order, dtype=np.int64)

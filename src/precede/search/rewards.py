@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Literal
 
 import torch
@@ -77,14 +78,18 @@ class Returns:
     """
 
     def __init__(self, score: OrderScore, reward: RewardName, shaping: ShapingName, gamma: float) -> None:
-        self.score, self.reward, self.gamma = score, reward, gamma
-        self.bounds = score.bounds() if reward == "dense" and shaping == "bound" else None
+        self.score, self.reward, self.shaping, self.gamma = score, reward, shaping, gamma
+
+    @cached_property
+    def bounds(self) -> Tensor:
+        """Of the score's terms; asked for when first needed, since some scores take long to say."""
+        return self.score.bounds()
 
     def __call__(self, orders: Tensor, terms: Tensor) -> Tensor:
         """(batch, n_variables) returns of orders with the given terms."""
         if self.reward == "episodic":
             return returns_to_go(episodic_rewards(self.score, terms), 1.0)
-        if self.bounds is None:
+        if self.shaping == "plain":
             return returns_to_go(plain_rewards(terms), self.gamma)
         return returns_to_go(bound_rewards(self.score, orders, terms, self.bounds), self.gamma)
 

@@ -78,7 +78,7 @@ class SearchRecord:
     iterations : int
         Of training.
     seconds : float
-    interrupted, time_over : bool
+    interrupted, out_of_time : bool
         Whether Ctrl-C, SIGTERM or the time limit cut the search short.
     exact : bool
         Whether the order is proved to be the best.
@@ -94,7 +94,7 @@ class SearchRecord:
     iterations: int = 0
     seconds: float = 0.0
     interrupted: bool = False
-    time_over: bool = False
+    out_of_time: bool = False
     exact: bool = False
 
     def to_dict(self) -> dict[str, Any]:
@@ -151,6 +151,7 @@ class OrderSearch:
         self._starts: dict[str, tuple[IntArray, float]] = {}
         self._best: tuple[IntArray, float] | None = None
         self._policy_score: float | None = None
+        self._policy_order: IntArray | None = None
         self._polished: float | None = None
         self._moves = 0
 
@@ -251,6 +252,12 @@ class OrderSearch:
         if self.settings.polish or name == "policy":  # the paper's result is the policy's own
             self._offer(order, score)
 
+    @property
+    def best(self) -> tuple[IntArray, float]:
+        """Best order so far, and its score."""
+        assert self._best is not None
+        return self._best
+
     def _offer(self, order: IntArray, score: float) -> bool:
         better = self._best is None or exceeds(score, self._best[1])
         if better:
@@ -276,11 +283,9 @@ class OrderSearch:
             iterations=self.trainer.iteration,
             seconds=self.deadline.elapsed(),
             interrupted=self.deadline.cancelled,
-            time_over=self.deadline.passed() and not self.deadline.cancelled,
+            out_of_time=self.deadline.passed() and not self.deadline.cancelled,
         )
         return Searched(order, record, records, self.trainer)
-
-    _policy_order: IntArray | None = None
 
 
 class _Proposals:

@@ -97,6 +97,7 @@ class Trainer:
             self.before = torch.tensor(constraints.before, dtype=torch.float32, device=self.device)
         start = constraints.nearest_order(rng.permutation(score.n_variables))
         self.best = BestOrdering(torch.tensor(start, device=self.device))
+        self.proposal = BestOrdering(self.best.order)
         if pretrained is not None:  # the order that it finds most likely is the one to beat
             order = self.actor.most_likely_order(self.inputs.draw(1), self.before)[None]
             self.best.offer(order, score.totals(order))
@@ -110,6 +111,19 @@ class Trainer:
         """Name an order that was found elsewhere, with its score: it stays BestOrdering until a better one comes."""
         orders = torch.as_tensor(order, device=self.device)[None]
         self.best.offer(orders, torch.tensor([score], dtype=torch.float64, device=self.device))
+
+    def take_proposal(self) -> IntArray:
+        """The best order that the policy itself has drawn since the last call."""
+        order: IntArray = self.proposal.order.cpu().numpy()
+        self.proposal = BestOrdering(self.best.order)
+        return order
+
+    def imitate(self, order: IntArray) -> None:
+        """Let the policy take a step towards an order that was found elsewhere."""
+        orders = torch.as_tensor(order, device=self.device)[None]
+        states = self.actor.encoder(self.inputs.draw(1))
+        log_probabilities, _ = self.actor.log_probabilities(states, orders, self.before)
+        self.learners["actor"].descend(-log_probabilities.sum(1).mean(), LARGEST_GRADIENT)
 
     def run(self, within: Deadline | None = None) -> Iterator[IterationRecord]:
         """Train until the iterations, the patience or the time is spent; yield a record per iteration.
@@ -155,6 +169,7 @@ class Trainer:
         entropy = self._iteration.update(self.returns(orders, terms))
         # lines 10-12: keep the best ordering
         batch_best = self.best.offer(orders, totals)
+        self.proposal.offer(orders, totals)
         return torch.stack([totals.mean(), batch_best, self.best.score, entropy.double()])
 
     def _collect(self, inputs: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
