@@ -123,7 +123,7 @@ class Trainer:
         orders = torch.as_tensor(order, device=self.device)[None]
         states = self.actor.encoder(self.inputs.draw(1))
         log_probabilities, _ = self.actor.log_probabilities(states, orders, self.before)
-        self.learners["actor"].descend(-log_probabilities.sum(1).mean(), details.largest_gradient)
+        self.learners["actor"].descend(-log_probabilities.sum(1).mean(), self.settings.details.largest_gradient)
 
     def run(self, within: Deadline | None = None) -> Iterator[IterationRecord]:
         """Train until the iterations, the patience or the time is spent; yield a record per iteration.
