@@ -22,7 +22,7 @@ from precede.graph.dags import full_dag
 from precede.pruning.cam import prune_by_gam
 
 
-def fitted(sem: str, n_samples: int, seed: int) -> tuple[float, float, float]:
+def fitted(sem: str, n_samples: int, seed: int) -> tuple[tuple[str, int, int], tuple[float, float, float]]:
     """SHD and order TPR of CAM, and SHD of the true order after pruning."""
     with one_thread():
         made = simulate("er", 20, 4, sem, n_samples, random_state=seed)
@@ -31,7 +31,7 @@ def fitted(sem: str, n_samples: int, seed: int) -> tuple[float, float, float]:
         true_order = np.array([names.index(name) for name in made.graph.order])
         pruned = prune_by_gam(made.data.to_numpy(), full_dag(true_order), cutoff=0.001)
         floor = evaluate(CausalGraph.from_matrix(pruned.edges, None, true_order, names), made.graph)
-    return float(found.shd), float(found.order_tpr), float(floor.shd)
+    return (sem, n_samples, seed), (float(found.shd), float(found.order_tpr), float(floor.shd))
 
 
 def main() -> None:
@@ -42,16 +42,20 @@ def main() -> None:
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
-    print("| data | samples | CAM SHD | printed | CAM order TPR | printed | true order, pruned: SHD |")
-    print("|---|---:|---:|---:|---:|---:|---:|")
-    for m in options.samples:
-        for sem in options.sems:
-            seeds = range(options.first_seed, options.first_seed + options.seeds)
-            rows = Parallel(options.jobs)(delayed(fitted)(sem, m, seed) for seed in seeds)
-            shd, tpr, floor = np.mean(rows, axis=0)
-            paper = PUBLISHED["gp-20"]
-            printed = paper[str(m), "cam", "shd"].mean, paper[str(m), "cam", "order_tpr"].mean
-            print(f"| {sem} | {m} | {shd:.1f} | {printed[0]} | {tpr:.2f} | {printed[1]} | {floor:.1f} |", flush=True)
+    seeds = range(options.first_seed, options.first_seed + options.seeds)
+    tasks = [(sem, m, seed) for seed in seeds for m in options.samples for sem in options.sems]
+    found: dict[tuple[str, int], list[tuple[float, float, float]]] = {}
+    pool = Parallel(options.jobs, return_as="generator_unordered", batch_size=1)
+    for (sem, m, seed), row in pool(delayed(fitted)(*task) for task in tasks):
+        found.setdefault((sem, m), []).append(row)
+        print(sem, m, seed, *row, flush=True)
+    print("| data | samples | seeds | CAM SHD | printed | CAM order TPR | printed | true order, pruned: SHD |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|")
+    paper = PUBLISHED["gp-20"]
+    for (sem, m), rows in sorted(found.items()):
+        shd, tpr, floor = np.mean(rows, axis=0)
+        printed = paper[str(m), "cam", "shd"].mean, paper[str(m), "cam", "order_tpr"].mean
+        print(f"| {sem} | {m} | {len(rows)} | {shd:.1f} | {printed[0]} | {tpr:.2f} | {printed[1]} | {floor:.1f} |")
 
 
 if __name__ == "__main__":

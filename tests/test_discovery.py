@@ -90,6 +90,19 @@ def test_the_papers_settings() -> None:
         pc.CORL.paper("corl-3")
 
 
+def test_the_papers_settings_for_nonlinear_data() -> None:
+    made = pc.simulate("er", 4, 1, "gp-quiet", 60, random_state=0).data
+    model = pc.CORL.paper("corl-2", nonlinear=True)
+    assert (model.score, model.noise, model.pruning, model.n_samples) == ("gp", "equal", "cam", 128)
+    model.set_params(n_iterations=3, batch_size=4, verbose=False, random_state=0)
+    found = model.fit(made)
+    assert found.diagnostics_["score"] == "gp"
+    units = pd.Series([1.0, 10.0, 0.1, 7.0], index=made.columns)
+    assert clone(model).fit(made * units).score_ == pytest.approx(found.score_)
+    plain = clone(model).set_params(details=Details())
+    assert plain.fit(made * units).score_ != pytest.approx(clone(plain).fit(made).score_)
+
+
 def test_unknown_details_are_named(made: pc.Dataset) -> None:
     with pytest.raises(OptionError, match="did you mean 'mean'"):
         pc.CORL(**FAST, details=Details(patience_on="meen")).fit(made.data)

@@ -86,7 +86,9 @@ def test_quick_means_one_seed_and_small_limits() -> None:
     assert {cell.max_time for cell in cells} == {4.0}
     corl = next(cell for cell in cells if cell.method.name == "corl-2")
     assert corl.method.options["n_iterations"] == 20
-    assert corl.method.options["score"] == "gp"
+    assert corl.method.nonlinear
+    assert corl.settings()["nonlinear"]
+    assert corl.build(None).get_params()["score"] == "gp"
     assert "corl-additive" not in {cell.method.name for cell in cells}
     assert EXPERIMENTS["sachs"].cells(quick=True, max_time=1.0)[0].max_time == 1.0
 

@@ -71,6 +71,12 @@ class Table:
         return int(self.values.shape[1])
 
 
+def standardized(table: Table) -> Table:
+    """A copy with columns of mean zero and variance one."""
+    values = table.values - table.values.mean(axis=0)
+    return replace(table, values=values / values.std(axis=0))
+
+
 def load_table(
     source: Any,
     missing: str = "refuse",

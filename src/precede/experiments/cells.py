@@ -64,6 +64,8 @@ class Method:
         A name of :func:`precede.methods` or of :data:`precede.experiments.controls.CONTROLS`.
     paper : "corl-1", "corl-2" or None
         Start from :meth:`precede.CORL.paper`.
+    nonlinear : bool
+        Whether in its nonlinear form.
     options : mapping
         Parameters that differ from the defaults.
     repeats : int
@@ -75,13 +77,14 @@ class Method:
     paper: Literal["corl-1", "corl-2"] | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     repeats: int = 1
+    nonlinear: bool = False
 
     def accepts(self, option: str) -> bool:
         return option in {**methods(), **CONTROLS}[self.estimator]._get_param_names()
 
     def build(self, **options: Any) -> CausalEstimator:
         """Make the estimator; of the given options, those that it has are set."""
-        model = CORL.paper(self.paper) if self.paper else {**methods(), **CONTROLS}[self.estimator]()
+        model = CORL.paper(self.paper, self.nonlinear) if self.paper else {**methods(), **CONTROLS}[self.estimator]()
         check_names(f"the method {self.name!r}", list(self.options), model._get_param_names())
         given = {name: value for name, value in options.items() if self.accepts(name)}
         model.set_params(**self.options, **given)
@@ -124,6 +127,7 @@ class Cell:
     def settings(self) -> dict[str, Any]:
         """Everything that the result depends on, JSON-ready; a recorded cell with other settings is run again."""
         return {
+            **({"nonlinear": True} if self.method.nonlinear else {}),
             "data": asdict(self.data),
             "estimator": self.method.estimator,
             "paper": self.method.paper,

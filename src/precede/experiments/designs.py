@@ -10,6 +10,7 @@ sorting by variance ("sort-regress"), and a random order ("random").
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from precede.baselines.rl_bic2 import PAPER_SETTINGS, PAPER_SETTINGS_30
 from precede.errors import check_choice
@@ -49,8 +50,7 @@ def plain(names: Iterable[str]) -> tuple[Method, ...]:
 
 
 CORL_1, CORL_2 = Method("corl-1", "corl", "corl-1"), Method("corl-2", "corl", "corl-2")
-GP_OPTIONS = {"score": "gp", "pruning": "cam"}  # Section 5.2
-CORL_1_GP, CORL_2_GP = Method("corl-1", "corl", "corl-1", GP_OPTIONS), Method("corl-2", "corl", "corl-2", GP_OPTIONS)
+CORL_1_GP, CORL_2_GP = replace(CORL_1, nonlinear=True), replace(CORL_2, nonlinear=True)  # Section 5.2
 RL_BIC2 = (
     Method("rl-bic2", "rl-bic2", options=PAPER_SETTINGS | PAPER_SETTINGS_30),
     Method("rl-bic2-edge", "rl-bic2"),

@@ -21,6 +21,8 @@ class Details:
 
     Parameters
     ----------
+    standardize_columns : bool
+        Score and show the policy columns of mean zero and variance one, as RL-BIC2's commands for nonlinear data do.
     row_scale : {"asinh", "common"}
         How resampled rows are scaled: see :class:`precede.policy.inputs.ResampledInputs`.
     standardize_returns : bool
@@ -34,6 +36,7 @@ class Details:
         What has to stand still for training to end: the best score, or the mean of a batch as well.
     """
 
+    standardize_columns: bool = False
     row_scale: RowScale = "asinh"
     standardize_returns: bool = True
     largest_gradient: Positive | None = 1.0
