@@ -85,7 +85,10 @@ def test_the_papers_settings() -> None:
         assert (settings["pruning"], settings["threshold"]) == ("threshold", 0.3)
         assert settings["entropy_bonus"] == 0.0
         assert (settings["pointer"], settings["normalization"]) == ("additive", "batch")
-        assert settings["details"].patience_on == "mean"
+        assert settings["n_samples"] == 256  # rows and states have the same dimension (Section 4.2)
+        assert (settings["details"].patience_on, settings["details"].row_scale) == ("mean", "common")
+    critics = one["details"].critic, two["details"].critic  # Appendix A.2
+    assert critics == ("every-state", "initial-state")
     with pytest.raises(OptionError, match="did you mean"):
         pc.CORL.paper("corl-3")
 

@@ -253,7 +253,7 @@ class CORL(CausalEstimator):
             pruning="cam" if nonlinear else "threshold",
             polish=False,
             n_iterations=3000,
-            n_samples=128 if nonlinear else 32,
+            n_samples=128 if nonlinear else 256,
             pretrained=None,
             patience=1000,
             shaping="plain",
@@ -261,7 +261,12 @@ class CORL(CausalEstimator):
             normalization="batch",
             gamma=0.98,
             entropy_bonus=0.0,
-            details=Details(standardize_columns=nonlinear, patience_on="mean"),
+            details=Details(
+                standardize_columns=nonlinear,
+                row_scale="common",
+                critic="every-state" if name == "corl-1" else "initial-state",
+                patience_on="mean",
+            ),
         )
 
     @property

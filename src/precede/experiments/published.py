@@ -211,6 +211,7 @@ PUBLISHED: dict[str, dict[CellName, Published]] = {
     "convergence": CONVERGENCE,
     "linear-150": LINEAR_150,
     "gp-20": GP_20,
+    "gp-20-joint": GP_20,
     "gp-20-additive": GP_20,
     "sachs": SACHS,
     "times": TIMES,
