@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Literal, TypeVar
 
+from precede.diagnostics.better_than_chance import check_independences, check_prediction
 from precede.diagnostics.check import Check
 from precede.diagnostics.data_checks import (
     check_equal_variances,
@@ -31,6 +32,8 @@ CHECKS: tuple[Callable[[Learned], Check | None], ...] = (
     check_column_kinds,
     check_search,
     check_weak_edges,
+    check_independences,
+    check_prediction,
     check_outliers,
     check_var_sortability,
     check_r2_sortability,
@@ -42,6 +45,8 @@ CHECKS: tuple[Callable[[Learned], Check | None], ...] = (
 """In the sequence of the report. A check returns None where it has nothing to say."""
 
 OF_NUMBERS = (
+    check_independences,
+    check_prediction,
     check_outliers,
     check_var_sortability,
     check_r2_sortability,
