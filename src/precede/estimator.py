@@ -257,6 +257,8 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
             search=search,
             pruning=str(options.get("pruning", "auto")),
             constraints=constraints_over(options.get("knowledge"), table.names),
+            seed=options["random_state"] if isinstance(options.get("random_state"), int) else 0,
+            max_time=options.get("max_time"),
             reported=reported,
             **rule,
         )

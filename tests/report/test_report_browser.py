@@ -2,6 +2,7 @@
 
 import base64
 import gzip
+import hashlib
 import json
 import re
 import shutil
@@ -98,10 +99,22 @@ window.addEventListener("load", () => setTimeout(() => {
 </script>"""
 
 
+def allowed(script):
+    """What the page's policy must say to let a script of this test run."""
+    code = script.removeprefix("<script>").removesuffix("</script>")
+    return f"'sha256-{base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()}'"
+
+
 def browse(page, folder, width=1360):
     """Open a page, drive it, and return what the script inside it saw."""
     path = folder / "report.html"
-    path.write_text(page.replace("<head>", "<head>" + LISTEN, 1).replace("</body>", DRIVE + "</body>"))
+    policy = page.replace("script-src ", "script-src " + " ".join(map(allowed, (LISTEN, DRIVE))) + " ", 1)
+    # the listener comes after the policy, which must be able to refuse what a test adds
+    path.write_text(
+        policy.replace('<meta name="generator"', LISTEN + '<meta name="generator"', 1).replace(
+            "</body>", DRIVE + "</body>"
+        )
+    )
     command = [
         CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
         "--disable-background-networking", "--disable-component-update", "--disable-sync",

@@ -82,7 +82,7 @@ def bootstrap(
 def fit_resample(model: Any, table: Table, block: int | None, entropy: int, k: int) -> Outcome | None:
     """Fit to the k-th resample; None when Ctrl-C cut the fit short."""
     rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(k,)))
-    resampled, redraws = _resampled(table, block, rng)
+    rows, redraws = resampled(table, block, rng)
     accepted = model.get_params(deep=False)
     options = {name: value for name, value in OWN_OUTPUT.items() if name in accepted}
     if "random_state" in accepted:
@@ -90,7 +90,7 @@ def fit_resample(model: Any, table: Table, block: int | None, entropy: int, k: i
     with one_thread():
         again = clone(model).set_params(**options)
         again.diagnose = False
-        fitted = again.fit(resampled)
+        fitted = again.fit(rows)
     search = fitted.diagnostics_.get("search")
     if isinstance(search, dict) and search.get("interrupted"):
         return None
@@ -114,7 +114,7 @@ def draw_rows(n_rows: int, block: int | None, rng: np.random.Generator) -> IntAr
     return rows
 
 
-def _resampled(table: Table, block: int | None, rng: np.random.Generator) -> tuple[Table, int]:
+def resampled(table: Table, block: int | None, rng: np.random.Generator) -> tuple[Table, int]:
     """A resample without constant or collinear columns, and how many draws were thrown away for it."""
     for redraws in range(MOST_DRAWS):
         values = table.values[draw_rows(table.n_samples, block, rng)]

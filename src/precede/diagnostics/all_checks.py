@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Literal, TypeVar
 
@@ -23,6 +24,7 @@ from precede.diagnostics.learned import Learned
 from precede.diagnostics.limits import remarks_on
 from precede.diagnostics.record import Diagnostics, Remark
 from precede.diagnostics.result_checks import check_search, check_weak_edges
+from precede.diagnostics.stability import resample
 from precede.progress import logger
 
 T = TypeVar("T")
@@ -87,15 +89,18 @@ def diagnose(learned: Learned, depth: bool | Literal["quick"] = True) -> Diagnos
     influence = run("the check of influence", lambda: check_influence(learned, edges)) if edges else None
     checks = [influence, *(run(check.__name__.replace("_", " "), partial(check, learned)) for check in wanted)]
     plots = run("the plots of the edges", lambda: draw_edges(learned, edges))
-    return Diagnostics(
+    found = Diagnostics(
         learned.reported,
         learned.assumptions,
-        (*remarks, *run.remarks),
+        remarks,
         tuple(check for check in checks if check is not None),
         edges,
         checked=True,
         plots=plots,
     )
+    if depth is True and edges:
+        found = run("resampling", partial(resample, learned, found)) or found
+    return replace(found, remarks=(*found.remarks, *run.remarks))
 
 
 class _Sheltered:

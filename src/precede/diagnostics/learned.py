@@ -46,6 +46,10 @@ class Learned:
         How the edges were chosen.
     constraints : Constraints, optional
         Background knowledge that was obeyed.
+    seed : int
+        Of the resampling.
+    max_time : float, optional
+        Seconds that the fit was given.
     reported : mapping
         All that the method says of itself, ``search`` among it.
     """
@@ -63,6 +67,8 @@ class Learned:
     threshold: float = THRESHOLD
     cutoff: float = 0.001
     constraints: Constraints | None = None
+    seed: int = 0
+    max_time: float | None = None
     reported: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -8,13 +8,23 @@ from dataclasses import replace
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray
+from precede.confidence.alternatives import Alternatives, Criterion
+from precede.confidence.stability import N_RESAMPLES, PolishAgain, Relearn, shares_of
+from precede.deadline import Deadline
 from precede.diagnostics.check import Check, counted, some
+from precede.diagnostics.learned import Learned
+from precede.diagnostics.parent_regressions import CURVE_BASIS
 from precede.diagnostics.record import Diagnostics, Remark
+from precede.knowledge import Constraints
+from precede.scores.build import ScoreName
 
 UNSTABLE = 0.5
 """Edges that come back in fewer of the resamples are called unstable."""
 
 NAME = "unstable edges"
+
+SECONDS = 20.0
+"""Resampling ends after so many seconds, whatever is left."""
 
 
 def with_shares(
@@ -24,6 +34,7 @@ def with_shares(
     names: Sequence[Hashable],
     n_resamples: int = 0,
     remarks: Sequence[str] = (),
+    connected: FloatArray | None = None,
 ) -> Diagnostics:
     """The record with the share of resamples that have each edge, in place of any it had before.
 
@@ -39,12 +50,15 @@ def with_shares(
         0 where it is not known.
     remarks : sequence of str
         What happened while resampling.
+    connected : (n_variables, n_variables) float array, optional
+        Shares with an edge in either direction; the sum of both directions when left out.
     """
+    either = np.minimum(shares + shares.T, 1.0) if connected is None else connected
     readings = tuple(
         replace(
             reading,
             confidence=float(shares[reading.cause, reading.effect]),
-            connected=min(float(shares[reading.cause, reading.effect] + shares[reading.effect, reading.cause]), 1.0),
+            connected=float(either[reading.cause, reading.effect]),
         )
         for reading in diagnostics.edges
     )
@@ -57,6 +71,66 @@ def with_shares(
         resamples=n_resamples,
         resampled=True,
     )
+
+
+def resample(learned: Learned, diagnostics: Diagnostics) -> Diagnostics:
+    """Give every edge the share of quick resamples that have it (:mod:`precede.confidence.stability`).
+
+    The search starts from the found order, or looks at each edge by itself where it would be slow, and ends after a
+    quarter of ``max_time``, and 20 seconds at the latest.
+    """
+    limit = SECONDS if learned.max_time is None else min(SECONDS, learned.max_time / 4)
+    found = shares_of(relearning(learned), learned.n_variables, learned.seed, Deadline(limit))
+    if found is None:
+        said = "There was no time to resample the rows, so how stable each edge is was not tested."
+        return replace(diagnostics, remarks=(*diagnostics.remarks, Remark(said)))
+    remarks = []
+    if found.n_resamples < N_RESAMPLES:
+        remarks.append(
+            f"The time was over after {found.n_resamples} of {N_RESAMPLES} resamples: the confidences are coarse."
+        )
+    return with_shares(
+        diagnostics, learned.edges, found.directed, learned.names, found.n_resamples, remarks, found.connected
+    )
+
+
+def relearning(learned: Learned) -> Relearn:
+    """The quickest honest way to learn again under what the method assumed."""
+    assumed, constraints = learned.assumptions, learned.constraints or Constraints.none(learned.n_variables)
+    if learned.levels or (assumed.linear and assumed.gaussian != "excluded"):
+        score = _score_of(learned)
+        if score is not None:
+            same = score == learned.score
+            return PolishAgain(
+                learned.table,
+                learned.order,
+                score,
+                constraints,
+                pruning=learned.pruning if same else "auto",  # type: ignore[arg-type]
+                threshold=learned.threshold,
+                cutoff=learned.cutoff,
+                identifies=learned.identifies,
+            )
+    curved = assumed.mechanism == "additive"
+    criterion: Criterion = "none"
+    if assumed.equal_variances:
+        criterion = "variance"
+    elif curved:
+        criterion = "log variance"
+    elif assumed.gaussian == "excluded":
+        criterion = "entropy"
+    return Alternatives(
+        learned.values, learned.edges, constraints, basis=CURVE_BASIS if curved else 2, criterion=criterion
+    )
+
+
+def _score_of(learned: Learned) -> ScoreName | None:
+    """The score that tells directions as the method does, where it is quick to search."""
+    if learned.levels:
+        return learned.score  # type: ignore[return-value]
+    if learned.assumptions.equal_variances:
+        return "linear"
+    return "sparse-linear" if learned.assumptions.gaussian == "assumed" else None
 
 
 def stability(edges: BoolArray, confidence: FloatArray, names: Sequence[Hashable]) -> Check:

@@ -6,14 +6,18 @@ import base64
 import gzip
 import hashlib
 import json
+from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from precede.graph import CausalGraph
 from precede.report.geometry import heatmap, learning_curve, picture
 from precede.report.schema import check_summary
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 LEVEL_MARKS = {"fine": "✓", "note": "i", "warning": "!"}
 
@@ -50,22 +54,12 @@ def render_report(summary: dict[str, Any]) -> str:
     html : str
         The same summary always gives the same text.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # the command line runs without it
-    from markupsafe import Markup
+    from markupsafe import Markup  # the command line runs without it
 
     summary = check_summary(summary)
-    environment = Environment(
-        loader=PackageLoader("precede.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["number"] = _number
-    environment.filters["p_value"] = _p_value
     graph, code = graph_of(summary), script()
     said = [*summary["remarks"], *summary["checks"]]
-    return environment.get_template("report.html").render(
+    return _template().render(
         summary=summary,
         warnings=[item["sentence"] for item in said if item["level"] == "warning"],
         picture=picture(summary, graph),
@@ -80,6 +74,23 @@ def render_report(summary: dict[str, Any]) -> str:
     )
 
 
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("precede.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["number"] = _number
+    environment.filters["p_value"] = _p_value
+    return environment.get_template("report.html")
+
+
+@cache
 def script() -> str:
     """The page's own script: the only one that its content policy lets run."""
     folder = files("precede.report") / "templates"

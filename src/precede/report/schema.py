@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from precede.errors import OptionError
@@ -60,7 +59,7 @@ SUMMARY = {
         "greedy": Maybe(NUMBER),
     }),
     "evaluation": Maybe({"metrics": dict, "chance": CHANCE}),
-    "settings": dict, "versions": dict, "reproduce": Maybe(TEXT),
+    "settings": dict, "versions": {"precede": TEXT}, "reproduce": Maybe(TEXT),
 }  # fmt: skip
 
 
@@ -129,7 +128,7 @@ def _check_values(value: Any, where: str) -> None:
     if not isinstance(value, dict):
         _refuse(where, "a group of named values", value)
     for name, item in value.items():
-        if isinstance(item, float) and not math.isfinite(item):
+        if isinstance(item, int | float) and not abs(item) <= LARGEST:
             _refuse(f"{where}.{name}", NUMBER, item)
 
 

@@ -1,0 +1,103 @@
+"""How often the edges of a graph come back on resampled rows, in seconds: the rest of the search is not repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.confidence.resampling import resampled
+from precede.data.load import Table
+from precede.deadline import Deadline
+from precede.graph.equivalence import cpdag
+from precede.knowledge import Constraints
+from precede.pruning.order_to_graph import PruningName, order_to_graph
+from precede.scores.build import ScoreName, build_score
+from precede.scores.protocol import NoiseName
+from precede.search.polish import polish
+
+N_RESAMPLES = 20
+"""Resamples of every fit: shares to a twentieth."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """Shares of resamples.
+
+    Parameters
+    ----------
+    directed : (n_variables, n_variables) float array
+        ``[i, j]``: with i -> j, or with an edge that may point so.
+    connected : (n_variables, n_variables) float array
+        With an edge between the two; symmetric.
+    n_resamples : int
+        How many were made; fewer than asked for where the time was over.
+    """
+
+    directed: FloatArray
+    connected: FloatArray
+    n_resamples: int
+
+
+Relearn = Callable[[np.random.Generator, Deadline], tuple[BoolArray, BoolArray]]
+"""Draw rows and learn again: which edges may point from i to j, and which pairs are connected."""
+
+
+def shares_of(relearn: Relearn, n_variables: int, seed: int, deadline: Deadline) -> Shares | None:
+    """Learn again on resample after resample; None where there was no time for one.
+
+    Resample k depends on (seed, k) alone, so a result differs between machines only where the time was over.
+    """
+    directed, connected = np.zeros((2, n_variables, n_variables))
+    done = 0
+    for k in range(N_RESAMPLES):
+        if deadline.passed():
+            break
+        may_point, joined = relearn(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(k,))), deadline)
+        if deadline.passed():  # cut short
+            break
+        directed += may_point
+        connected += joined
+        done += 1
+    return None if done == 0 else Shares(directed / done, connected / done, done)
+
+
+@dataclass(frozen=True, eq=False)
+class PolishAgain:
+    """Polish an order on resampled rows, and prune again.
+
+    Parameters
+    ----------
+    table : Table
+    order : (n_variables,) int array
+        Where each polish starts.
+    score, noise, pruning, threshold, cutoff
+        As for the fit.
+    constraints : Constraints
+    identifies : "dag" or "cpdag"
+        With "cpdag", an edge that may point either way counts in both directions.
+    """
+
+    table: Table
+    order: IntArray
+    score: ScoreName
+    constraints: Constraints
+    noise: NoiseName = "auto"
+    pruning: PruningName = "auto"
+    threshold: float = 0.3
+    cutoff: float = 0.001
+    identifies: str = "dag"
+
+    def __call__(self, rng: np.random.Generator, deadline: Deadline) -> tuple[BoolArray, BoolArray]:
+        rows, _ = resampled(self.table, None, rng)
+        score = build_score(self.score, rows, self.constraints, noise=self.noise, device=torch.device("cpu"))
+        order = polish(score, self.order, self.constraints, deadline=deadline).order
+        edges, _ = order_to_graph(
+            order, rows, score, self.constraints,
+            pruning=self.pruning, threshold=self.threshold, cutoff=self.cutoff,
+        )  # fmt: skip
+        pattern = cpdag(edges).astype(bool) if self.identifies == "cpdag" else edges
+        return pattern, edges | edges.T  # transposed: connected either way
