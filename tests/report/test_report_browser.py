@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import subprocess
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from precede.data.datasets import load_sachs
 from precede.data.load import load_table
 from precede.data.simulate import simulate
 from precede.graph import CausalGraph
+from precede.graph.dags import ancestors
 from precede.report import Heading, render_report, summarize
 from precede.report.render import graph_of
 
@@ -76,6 +78,21 @@ window.addEventListener("load", () => setTimeout(() => {
   const before = box(); byId("zoom-in").click(); result.zoomed = box()[2] / before[2];
   byId("zoom-fit").click(); result.fitted = Math.abs(box()[2] - before[2]) < 1;
 
+  const search = (words) => { byId("find").value = words; byId("find").dispatchEvent(new Event("input")); };
+  const names = (kind) => [...document.querySelectorAll(`.node.${kind}`)].map((g) => Number(g.dataset.node)).sort();
+  const last = [...document.querySelectorAll(".node")].at(-1);
+  const whole = last.getAttribute("aria-label").split(", place")[0];
+  search(whole); result.lineage = {of: Number(last.dataset.node), lit: names("lit"), view: box()[2]};
+  search(whole.slice(0, 1)); result.several = {chosen: names("chosen").length, card: byId("card").textContent};
+  search("no such name"); result.nowhere = byId("card").textContent;
+  search("");
+  const saved = [], address = URL.createObjectURL;
+  HTMLAnchorElement.prototype.click = () => {};
+  URL.createObjectURL = (blob) => { saved.push(blob); return address.call(URL, blob); };
+  byId("save-svg").click(); byId("save-png").click();
+  result.pictures = saved.map((blob) => blob.type);
+  saved[0].text().then((words) => { result.svg = words; });
+
   const rows = () => [...document.querySelectorAll("#edges tbody tr")];
   const column = (k) => rows().map((row) => Number(row.cells[k].textContent));
   const head = document.querySelectorAll("#edges thead th")[3];
@@ -84,9 +101,8 @@ window.addEventListener("load", () => setTimeout(() => {
   const theme = document.documentElement.dataset.theme; byId("theme").click();
   result.themes = [theme, document.documentElement.dataset.theme];
 
-  const downloads = [...document.querySelectorAll(".download")];
+  const downloads = [...document.querySelectorAll(".download[data-gzip]")];
   result.files = Object.fromEntries(downloads.map((button) => [button.textContent, button.dataset.gzip]));
-  HTMLAnchorElement.prototype.click = () => {};
   downloads.forEach((button) => button.click());  // the streams end in real time, for which this browser does not wait
   result.overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;
   setTimeout(() => {
@@ -105,16 +121,14 @@ def allowed(script):
     return f"'sha256-{base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()}'"
 
 
-def browse(page, folder, width=1360):
+def browse(page, folder, width=1360, scripts=()):
     """Open a page, drive it, and return what the script inside it saw."""
     path = folder / "report.html"
-    policy = page.replace("script-src ", "script-src " + " ".join(map(allowed, (LISTEN, DRIVE))) + " ", 1)
+    hashes = " ".join(map(allowed, (LISTEN, DRIVE, *scripts)))
+    page = page.replace("script-src ", f"script-src {hashes} ", 1)
     # the listener comes after the policy, which must be able to refuse what a test adds
-    path.write_text(
-        policy.replace('<meta name="generator"', LISTEN + '<meta name="generator"', 1).replace(
-            "</body>", DRIVE + "</body>"
-        )
-    )
+    page = page.replace('<meta name="generator"', LISTEN + '<meta name="generator"', 1)
+    path.write_text(page.replace("</body>", DRIVE + "</body>"))
     command = [
         CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
         "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -155,10 +169,12 @@ def test_the_listener_hears(tmp_path):
     rng = np.random.default_rng(0)
     table = load_table(rng.normal(size=(100, 3)).cumsum(axis=1))
     page = render_report(summarize(EqVar().fit(table), table))
-    noise = '<img src="http://127.0.0.1:9/x.png"><script>console.error("oh"); undefinedName();</script>'
-    result = browse(page.replace("<main>", "<main>" + noise), tmp_path)
-    assert len(result["errors"]) == 2
-    assert result["blocked"]
+    noise = '<script>console.error("oh"); undefinedName();</script>'
+    stranger = '<img src="http://127.0.0.1:9/x.png"><script>console.error("a script from elsewhere");</script>'
+    result = browse(page.replace("<main>", "<main>" + noise + stranger), tmp_path, scripts=[noise])
+    assert len(result["errors"]) == 2  # the stranger's script did not run
+    assert "inline" in result["blocked"]
+    assert len(result["blocked"]) == 2
 
 
 def test_sliders_change_what_is_shown(seen):
@@ -209,3 +225,25 @@ def test_downloads_hold_the_graph(seen):
     assert texts["graph.json"] == graph.to_json()
     for name, read in (("adjacency.csv", CausalGraph.from_csv), ("graph.gml", CausalGraph.from_gml)):
         assert np.array_equal(read(texts[name]).edges, graph.edges)
+
+
+def test_part_of_a_name_finds_and_a_name_shows_its_ancestors_and_descendants(seen):
+    summary, result = seen
+    graph = graph_of(summary)
+    node = result["lineage"]["of"]
+    related = set(np.flatnonzero(ancestors(graph.edges)[:, node] | ancestors(graph.edges)[node])) | {node}
+    assert set(result["lineage"]["lit"]) == related
+    assert result["several"]["chosen"] > 1
+    assert "variables" in result["several"]["card"]
+    assert "No variable" in result["nowhere"]
+
+
+def test_the_picture_can_be_taken_away(seen):
+    summary, result = seen
+    assert result["pictures"][0] == "image/svg+xml"
+    root = ElementTree.fromstring(result["svg"])
+    words = {element.text for element in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert {node["name"] for node in summary["nodes"]} <= words
+    assert len([e for e in root.iter("{http://www.w3.org/2000/svg}path") if e.get("fill") == "none"]) >= len(
+        summary["edges"]
+    )
