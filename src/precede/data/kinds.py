@@ -169,6 +169,41 @@ def _whole(values: FloatArray) -> bool:
     return bool((values == np.round(values)).all())
 
 
+def indicator_blocks(values: FloatArray, kinds: Sequence[ColumnKind]) -> tuple[FloatArray, list[slice]]:
+    """Columns as numbers: one indicator for each level of a category but the first, every other column as it is.
+
+    A missing cell of a category is missing in each of its indicators.
+
+    Returns
+    -------
+    columns : (n_samples, n_columns) array
+    blocks : list of slice
+        Where each variable's columns are.
+
+    Examples
+    --------
+    >>> colour = ColumnKind("categorical", (0.0, 1.0, 2.0), ("blue", "green", "red"))
+    >>> indicator_blocks(np.array([[0.0], [2.0], [1.0]]), [colour])[0].astype(int)
+    array([[0, 0],
+           [0, 1],
+           [1, 0]])
+    """
+    parts: list[FloatArray] = []
+    blocks: list[slice] = []
+    start = 0
+    for k, kind in enumerate(kinds):
+        column = values[:, k]
+        if kind.name == "categorical":
+            part = (column[:, None] == np.array(kind.levels[1:])).astype(np.float64)
+            part[np.isnan(column)] = np.nan
+        else:
+            part = column[:, None]
+        parts.append(part)
+        blocks.append(slice(start, start + part.shape[1]))
+        start += part.shape[1]
+    return np.concatenate(parts, axis=1), blocks
+
+
 def remark_on(names: Sequence[Hashable], kinds: Sequence[ColumnKind]) -> list[str]:
     """What was decided, in a sentence; nothing where every column is a number.
 

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray
-from precede.data.kinds import ColumnKind
+from precede.data.kinds import ColumnKind, indicator_blocks
 from precede.scores.covariance import covariance
-from precede.scores.degenerate_gaussian import indicator_blocks
 
 SMALLEST = 1e-9
 """Share of the largest eigenvalue below which a direction of the causes counts as none."""

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from precede.arrays import FloatArray
-from precede.data.kinds import ColumnKind
+from precede.data.kinds import indicator_blocks
 from precede.data.load import Table
 from precede.errors import OptionError
 from precede.knowledge import Constraints
@@ -23,38 +23,6 @@ Array = np.ndarray[Any, Any]
 
 SMALLEST_VARIANCE = 1e-9
 """An indicator or number that the parents leave less than this share of its variance has nothing to add."""
-
-
-def indicator_blocks(values: FloatArray, kinds: Sequence[ColumnKind]) -> tuple[FloatArray, list[slice]]:
-    """Columns as numbers: one indicator for each level of a category but the first, every other column as it is.
-
-    Returns
-    -------
-    columns : (n_samples, n_columns) array
-    blocks : list of slice
-        Where each variable's columns are.
-
-    Examples
-    --------
-    >>> colour = ColumnKind("categorical", (0.0, 1.0, 2.0), ("blue", "green", "red"))
-    >>> indicator_blocks(np.array([[0.0], [2.0], [1.0]]), [colour])[0].astype(int)
-    array([[0, 0],
-           [0, 1],
-           [1, 0]])
-    """
-    parts: list[FloatArray] = []
-    blocks: list[slice] = []
-    start = 0
-    for k, kind in enumerate(kinds):
-        column = values[:, k]
-        if kind.name == "categorical":
-            part = (column[:, None] == np.array(kind.levels[1:])).astype(np.float64)
-        else:
-            part = column[:, None]
-        parts.append(part)
-        blocks.append(slice(start, start + part.shape[1]))
-        start += part.shape[1]
-    return np.concatenate(parts, axis=1), blocks
 
 
 class DegenerateGaussianFamilies:
