@@ -57,7 +57,7 @@ def discover(
     ] = None,
     pruning: Annotated[str | None, typer.Option(help="auto, threshold, bic, cam, cam-f, none.")] = None,
     knowledge: Annotated[Path | None, typer.Option(help="JSON or TOML file with what is known.")] = None,
-    missing: Missing = "refuse",
+    missing: Missing = "em",
     leave_out: LeaveOut = None,
     types: Types = None,
     na: Na = None,

@@ -34,7 +34,7 @@ FIRST_LOOK = (
 def order(
     data: DataFile,
     pretrained: Annotated[str, typer.Option(help="default, paper, or the path of a saved policy.")] = "default",
-    missing: Missing = "refuse",
+    missing: Missing = "em",
     leave_out: LeaveOut = None,
     types: Types = None,
     na: Na = None,

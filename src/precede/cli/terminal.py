@@ -28,7 +28,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON o
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Same seed, same result.")]
 DataFile = Annotated[str, typer.Argument(help="A CSV or Parquet file, or 'sachs' for the bundled protein data.")]
-Missing = Annotated[str, typer.Option(help="What to do with missing values: refuse, drop, impute.")]
+Missing = Annotated[str, typer.Option(help="What to do with missing values: em, pairwise, drop, impute, refuse.")]
 LeaveOut = Annotated[
     list[str] | None,
     typer.Option("--leave-out", help="A column to leave out; may be given again, * is any text."),

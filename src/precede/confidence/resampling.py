@@ -117,13 +117,13 @@ def draw_rows(n_rows: int, block: int | None, rng: np.random.Generator) -> IntAr
 def resampled(table: Table, block: int | None, rng: np.random.Generator) -> tuple[Table, int]:
     """A resample without constant or collinear columns, and how many draws were thrown away for it."""
     for redraws in range(MOST_DRAWS):
-        values = table.values[draw_rows(table.n_samples, block, rng)]
+        resample = table.with_rows(draw_rows(table.n_samples, block, rng), rng)
         try:
-            check_values(values, table.names, table.kinds)
+            check_values(resample.values, table.names, table.kinds)
         except DataError as error:
             fault = error
             continue
-        return Table(values, table.names, table.labelled, kinds=table.kinds), redraws
+        return resample, redraws
     raise DataError(
         f"{MOST_DRAWS} resamples in a row cannot be used, the last since {str(fault).rstrip('.')}; in the data itself "
         "too few rows speak for that column: leave it out, or add rows."

@@ -189,8 +189,6 @@ def indicator_blocks(values: FloatArray, kinds: Sequence[ColumnKind]) -> tuple[F
            [1, 0]])
     """
     parts: list[FloatArray] = []
-    blocks: list[slice] = []
-    start = 0
     for k, kind in enumerate(kinds):
         column = values[:, k]
         if kind.name == "categorical":
@@ -199,9 +197,14 @@ def indicator_blocks(values: FloatArray, kinds: Sequence[ColumnKind]) -> tuple[F
         else:
             part = column[:, None]
         parts.append(part)
-        blocks.append(slice(start, start + part.shape[1]))
-        start += part.shape[1]
-    return np.concatenate(parts, axis=1), blocks
+    return np.concatenate(parts, axis=1), indicator_places(kinds)
+
+
+def indicator_places(kinds: Sequence[ColumnKind]) -> list[slice]:
+    """Where each variable's columns are once categories are indicators."""
+    widths = [kind.n_levels - 1 if kind.name == "categorical" else 1 for kind in kinds]
+    ends = np.cumsum(widths).tolist()
+    return [slice(end - width, end) for end, width in zip(ends, widths, strict=True)]
 
 
 def remark_on(names: Sequence[Hashable], kinds: Sequence[ColumnKind]) -> list[str]:

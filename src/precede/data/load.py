@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Collection, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -23,52 +23,25 @@ from precede.data.checks import (
     relabelled,
 )
 from precede.data.columns import NA_MARKERS, Columns, frame_to_columns
-from precede.data.kinds import NUMBER, ColumnKind, Types, kinds_of, remark_on
+from precede.data.kinds import Types, kinds_of, remark_on
+from precede.data.missing import check_gaps, mean_filled, remarks_on_gaps
 from precede.data.read import Numbers, read_file
+from precede.data.table import Table, filled_table
 from precede.errors import DataError, check_choice, listed
 from precede.lazy import pandas as pd
 
 logger = logging.getLogger("precede")
 
-MISSING_CHOICES = ("refuse", "drop", "impute")
+__all__ = ["Table", "load_table"]
 
-
-@dataclass(frozen=True)
-class Table:
-    """A checked matrix with names.
-
-    Parameters
-    ----------
-    values : (n_samples, n_variables) float64 array
-        Finite, no constant column, no exactly collinear columns; read-only, and often a view of the caller's own
-        memory: copy before changing it.
-    names : tuple
-        Column names; the integers from 0 for a bare array.
-    labelled : bool
-        Whether the names are strings that came with the data.
-    remarks : tuple of str
-        What was done to the data on the way, a sentence each.
-    kinds : tuple of ColumnKind
-        What each column holds; numbers where nothing is said. A column of words holds the places of its levels.
-    """
-
-    values: FloatArray
-    names: tuple[Hashable, ...]
-    labelled: bool
-    remarks: tuple[str, ...] = ()
-    kinds: tuple[ColumnKind, ...] = ()
-
-    def __post_init__(self) -> None:
-        if not self.kinds:
-            object.__setattr__(self, "kinds", (NUMBER,) * self.values.shape[1])
-
-    @property
-    def n_samples(self) -> int:
-        return int(self.values.shape[0])
-
-    @property
-    def n_variables(self) -> int:
-        return int(self.values.shape[1])
+MISSING_CHOICES = ("em", "pairwise", "drop", "impute", "refuse")
+DONE = {
+    "em": "linear scores use the covariance that EM estimates, other steps see draws from what the rest of a row says",
+    "pairwise": "linear scores use covariances of the rows where both are there, other steps see draws",
+    "impute": "they were replaced by the column's mean, which weakens edges and can make false ones",
+}
+SEED = 0
+"""Of the draws that fill missing cells: the same data give the same table."""
 
 
 def standardized(table: Table) -> Table:
@@ -79,7 +52,7 @@ def standardized(table: Table) -> Table:
 
 def load_table(
     source: Any,
-    missing: str = "refuse",
+    missing: str = "em",
     leave_out: str | Sequence[Hashable] = (),
     types: Types | None = None,
     na: Collection[str] = NA_MARKERS,
@@ -91,8 +64,11 @@ def load_table(
     source : DataFrame, (n_samples, n_variables) array, polars frame, pyarrow table, or path
         A path is a CSV file (any of the usual delimiters, gzip too) or a Parquet file. Integers and booleans
         become floats, words the places of their levels. Never modified; a float64 array is not copied.
-    missing : "refuse", "drop" or "impute"
-        Missing values are an error, cost their row, or are filled with the column's mean.
+    missing : "em", "pairwise", "drop", "impute" or "refuse"
+        What becomes of missing values. "em": linear scores get the covariance that EM estimates from all that is
+        there, others see cells drawn from what the rest of their row says; ``bootstrap`` draws them anew each time.
+        "pairwise": the same, with each covariance from the rows where both columns are there. "drop" costs a row for
+        each, "impute" fills in the column's mean, "refuse" is an error.
     leave_out : name or sequence of names
         Columns that are not looked at. A name may be a pattern, such as "gene_*"; a column's own name is never read as
         one.
@@ -153,24 +129,32 @@ def _table(
         check_size(values, names, "")
     absent, infinite = missing_counts(values)
     _raise_all([*columns.problems, *_value_problems(values, names, absent, infinite, missing)])
-    if absent.any():
-        values, note = _without_missing(values, names, absent, missing)
-        notes.append(note)
-        check_size(values, names, " once the rows with missing values are dropped" if missing == "drop" else "")
+    gappy = bool(absent.any())
+    if gappy and missing == "drop":
+        kept = ~np.isnan(values).any(axis=1)
+        values, m = values[kept], len(values)
+        notes.append(f"{m - kept.sum()} of {m} rows were dropped for missing values in {_where(names, absent)}.")
+        check_size(values, names, " once the rows with missing values are dropped")
+    elif gappy:
+        check_gaps(values, names)
+        notes += remarks_on_gaps(values, names, DONE[missing])
+        values = mean_filled(values) if missing == "impute" else values
     kinds = kinds_of(values, names, columns.stated, types)
-    check_values(values, names, kinds)
+    labelled = all(isinstance(name, str) for name in names)
+    table = Table(values.view(), names, labelled, kinds=kinds)
+    if gappy and missing in ("em", "pairwise"):
+        table = filled_table(table, missing, np.random.default_rng(SEED))
+    table.values.flags.writeable = False
+    check_values(table.values, names, kinds)
     notes += remark_on(names, kinds)
     notes += [
         f"columns {names[i]!r} and {names[j]!r} tell the same under other labels: what depends on one may be drawn "
         "from the other."
-        for i, j in relabelled(values, kinds)
+        for i, j in relabelled(table.values, kinds)
     ]
     for note in notes:
         logger.info(note)
-    view = values.view()
-    view.flags.writeable = False
-    labelled = all(isinstance(name, str) for name in names)
-    return Table(view, names, labelled, (*remarks, *notes), kinds)
+    return replace(table, remarks=(*remarks, *notes))
 
 
 def _value_problems(
@@ -182,12 +166,12 @@ def _value_problems(
         where = listed(names[k] for k in np.flatnonzero(infinite))
         problems.append(
             f"{infinite.sum()} of the {values.size} values are infinite, in column {where}: "
-            "replace them, or make them missing and choose missing='drop' or 'impute'."
+            "replace them, or make them missing (NaN)."
         )
     if absent.any() and missing == "refuse":
         problems.append(
-            f"{absent.sum()} of the {values.size} values are missing, in {_where(names, absent)}: missing='drop' "
-            "leaves out their rows, missing='impute' fills them with the column's mean."
+            f"{absent.sum()} of the {values.size} values are missing, in {_where(names, absent)}: missing='em' allows "
+            "for them, missing='drop' leaves out their rows."
         )
     if values.size:
         low, high = extremes(values)
@@ -268,11 +252,9 @@ def _chosen(table: Table, leave_out: Sequence[Hashable], types: Types) -> Table:
     """A checked table with fewer columns, or with other kinds of columns."""
     if leave_out:
         kept = _kept(table.names, leave_out)
-        values, names = table.values[:, kept], tuple(table.names[k] for k in kept)
-        check_size(values, names, " once columns are left out")
-        values.flags.writeable = False
-        kinds = tuple(table.kinds[k] for k in kept)
-        table = Table(values, names, table.labelled, (*table.remarks, *_note(leave_out)), kinds)
+        check_size(table.values[:, kept], tuple(table.names[k] for k in kept), " once columns are left out")
+        table = table.with_columns(kept)
+        table = replace(table, remarks=(*table.remarks, *_note(leave_out)))
     if types:
         table = replace(table, kinds=kinds_of(table.values, table.names, dict(enumerate(table.kinds)), types))
     return table
@@ -297,22 +279,3 @@ def _where(names: tuple[Hashable, ...], absent: IntArray) -> str:
     counts = ", ".join(f"{names[k]!r} ({absent[k]})" for k in np.flatnonzero(absent)[:5])
     more = f" and {(absent > 0).sum() - 5} more" if (absent > 0).sum() > 5 else ""
     return f"column{'' if (absent > 0).sum() == 1 else 's'} {counts}{more}"
-
-
-def _without_missing(
-    values: FloatArray, names: tuple[Hashable, ...], absent: IntArray, missing: str
-) -> tuple[FloatArray, str]:
-    """Drop or fill."""
-    m = len(values)
-    where = _where(names, absent)
-    if missing == "drop":
-        complete = ~np.isnan(values).any(axis=1)
-        return values[complete], f"{m - complete.sum()} of {m} rows were dropped for missing values in {where}."
-    empty = [names[k] for k in np.flatnonzero(absent == m)]
-    if empty:
-        raise DataError(f"every value of {listed(empty)} is missing, which cannot be imputed: leave it out.")
-    filled = np.array(values, order="K")
-    for k in np.flatnonzero(absent):
-        column = filled[:, k]
-        column[np.isnan(column)] = np.nanmean(column)
-    return filled, f"{absent.sum()} missing values were replaced by the column's mean, in {where}."

@@ -19,6 +19,12 @@ CONVERGED = 1e-4
 RIDGE = 1e-6
 """Share of each variance that is added, so that EM stays regular with few rows."""
 
+FEWEST_RESIDUALS = 50
+"""Complete rows from which the shape of the noise is taken; else it is Gaussian."""
+
+FEWEST_TOGETHER = 3
+"""Rows in which any two columns must both be there."""
+
 SIGNIFICANT = 0.001
 """Level (shared out over all pairs) at which gaps count as depending on another column."""
 
@@ -32,7 +38,7 @@ class Gaps:
     mask : (n_samples, n_variables) bool array
         True where a cell is missing.
     covariance : (n_columns, n_columns) array
-        Over the columns with categories as indicators (:func:`precede.data.kinds.indicator_blocks`), in the data's units.
+        Over the columns, categories as indicators (:func:`precede.data.kinds.indicator_blocks`), in the data's units.
     mean : (n_columns,) array
     n_effective : float
         Rows that the moments are worth: the mean number of rows in which two columns are both there.
@@ -161,9 +167,8 @@ def complete(values: FloatArray, kinds: Sequence[ColumnKind], gaps: Gaps, rng: n
     columns, blocks = indicator_blocks(values, kinds)
     groups = _by_pattern_size(np.isnan(columns))
     means, _ = _expected(columns, gaps.mean, gaps.covariance, groups)
-    precision = np.linalg.inv(gaps.covariance)
     filled = np.array(values, order="F")
-    noise = _draws(columns, gaps, precision, groups, rng)
+    noise = _draws(columns, gaps, groups, rng)
     for k, (kind, block) in enumerate(zip(kinds, blocks, strict=True)):
         rows = np.flatnonzero(gaps.mask[:, k])
         if not len(rows):
@@ -190,9 +195,10 @@ def complete(values: FloatArray, kinds: Sequence[ColumnKind], gaps: Gaps, rng: n
 
 
 def _draws(
-    columns: FloatArray, gaps: Gaps, precision: FloatArray, groups: list[tuple[IntArray, IntArray]], rng: np.random.Generator
+    columns: FloatArray, gaps: Gaps, groups: list[tuple[IntArray, IntArray]], rng: np.random.Generator
 ) -> FloatArray:
     """Noise for the gaps: with the conditional covariance of each row, in the shape of the residuals that are there."""
+    precision = np.linalg.inv(gaps.covariance)
     whole = ~np.isnan(columns).any(axis=1)
     residuals = (columns[whole] - gaps.mean) @ precision / np.sqrt(np.diag(precision))  # of each column on all others
     noise = np.zeros(columns.shape)
@@ -206,23 +212,25 @@ def _draws(
     return noise
 
 
-FEWEST_RESIDUALS = 50
-"""Complete rows from which the shape of the noise is taken; else it is Gaussian."""
+def mean_filled(values: FloatArray) -> FloatArray:
+    """The column's mean in every gap."""
+    filled: FloatArray = np.where(np.isnan(values), np.nanmean(values, axis=0), values)
+    return filled
 
 
 def check_gaps(values: FloatArray, names: Sequence[Hashable]) -> None:
     """Refuse columns that are missing altogether, and tables in which hardly any two columns meet."""
     mask = np.isnan(values)
-    empty = [names[k] for k in np.flatnonzero(mask.all(axis=0))]
+    empty = [names[int(k)] for k in np.flatnonzero(mask.all(axis=0))]
     if empty:
         raise DataError(f"every value of {listed(empty)} is missing: leave it out.")
     there = (~mask).astype(np.float64)
     together = there.T @ there
-    fewest = np.unravel_index(together.argmin(), together.shape)
-    if together[fewest] < 3:
+    i, j = divmod(int(together.argmin()), len(names))
+    if together[i, j] < FEWEST_TOGETHER:
         raise DataError(
-            f"columns {names[fewest[0]]!r} and {names[fewest[1]]!r} are both there in only {together[fewest]:.0f} rows: "
-            "leave one of them out."
+            f"columns {names[i]!r} and {names[j]!r} are both there in only {together[i, j]:.0f} rows: leave one of "
+            "them out."
         )
 
 
@@ -242,8 +250,8 @@ def remarks_on_gaps(values: FloatArray, names: Sequence[Hashable], done: str) ->
         more = len(found) - 3
         rest = f" (and {more} more)" if more > 0 else ""
         said.append(
-            f"Gaps depend on other columns: {shown}{rest}. That is allowed for as long as they do not also depend on the "
-            "values that are missing."
+            f"Gaps depend on other columns: {shown}{rest}. That is allowed for as long as they do not also depend on "
+            "the values that are missing."
         )
     return said
 

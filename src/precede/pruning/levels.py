@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray
-from precede.data.kinds import ColumnKind, indicator_blocks
-from precede.scores.covariance import covariance
+from precede.data.kinds import ColumnKind, indicator_places
 
 SMALLEST = 1e-9
 """Share of the largest eigenvalue below which a direction of the causes counts as none."""
@@ -20,23 +19,27 @@ class LevelRegression:
 
     Parameters
     ----------
-    values : (n_samples, n_variables) array
+    covariance : (n_columns, n_columns) array
+        Of the columns, categories as indicators.
     kinds : sequence of ColumnKind
     edges : (n_variables, n_variables) bool array
 
     Examples
     --------
+    >>> from precede.data.load import Table
+    >>> from precede.scores.covariance import moments_of
     >>> colour = ColumnKind("categorical", (0.0, 1.0, 2.0), ("blue", "green", "red"))
     >>> values = np.array([[0.0, 1.0], [0.0, 3.0], [1.0, 6.0], [1.0, 8.0], [2.0, 2.0], [2.0, 2.0]])
-    >>> found = LevelRegression(values, [colour, ColumnKind("number")], np.array([[False, True], [False, False]]))
+    >>> table = Table(values, ("colour", "size"), True, kinds=(colour, ColumnKind("number")))
+    >>> found = LevelRegression(moments_of(table).covariance, table.kinds, np.array([[False, True], [False, False]]))
     >>> found.effects(["colour", "size"])[0]["effects"]
     [[0.0], [5.0], [0.0]]
     """
 
-    def __init__(self, values: FloatArray, kinds: Sequence[ColumnKind], edges: BoolArray) -> None:
-        columns, self.blocks = indicator_blocks(values, kinds)
+    def __init__(self, covariance: FloatArray, kinds: Sequence[ColumnKind], edges: BoolArray) -> None:
+        self.blocks = indicator_places(kinds)
         self.kinds, self.edges = kinds, edges
-        self._covariance = covariance(columns)
+        self._covariance = covariance
         self._coefficients: dict[int, dict[int, FloatArray]] = {}
         for j in np.flatnonzero(edges.any(axis=0)):
             parents = np.flatnonzero(edges[:, j]).tolist()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.load import Table
@@ -10,12 +10,10 @@ from precede.errors import OptionError
 from precede.graph.dags import full_dag
 from precede.knowledge import Constraints
 from precede.pruning.cam import prune_by_gam
+from precede.pruning.levels import LevelRegression
 from precede.pruning.weights import prune_by_bic, prune_by_weight, regression_on
-from precede.scores.covariance import covariance, regularised
+from precede.scores.covariance import moments_of, regularised
 from precede.scores.protocol import OrderScore
-
-if TYPE_CHECKING:
-    from precede.pruning.levels import LevelRegression
 
 PruningName = Literal["auto", "threshold", "bic", "cam", "cam-f", "none"]
 
@@ -61,13 +59,14 @@ def order_to_graph(
     own = score.graph(order) if pruning in ("auto", "none") else None
     if pruning == "auto":
         pruning = "none" if own is not None else "bic" if linear else "cam"
-    matrix = regularised(covariance(table.values))
+    moments = moments_of(table)
+    matrix = regularised(moments.covariance)
     candidates = constraints.apply(full_dag(order))
     match pruning:
         case "threshold":
             edges = prune_by_weight(matrix, order, threshold, constraints)
         case "bic":
-            edges = prune_by_bic(matrix, order, table.n_samples, constraints)
+            edges = prune_by_bic(matrix, order, moments.n_samples, constraints)
         case "cam" | "cam-f":
             test: Literal["wood", "f"] = "wood" if pruning == "cam" else "f"
             edges = prune_by_gam(
@@ -81,18 +80,12 @@ def order_to_graph(
 def weigh(edges: BoolArray, order: IntArray, table: Table, score: OrderScore) -> FloatArray:
     """Weights of the edges of a graph that agrees with an order: linear ones, by level, or strengths of curves."""
     if score.assumes.mechanism == "levels":
-        return _by_level(table, edges).weights()
+        return LevelRegression(moments_of(table).covariance, table.kinds, edges).weights()
     if score.assumes.linear:
-        return regression_on(regularised(covariance(table.values)), edges, order)
+        return regression_on(regularised(moments_of(table).covariance), edges, order)
     return prune_by_gam(table.values, edges, required=edges, test="f").strengths
 
 
 def effects_by_level(table: Table, edges: BoolArray) -> list[dict[str, Any]]:
     """Effects of and on each level of the categories, JSON-ready (see :mod:`precede.pruning.levels`)."""
-    return _by_level(table, edges).effects(table.names)
-
-
-def _by_level(table: Table, edges: BoolArray) -> LevelRegression:
-    from precede.pruning.levels import LevelRegression  # here: its blocks come with compiled code
-
-    return LevelRegression(table.values, table.kinds, edges)
+    return LevelRegression(moments_of(table).covariance, table.kinds, edges).effects(table.names)

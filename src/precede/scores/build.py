@@ -14,6 +14,7 @@ from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
 from precede.scores.by_kind import ASSUMED as ASSUMED_BY_KIND
 from precede.scores.by_kind import KIND_SCORES, KindScoreName, build_by_kind
+from precede.scores.covariance import moments_of
 from precede.scores.gp import GPScore
 from precede.scores.linear import LinearScore, Noise
 from precede.scores.nongaussian import NonGaussianScore
@@ -79,13 +80,14 @@ def build_score(
         raise OptionError(f"score={name!r} does not take noise={noise!r}: {listed(able)} do.")
     if name not in KIND_SCORES:
         refuse_categories(table.names, table.kinds, f"score={name!r}")
-    values = table.values
+    values, moments = table.values, None if table.gaps is None else moments_of(table)
     nonlinear: Noise = "unequal" if noise == "auto" else noise
     match name:
         case "discrete-bic" | "bdeu" | "degenerate-gaussian" | "conditional-gaussian":
             return build_by_kind(name, table, constraints)
         case "linear":
-            return LinearScore(values, noise="equal" if noise == "auto" else noise, device=device)
+            equal: Noise = "equal" if noise == "auto" else noise
+            return LinearScore(values, noise=equal, moments=moments, device=device)
         case "nongaussian":
             return NonGaussianScore(values, device=device)
         case "quadratic":
@@ -93,7 +95,7 @@ def build_score(
         case "gp":
             return GPScore(values, noise=nonlinear, device=device)
         case "sparse-linear":
-            return SparseLinearScore(values, constraints=constraints, device=device)
+            return SparseLinearScore(values, constraints=constraints, moments=moments, device=device)
         case "sparse-gp":
             return sparse_gp_score(
                 values, kernel="joint", noise=nonlinear, constraints=constraints,

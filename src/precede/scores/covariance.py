@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import torch
 from torch import Tensor
 
 from precede.arrays import FloatArray
+from precede.data.kinds import indicator_blocks
+from precede.data.load import Table
 
 CHUNK_BYTES = 8 * 2**20
 """Rows are centred in pieces of about this size, so that a large data set is never copied whole."""
@@ -16,6 +20,22 @@ SMALLEST_PIVOT = 1e-12
 
 RIDGE = 1e-10
 """Added to a singular covariance, as a share of each column's own variance."""
+
+
+class Moments(NamedTuple):
+    """A covariance matrix, and how many rows it is worth."""
+
+    covariance: FloatArray
+    n_samples: int
+
+
+def moments_of(table: Table) -> Moments:
+    """Moments of the columns, categories as indicators: those by EM where cells are missing."""
+    if table.gaps is not None:
+        return Moments(table.gaps.covariance, round(table.gaps.n_effective))
+    categories = any(kind.name == "categorical" for kind in table.kinds)
+    columns = indicator_blocks(table.values, table.kinds)[0] if categories else table.values
+    return Moments(covariance(columns), table.n_samples)
 
 
 def covariance(values: FloatArray) -> FloatArray:

@@ -10,12 +10,12 @@ import numpy as np
 from numba import njit
 
 from precede.arrays import FloatArray
-from precede.data.kinds import indicator_blocks
+from precede.data.kinds import indicator_places
 from precede.data.load import Table
 from precede.errors import OptionError
 from precede.knowledge import Constraints
 from precede.scores.by_kind import ASSUMED
-from precede.scores.covariance import covariance
+from precede.scores.covariance import moments_of
 from precede.scores.grow_shrink import GrowShrinkScore
 from precede.scores.moves import ParentSet
 
@@ -88,11 +88,11 @@ def degenerate_gaussian_score(
     table: Table, *, penalty: float = 1.0, constraints: Constraints | None = None
 ) -> GrowShrinkScore:
     """Order score of mixed columns: counts and ordinal columns are numbers, categories blocks of indicators."""
-    columns, blocks = indicator_blocks(table.values, table.kinds)
-    matrix = covariance(columns)
+    blocks = indicator_places(table.kinds)
+    matrix, rows = moments_of(table)
     spread = np.sqrt(np.diag(matrix))
     spread[spread == 0] = 1.0  # a level that a resample has lost
-    local = DegenerateGaussianFamilies(matrix / np.outer(spread, spread), blocks, table.n_samples, penalty=penalty)
+    local = DegenerateGaussianFamilies(matrix / np.outer(spread, spread), blocks, rows, penalty=penalty)
     return GrowShrinkScore(
         local,
         "degenerate-gaussian",

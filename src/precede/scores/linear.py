@@ -13,7 +13,7 @@ from precede.arrays import FloatArray, IntArray
 from precede.errors import OptionError, check_choice
 from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
-from precede.scores.covariance import covariance, ordered_cholesky, regularised
+from precede.scores.covariance import Moments, covariance, ordered_cholesky, regularised
 from precede.scores.protocol import OrderScore
 from precede.ties import first_best
 
@@ -41,6 +41,8 @@ class LinearScore(OrderScore):
     values : (n_samples, n_variables) array
     noise : {"equal"}
         "unequal" is refused: on all predecessors it gives every order the same score (METHODS 1.2).
+    moments : Moments, optional
+        In place of those of the values, where cells were missing.
     device : str or torch.device
 
     Notes
@@ -67,7 +69,14 @@ class LinearScore(OrderScore):
         "everywhere.",
     )
 
-    def __init__(self, values: FloatArray, *, noise: Noise = "equal", device: torch.device | str = "cpu") -> None:
+    def __init__(
+        self,
+        values: FloatArray,
+        *,
+        noise: Noise = "equal",
+        moments: Moments | None = None,
+        device: torch.device | str = "cpu",
+    ) -> None:
         check_choice("noise", noise, ("equal", "unequal"))
         if noise == "unequal":
             raise OptionError(
@@ -76,7 +85,8 @@ class LinearScore(OrderScore):
             )
         self.n_samples, self.n_variables = values.shape
         self.device = torch.device(device)
-        self.covariance = torch.from_numpy(regularised(covariance(values))).to(self.device)
+        matrix = covariance(values) if moments is None else moments.covariance
+        self.covariance = torch.from_numpy(regularised(matrix)).to(self.device)
         self.noise_variance = float(self.covariance.diagonal().min())
 
     def residual_variances(self, orders: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import KnowledgeError, OptionError
 from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
-from precede.scores.covariance import covariance, regularised
+from precede.scores.covariance import Moments, covariance, regularised
 from precede.scores.moves import CovarianceMoves
 from precede.scores.protocol import OrderScore
 from precede.scores.regions import Parents, RegionMemo
@@ -82,6 +82,8 @@ class SparseLinearScore(OrderScore):
         Largest parent set; no limit when None.
     constraints : Constraints, optional
         Forbidden parents never enter a set; required ones always are in it.
+    moments : Moments, optional
+        In place of those of the values, where cells were missing.
     device : str or torch.device
 
     References
@@ -118,6 +120,7 @@ class SparseLinearScore(OrderScore):
         gamma: float = 0.0,
         max_parents: int | None = None,
         constraints: Constraints | None = None,
+        moments: Moments | None = None,
         device: torch.device | str = "cpu",
     ) -> None:
         if penalty < 0 or gamma < 0 or penalty + gamma == 0:
@@ -129,9 +132,10 @@ class SparseLinearScore(OrderScore):
             raise OptionError(
                 f"max_parents={max_parents!r} cannot be used: it must be a positive whole number or None."
             )
-        self.n_samples, self.n_variables = m, d = values.shape
+        moments = moments or Moments(covariance(values), len(values))
+        self.n_samples, self.n_variables = m, d = moments.n_samples, values.shape[1]
         self.device = torch.device(device)
-        scatter = regularised(covariance(values))
+        scatter = regularised(moments.covariance)
         self._log_scale = torch.from_numpy(np.log(np.diag(scatter))).to(self.device)
         spread = np.sqrt(np.diag(scatter))
         self.correlation = torch.from_numpy(scatter / np.outer(spread, spread)).to(self.device)
