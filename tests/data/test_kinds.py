@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from precede.confidence.resampling import _resampled
 from precede.data.kinds import ColumnKind, kind_of
 from precede.data.load import Table, load_table
 from precede.discovery import discover
@@ -147,8 +146,7 @@ def test_categories_may_tell_the_same(frame):
 def test_kinds_go_where_the_table_goes(frame):
     table = load_table(frame)
     assert load_table(table, leave_out=["number", "flag"]).kinds == tuple(table.kinds[k] for k in (1, 2, 3, 5, 6))
-    resampled, _ = _resampled(table, None, np.random.default_rng(0))
-    assert resampled.kinds == table.kinds
+    assert table.with_rows(np.arange(10), np.random.default_rng(0)).kinds == table.kinds
     assert Table(np.zeros((3, 2)), ("a", "b"), True).kinds == (ColumnKind("number"),) * 2
 
 
