@@ -1,18 +1,13 @@
-"""Files: written whole or not at all, appended by whole lines, used by one run at a time; JSON in them is strict."""
+"""Files: written whole or not at all, appended by whole lines, used by one run at a time."""
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import secrets
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from precede.errors import OptionError
 
@@ -84,35 +79,3 @@ def only_user(folder: PathLike) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
-
-
-def to_json(document: Any, *, indent: int | None = None, sort_keys: bool = False) -> str:
-    """Strict JSON, which any parser reads: NumPy becomes plain, and what is no number (NaN, infinities) null.
-
-    Examples
-    --------
-    >>> to_json({"score": float("nan"), "n": np.int64(3), "name": "β"})
-    '{"score": null, "n": 3, "name": "β"}'
-    """
-    return json.dumps(plain(document), indent=indent, sort_keys=sort_keys, ensure_ascii=False, allow_nan=False)
-
-
-def plain(value: Any) -> Any:
-    """A value in the types of JSON; an object of any other type becomes text.
-
-    Examples
-    --------
-    >>> plain({1: (np.float32(0.5), np.inf, np.array([True]))})
-    {'1': [0.5, None, [True]]}
-    """
-    if isinstance(value, np.generic | np.ndarray):
-        value = value.tolist()
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(item) for item in value]
-    return str(value)

@@ -36,6 +36,6 @@ def plain(value: Any) -> Any:
     return repr(value)
 
 
-def to_json(value: Any, indent: int | None = None) -> str:
+def to_json(value: Any, indent: int | None = None, *, sort_keys: bool = False) -> str:
     """Strict JSON of any value: see :func:`plain`."""
-    return json.dumps(plain(value), ensure_ascii=False, allow_nan=False, indent=indent)
+    return json.dumps(plain(value), ensure_ascii=False, allow_nan=False, indent=indent, sort_keys=sort_keys)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table as TerminalTable
 
 from precede.cli.terminal import AsJson, Debug, kindly
+from precede.strict_json import to_json
 
 if TYPE_CHECKING:
     from precede.comparison import Comparison
@@ -36,7 +36,7 @@ def compare(
         found = Comparison.of({_label(folder, folders): load_results(folder).graph for folder in folders})
         files = [] if out is None else _write(found, out)
         if as_json:
-            typer.echo(json.dumps(_document(found, files), default=str))
+            typer.echo(to_json(_document(found, files)))
             return
         _show(found, files)
 

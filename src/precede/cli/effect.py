@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +9,7 @@ import typer
 from rich.console import Console
 
 from precede.cli.terminal import AsJson, Debug, kindly
+from precede.strict_json import to_json
 
 if TYPE_CHECKING:
     from precede.report.load import Results
@@ -36,7 +36,7 @@ def effect(
         results = load_results(folder)
         answers = _answers(results, cause, outcome, data, set_to, level)
         if as_json:
-            typer.echo(json.dumps(answers, default=str))
+            typer.echo(to_json(answers))
             return
         console = Console()
         for answer in answers.values():

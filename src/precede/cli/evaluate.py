@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +10,7 @@ from rich.console import Console
 from rich.table import Table as TerminalTable
 
 from precede.cli.terminal import AsJson, Debug, kindly
+from precede.strict_json import to_json
 
 if TYPE_CHECKING:
     from precede.graph import CausalGraph
@@ -28,7 +28,7 @@ def evaluate(
 
         metrics = compare(_read_graph(estimated), _read_graph(truth)).to_dict()
         if as_json:
-            typer.echo(json.dumps(metrics))
+            typer.echo(to_json(metrics))
             return
         table = TerminalTable("metric", "value")
         for name, value in metrics.items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from typing import Annotated
 
@@ -24,6 +23,7 @@ from precede.cli.terminal import (
     read_table,
     show_graph,
 )
+from precede.strict_json import to_json
 
 FIRST_LOOK = (
     "This is a first look: a pretrained policy's guess at the order and a linear graph along it, neither searched nor "
@@ -52,7 +52,7 @@ def order(
         graph = first_look(table, pretrained)
         seconds = time.perf_counter() - start
         if as_json:
-            typer.echo(json.dumps({"order": list(graph.order), "edges": edge_records(graph), "remark": FIRST_LOOK}))
+            typer.echo(to_json({"order": list(graph.order), "edges": edge_records(graph), "remark": FIRST_LOOK}))
             return
         console = Console()
         show_graph(console, graph)

@@ -19,6 +19,7 @@ from precede.graph import CausalGraph
 from precede.graph.dags import ancestors
 from precede.graph.formats import text_of
 from precede.lazy import pandas as pd
+from precede.strict_json import to_json
 
 FORMAT, VERSION = "precede-confidence", 1
 
@@ -129,7 +130,7 @@ class Confidence:
             "graphs": [{"count": g.count, "edges": np.argwhere(g.graph.edges).tolist()} for g in self.graphs],
             "remarks": list(self.remarks),
         }
-        text = json.dumps(document, ensure_ascii=False) + "\n"
+        text = to_json(document) + "\n"
         if path is not None:
             write_text(path, text)
         return text

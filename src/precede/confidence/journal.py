@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from precede.errors import OptionError, listed
-from precede.files import append_line, to_json, write_text
+from precede.files import append_line, write_text
+from precede.strict_json import to_json
 
 FORMAT, VERSION = "precede-bootstrap", 2
 

@@ -17,6 +17,7 @@ from precede.graph import CausalGraph
 from precede.graph.formats import text_of
 from precede.graph.sample import Sample
 from precede.scores.covariance import covariance
+from precede.strict_json import to_json
 
 MOST_ROWS = 5000
 """Rows that a graph keeps, evenly spaced: enough for curves, and a graph stays small."""
@@ -80,7 +81,7 @@ def moments_to_json(sample: Sample, names: Sequence[Hashable], path: str | os.Pa
         "mean": sample.mean.tolist(),
         "covariance": sample.covariance.tolist(),
     }
-    text = json.dumps(document, ensure_ascii=False) + "\n"
+    text = to_json(document) + "\n"
     if path is not None:
         write_text(path, text)
     return text

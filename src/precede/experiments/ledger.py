@@ -16,7 +16,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from precede.errors import OptionError, PrecedeError
-from precede.files import append_line, cut_torn_line, only_user, to_json, write_text
+from precede.files import append_line, cut_torn_line, only_user, write_text
+from precede.strict_json import to_json
 
 Record = dict[str, Any]
 

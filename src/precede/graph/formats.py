@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from precede.strict_json import to_json as strict_json
 from precede.errors import GraphError, listed
 from precede.lazy import networkx as nx
 
@@ -102,7 +103,7 @@ def to_json(parts: Parts) -> str:
             for cause, effect, weight in edges_of(parts)
         ],
     }
-    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    return strict_json(document, indent=1) + "\n"
 
 
 def _json_name(name: Hashable) -> str | int | float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from precede.policy.actor import Actor
 from precede.policy.decoders import DecoderName, PointerName
 from precede.policy.encoders import EncoderName, LearnedStates
 from precede.policy.inputs import FixedInputs
+from precede.strict_json import to_json
 
 FORMAT_VERSION = 1
 SHIPPED = ("default", "paper")
@@ -92,8 +93,8 @@ def save_policy(path: Path | str, actor: Actor, architecture: Architecture, note
     metadata = {
         "format": "precede-policy",
         "format_version": str(FORMAT_VERSION),
-        "architecture": json.dumps(asdict(architecture)),
-        "notes": json.dumps(dict(notes)),
+        "architecture": to_json(architecture),
+        "notes": to_json(notes),
     }
     tensors = {name: tensor.detach().cpu().float().contiguous() for name, tensor in actor.state_dict().items()}
     write_whole(path, lambda beside: save_file(tensors, beside, metadata=metadata))

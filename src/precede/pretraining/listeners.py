@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import time
 from collections.abc import Iterator
@@ -12,8 +11,10 @@ from pathlib import Path
 import torch
 
 from precede.errors import OptionError
+from precede.files import append_line, write_text, write_whole
 from precede.policy.pretrained import save_policy
 from precede.pretraining.supervised import Pretrainer, PretrainingRecord, PretrainingSettings
+from precede.strict_json import to_json
 
 SECONDS_BETWEEN_CHECKPOINTS = 60.0
 SECONDS_BETWEEN_LINES = 10.0
@@ -46,14 +47,13 @@ def pretrain_into(
     if resume and checkpoint.exists():
         _resume(trainer, checkpoint)
     else:
-        log.write_text(json.dumps({"settings": asdict(settings), **_machine(trainer.device)}) + "\n")
+        write_text(log, to_json({"settings": settings, **_machine(trainer.device)}) + "\n")
     last_line = last_checkpoint = time.perf_counter()
     for record in trainer.run(max_call_time):
         now = time.perf_counter()
         if record.validation or now - last_line > SECONDS_BETWEEN_LINES:
             last_line = now
-            with log.open("a") as file:
-                file.write(json.dumps(_rounded(record)) + "\n")
+            append_line(log, to_json(_rounded(record)))
         if record.validation or now - last_checkpoint > SECONDS_BETWEEN_CHECKPOINTS:
             last_checkpoint = now
             _save(trainer, checkpoint, weights)
@@ -62,15 +62,13 @@ def pretrain_into(
 
 
 def _save(trainer: Pretrainer, checkpoint: Path, weights: Path) -> None:
-    partial = checkpoint.with_suffix(".partial")
-    architecture = asdict(trainer.settings.architecture)
-    torch.save({"architecture": architecture, "state": trainer.state()}, partial)
-    partial.replace(checkpoint)
+    saved = {"architecture": asdict(trainer.settings.architecture), "state": trainer.state()}
+    write_whole(checkpoint, lambda beside: torch.save(saved, beside))
     notes = {
         "steps": str(trainer.step),
         "tasks": str(trainer.tasks_seen),
         "seconds": f"{trainer.seconds:.0f}",
-        "validation": json.dumps({key: round(value, 4) for key, value in trainer.best.items()}),
+        "validation": to_json({key: round(value, 4) for key, value in trainer.best.items()}),
         **_machine(trainer.device),
     }
     save_policy(weights, trainer.best_actor(), trainer.settings.architecture, notes)

@@ -27,6 +27,7 @@ from precede.files import remove_leftovers, write_whole
 from precede.policy.inputs import FixedInputs
 from precede.progress import logger
 from precede.search.train import IterationRecord, Trainer
+from precede.strict_json import to_json
 
 FORMAT, VERSION = "precede-checkpoint", "1"
 SECONDS_BETWEEN_SAVES = 10.0
@@ -124,7 +125,7 @@ class CheckpointFile:
     def _metadata(self) -> dict[str, str]:
         subject = self.subject
         about = {"data": subject.data, "settings": subject.settings, "random": subject.random}
-        return {"format": FORMAT, "version": VERSION, "about": json.dumps(about, default=_plain)}
+        return {"format": FORMAT, "version": VERSION, "about": to_json(about)}
 
 
 def state_of(trainer: Trainer) -> dict[str, Tensor]:
@@ -196,7 +197,7 @@ def check_same(path: str | Path, saved: Subject, data: str, settings: Mapping[st
     shown = f"checkpoint={str(path)!r}"
     if saved.data != data:
         raise OptionError(f"{shown} was made from other data: resume on the same table, or name another file.")
-    now = json.loads(json.dumps(settings, default=_plain))
+    now = json.loads(to_json(settings))
     differing = [name for name in {**saved.settings, **now} if saved.settings.get(name) != now.get(name)]
     if differing:
         was = ", ".join(f"{name}={saved.settings.get(name)!r}" for name in differing[:3])
@@ -253,8 +254,3 @@ def _read(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
         raise OptionError(f"{shown} cannot be read: {error.strerror or error}.") from None
     except (SafetensorError, ValueError, RuntimeError, TypeError) as error:
         raise OptionError(f"{shown} is damaged or not a checkpoint ({error}).") from None
-
-
-def _plain(value: Any) -> Any:
-    """Arrays in generator states and enumerations in settings, as JSON can hold them."""
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)
