@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -90,5 +91,13 @@ class _SingleThread:
             if self._open == 0:
                 self._others.restore_original_limits()
 
+    def stay(self) -> None:
+        """Keep a forked process at one thread: those of its parent are not there, and work given to them would wait."""
+        self._lock, self._torch = threading.Lock(), 1
+        torch.set_num_threads(1)
+        threadpool_limits(1)
+
 
 _SINGLE = _SingleThread()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_SINGLE.stay)

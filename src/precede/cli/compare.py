@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as TerminalTable
 
-from precede.cli.terminal import AsJson, Debug, kindly
+from precede.cli.terminal import AsJson, Debug, SafeConsole, kindly
 from precede.strict_json import to_json
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ def _document(found: Comparison, files: list[Path]) -> dict[str, object]:
 
 
 def _show(found: Comparison, files: list[Path]) -> None:
-    console = Console()
+    console = SafeConsole()
     table = TerminalTable(title="Pairs, the most disputed first", title_justify="left")
     for heading in ("pair", *found.graphs, "agreement", "consensus"):
         table.add_column(escape(heading))

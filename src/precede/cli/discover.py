@@ -6,12 +6,11 @@ import logging
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from precede.cli.terminal import (
     SACHS,
@@ -22,6 +21,7 @@ from precede.cli.terminal import (
     Missing,
     Na,
     Quiet,
+    SafeConsole,
     Seed,
     Types,
     edge_records,
@@ -88,7 +88,7 @@ def discover(
     debug: Debug = False,
 ) -> None:
     """Learn the causal graph of a table."""
-    with kindly(debug):
+    with kindly(debug), ExitStack() as course:
         from precede.data.datasets import load_sachs
         from precede.knowledge import Knowledge
         from precede.report import Heading, with_confidence, write_results, write_summary
@@ -106,6 +106,7 @@ def discover(
             model.diagnose = "quick"
         truth = load_sachs().graph if data == SACHS else None
         table = read_table(data, missing, leave_out, types, na)
+        course.enter_context(_only_user(out))
         model.fit(table)
         # before the bootstrap: Ctrl-C there costs no fit
         files = [] if out is None else write_results(out, model, table)
@@ -123,6 +124,30 @@ def discover(
             typer.echo(to_json(_summary(model, confidence, files)))
         else:
             _show(model, with_confidence(model, table, confidence), summary, files)
+        if model.diagnostics_.get("search", {}).get("interrupted") or (resamples and confidence is None):
+            raise KeyboardInterrupt("before the end: the result is what was known by then.")
+
+
+@contextmanager
+def _only_user(out: Path | None) -> Iterator[None]:
+    """Make the folder and keep other runs out of it; Ctrl-C after its first files says that they are there."""
+    from precede.files import only_user
+
+    if out is None:
+        yield
+        return
+    made = not out.exists()
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with only_user(out):
+            yield
+    except KeyboardInterrupt as error:
+        if error.args or not (out / "result.json").exists() or not made:
+            raise
+        raise KeyboardInterrupt(f"after the graph was written to {out}; the report is missing.") from None
+    finally:
+        if made and out.is_dir() and not any(out.iterdir()):
+            out.rmdir()
 
 
 def _summarized(
@@ -225,7 +250,7 @@ def _show(model: CausalEstimator, known: Diagnostics, summary: dict[str, Any] | 
     """The graph, and below it what the report says too: warnings first."""
     from precede.report import sentences_of
 
-    console = Console()
+    console = SafeConsole()
     show_graph(console, model.graph_, known)
     lines = known.sentences if summary is None else sentences_of(summary)
     for line in [*lines, *_search_words(known)]:

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
-from precede.cli.terminal import AsJson, Debug, kindly
+from precede.cli.terminal import AsJson, Debug, SafeConsole, kindly
 from precede.strict_json import to_json
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def effect(
         if as_json:
             typer.echo(to_json(answers))
             return
-        console = Console()
+        console = SafeConsole()
         for answer in answers.values():
             console.print(f"• {answer['sentence']}", highlight=False, markup=False)
             for remark in answer.get("remarks", []):

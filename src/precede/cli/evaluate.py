@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table as TerminalTable
 
-from precede.cli.terminal import AsJson, Debug, kindly
+from precede.cli.terminal import AsJson, Debug, SafeConsole, kindly
 from precede.strict_json import to_json
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ def evaluate(
         table = TerminalTable("metric", "value")
         for name, value in metrics.items():
             table.add_row(name.replace("_", " "), f"{value:.3f}" if isinstance(value, float) else str(value))
-        Console().print(table)
+        SafeConsole().print(table)
 
 
 def _read_graph(path: Path) -> CausalGraph:

@@ -1,7 +1,8 @@
 """``precede methods``: what 'discover --method' takes."""
 
-from rich.console import Console
 from rich.table import Table as TerminalTable
+
+from precede.cli.terminal import SafeConsole
 
 WHAT_IT_IS = {
     "corl": "Causal discovery with ordering-based reinforcement learning (Wang et al., IJCAI 2021).",
@@ -28,4 +29,4 @@ def list_methods() -> None:
     table = TerminalTable("method", "what it is")
     for name, words in WHAT_IT_IS.items():
         table.add_row(name, words)
-    Console().print(table)
+    SafeConsole().print(table)

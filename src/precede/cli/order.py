@@ -6,7 +6,6 @@ import time
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from precede.cli.terminal import (
     AsJson,
@@ -16,6 +15,7 @@ from precede.cli.terminal import (
     Missing,
     Na,
     Quiet,
+    SafeConsole,
     Types,
     edge_records,
     kindly,
@@ -54,7 +54,7 @@ def order(
         if as_json:
             typer.echo(to_json({"order": list(graph.order), "edges": edge_records(graph), "remark": FIRST_LOOK}))
             return
-        console = Console()
+        console = SafeConsole()
         show_graph(console, graph)
         if not quiet:
             took = f"Reading, ordering and pruning took {seconds:.2f} s."

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from precede.cli.terminal import Debug, Quiet, Seed, kindly, log_to_terminal
+from precede.cli.terminal import Debug, Quiet, SafeConsole, Seed, kindly, log_to_terminal
 
 
 def pretrain(
@@ -51,6 +50,6 @@ def pretrain(
             logger.warning("interrupted; --resume goes on from the last checkpoint in %s", out)
             raise typer.Exit(130) from None
         if not quiet:
-            Console().print(
+            SafeConsole().print(
                 f"[bold]Written[/bold]  {out}: {name}.safetensors, {name}.jsonl, {name}.pt", highlight=False
             )

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from precede.cli.terminal import Debug, kindly
+from precede.cli.terminal import Debug, SafeConsole, kindly
 
 
 def report(
@@ -19,4 +18,4 @@ def report(
     with kindly(debug):
         from precede.report import rebuild_report
 
-        Console().print(f"[bold]Written[/bold]  {rebuild_report(folder)}", highlight=False)
+        SafeConsole().print(f"[bold]Written[/bold]  {rebuild_report(folder)}", highlight=False)

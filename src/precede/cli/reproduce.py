@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from precede.cli.terminal import Debug, Quiet, kindly, log_to_terminal
+from precede.cli.terminal import Debug, Quiet, SafeConsole, kindly, log_to_terminal
 
 
 def reproduce(
@@ -37,7 +36,7 @@ def reproduce(
         from precede.experiments.reproduce import reproduce as run
 
         log_to_terminal(quiet)
-        console = Console()
+        console = SafeConsole()
         if list_ or name is None:
             console.print(list_experiments())
             return

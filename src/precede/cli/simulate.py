@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from precede.cli.terminal import Debug, Quiet, Seed, kindly
+from precede.cli.terminal import Debug, Quiet, SafeConsole, Seed, kindly
 
 
 def simulate(
@@ -41,6 +40,6 @@ def simulate(
         made.graph.to_csv(out / "truth.csv")
         made.graph.to_json(out / "truth.json")
         if not quiet:
-            Console().print(
+            SafeConsole().print(
                 f"{samples} rows of {variables} variables, {made.graph.n_edges} edges: {out}/data.csv, truth.csv"
             )

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import logging
+import signal
+import threading
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as TerminalTable
+from rich.text import Text
 
 from precede.errors import OptionError, PrecedeError
 
@@ -46,17 +50,41 @@ Na = Annotated[
 ]
 
 
+INVISIBLE = {
+    code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+    for code in (*range(9), *range(11, 32), *range(127, 160), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F),
+                 *range(0x2066, 0x206A))
+}  # fmt: skip
+"""Characters that steer a terminal or turn the direction of the text, and how they are shown."""
+
+
+class SafeConsole(Console):
+    """A console on which a name of the data cannot move the cursor, change colors or turn text around."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(text.translate(INVISIBLE), **options)
+
+
+class _SafeFormatter(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return super().format(record).translate(INVISIBLE)
+
+
+def name_of(name: object) -> str:
+    """A name of the data in a table or list of the terminal: on one line, without markup."""
+    return escape(str(name).replace("\n", "\\n"))
+
+
 @contextmanager
 def kindly(debug: bool) -> Iterator[None]:
-    """Turn an error that the user can mend into one sentence and exit code 2."""
+    """Turn an error that the user can mend into one sentence and exit code 2; Ctrl-C and SIGTERM into 130."""
     try:
-        yield
+        with _ended_like_ctrl_c():
+            yield
     except PrecedeError as error:
         if debug:
             raise
-        Console(stderr=True, soft_wrap=True).print(
-            f"[bold red]precede:[/bold red] {escape(str(error))}", highlight=False
-        )
+        _complain(str(error))
         raise typer.Exit(2) from None
     except BrokenPipeError:  # the reader of the output went away, as 'head' does
         raise
@@ -65,24 +93,54 @@ def kindly(debug: bool) -> Iterator[None]:
             raise
         name = error.filename2 or error.filename
         where = "a file" if name is None else repr(str(name))
-        Console(stderr=True, soft_wrap=True).print(
-            f"[bold red]precede:[/bold red] {escape(f'{where} cannot be read or written: {error.strerror or error}.')}",
-            highlight=False,
-        )
+        _complain(f"{where} cannot be read or written: {error.strerror or error}.")
         raise typer.Exit(2) from None
-    except KeyboardInterrupt:
-        Console(stderr=True).print(
-            "[bold red]precede:[/bold red] interrupted before there was a result.", highlight=False
-        )
+    except KeyboardInterrupt as error:
+        _complain(f"interrupted {error.args[0] if error.args else 'before there was a result.'}")
         raise typer.Exit(130) from None
+    except (MemoryError, RuntimeError) as error:
+        if debug or not _lacks_memory(error):
+            raise
+        _complain("there is not enough memory: give fewer rows or columns, or a score that needs less ('linear').")
+        raise typer.Exit(2) from None
+
+
+def _complain(sentence: str) -> None:
+    console = SafeConsole(stderr=True, soft_wrap=True)
+    console.print(f"[bold red]precede:[/bold red] {escape(sentence)}", highlight=False)
+
+
+def _lacks_memory(error: Exception) -> bool:
+    """Torch says it with a RuntimeError."""
+    told = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
+    return told or "can't allocate memory" in str(error)
+
+
+@contextmanager
+def _ended_like_ctrl_c() -> Iterator[None]:
+    """Let SIGTERM end the work as Ctrl-C does: the result so far is written, and no worker process stays behind."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    earlier = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, earlier)
 
 
 def log_to_terminal(quiet: bool) -> None:
     """Show what the library logs, on standard error."""
     from rich.logging import RichHandler
 
+    handler = RichHandler(console=Console(stderr=True), show_path=False, show_level=False)
+    handler.setFormatter(_SafeFormatter("%(message)s"))
     logger = logging.getLogger("precede")
-    logger.handlers = [RichHandler(console=Console(stderr=True), show_path=False, show_level=False)]
+    logger.handlers = [handler]
     logger.setLevel(logging.ERROR if quiet else logging.INFO)
 
 
@@ -108,15 +166,15 @@ def _kinds(pairs: list[str]) -> dict[Hashable, str | Sequence[Hashable]]:
     for pair in pairs:
         name, equals, kind = pair.rpartition("=")
         if not equals:
-            raise OptionError(f"--types {pair!r} will not do: write it as name=categorical, or name=low<high.")
+            raise OptionError(f"--types {pair!r} cannot be used: write it as name=categorical, or name=low<high.")
         result[name.strip()] = [level.strip() for level in kind.split("<")] if "<" in kind else kind.strip()
     return result
 
 
 def show_graph(console: Console, graph: CausalGraph, known: Diagnostics | None = None) -> None:
     """Print the order and the edges, with what is known of each."""
-    names = " < ".join(map(str, graph.order))
-    console.print(f"[bold]Causal order[/bold]  {escape(names)}", highlight=False)
+    names = " < ".join(map(name_of, graph.order))
+    console.print(f"[bold]Causal order[/bold]  {names}", highlight=False)
     table = TerminalTable(title=f"{graph.n_edges} edge{'' if graph.n_edges == 1 else 's'}", title_justify="left")
     readings = {} if known is None else {(edge.cause, edge.effect): edge for edge in known.edges}
     sure = any(edge.confidence is not None for edge in readings.values())
@@ -129,7 +187,7 @@ def show_graph(console: Console, graph: CausalGraph, known: Diagnostics | None =
         table.add_column("")
     index = {name: k for k, name in enumerate(graph.names)}
     for cause, effect, weight in graph.edge_list():
-        cells = [escape(str(cause)), escape(str(effect)), f"{weight:+.3f}" if linear else f"{abs(weight):.3f}"]
+        cells = [name_of(cause), name_of(effect), f"{weight:+.3f}" if linear else f"{abs(weight):.3f}"]
         reading = readings.get((index[cause], index[effect]))
         if reading is not None:
             cells[2] = cells[2] if linear else f"{reading.strength:.3f}"

@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from precede.errors import OptionError, check_positive
+from precede.errors import OptionError, check_positive, listed
 from precede.experiments.cells import Experiment
 from precede.experiments.designs import EXPERIMENTS, experiment_named
 from precede.experiments.figures import draw
@@ -110,17 +110,24 @@ def reproduce(
             command = command_line(experiment.name, seeds, methods, data, max_time, jobs, quick, cluster, device)
             run = provenance(command, jobs, device)
             ledger.start(run)
-            n_run = run_cells(
-                cells,
-                ledger,
-                label=experiment.name,
-                run=run["run"],
-                jobs=jobs,
-                cluster=cluster,
-                device=device,
-                retry_failed=retry_failed,
-                verbose=verbose,
-            )
+            try:
+                n_run = run_cells(
+                    cells,
+                    ledger,
+                    label=experiment.name,
+                    run=run["run"],
+                    jobs=jobs,
+                    cluster=cluster,
+                    device=device,
+                    retry_failed=retry_failed,
+                    verbose=verbose,
+                )
+            except KeyboardInterrupt:
+                kept = [cell.key for cell in cells if cell.key in ledger.cells]
+                raise KeyboardInterrupt(
+                    f"with {len(kept)} of {len(cells)} cells finished and kept in {folder} ({listed(kept)}); the same "
+                    "command goes on with the others."
+                ) from None
     return write_tables(experiment, folder, n_run)
 
 

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from precede.strict_json import to_json as strict_json
 from precede.errors import GraphError, listed
 from precede.lazy import networkx as nx
+from precede.strict_json import to_json as strict_json
 
 JSON_FORMAT = "precede-graph"
 JSON_VERSION = 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ def write_results(folder: Path, model: CausalEstimator, table: Table) -> list[Pa
     texts = {
         "adjacency.csv": graph.adjacency.to_csv(),
         "weights.csv": graph.weights.to_csv(),
-        "order.txt": "".join(f"{name}\n" for name in graph.order),
+        "order.txt": "".join(f"{one_line(name)}\n" for name in graph.order),
         "graph.json": graph.to_json(),
         "graph.dot": graph.to_dot(),
         MOMENTS_FILE: moments_to_json(graph.sample or sample_of(table.values), graph.names),
@@ -52,6 +53,18 @@ def write_results(folder: Path, model: CausalEstimator, table: Table) -> list[Pa
         write_text(path, text)
         files.append(path)
     return files
+
+
+def one_line(name: Hashable) -> str:
+    r"""A name on one line: as it is, or as JSON text where it has line breaks or starts with a quotation mark.
+
+    Examples
+    --------
+    >>> one_line("dose"), one_line("dose\nin mg")
+    ('dose', '"dose\\\\nin mg"')
+    """
+    text = str(name)
+    return to_json(text) if text[:1] == '"' or len(text.splitlines()) > 1 or text.endswith(("\n", "\r")) else text
 
 
 def describe_result(model: CausalEstimator, table: Table) -> dict[str, Any]:
