@@ -182,29 +182,34 @@ def test_reproduce_says_which_cells_are_kept(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_a_fork_after_a_fit_can_fit() -> None:
+def test_a_fork_after_a_fit_can_compute() -> None:
     """The threads of the parent are not there in the child, which waited for them for ever."""
     script = """
 import os, sys, torch
+from precede.device import one_thread
 torch.set_num_threads(2)
-import precede as pc
-data = pc.simulate(n_variables=70, degree=1, n_samples=200, random_state=0).data
-def fit():
-    return pc.CORL(score="linear", n_iterations=2, batch_size=8, random_state=0, verbose=False).fit(data)
-fit()
+with one_thread():
+    pass
+work = lambda: float(torch.ones(1000, 1000).exp().sum())  # shared between threads, as training is
+work()
 child = os.fork()
 if child == 0:
-    fit()
+    work()
+    with one_thread():
+        work()
+    work()
     os._exit(7)
 _, status = os.waitpid(child, 0)
 sys.exit(os.WEXITSTATUS(status))
 """
     environment = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
-    process = subprocess.Popen([sys.executable, "-W", "ignore", "-c", script], env=environment)
-    try:
-        assert process.wait(timeout=120) == 7
-    finally:
-        process.kill()
+    command = [sys.executable, "-W", "ignore", "-c", script]
+    with subprocess.Popen(command, env=environment, start_new_session=True) as process:
+        try:
+            assert process.wait(timeout=60) == 7
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)  # the child too
+            raise
 
 
 # --- names that steer a terminal ---
