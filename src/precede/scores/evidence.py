@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Literal, TypeVar
 
@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from precede.arrays import FloatArray
+from precede.arrays import FloatArray, IntArray
 from precede.device import one_thread
 from precede.errors import DataError, check_choice, check_positive
 from precede.scores.linear import Noise
@@ -28,6 +28,9 @@ LENGTHSCALES = (0.5, 1.0, 2.0, 4.0)
 
 NOISE_SHARES = (0.05, 0.12, 0.3, 0.6, 0.9)
 """Grid of the noise's share of the variance (METHODS 1.5)."""
+
+JITTER = 1e-6
+"""Added to the diagonal of the inducing rows' kernel: noise that its own functions may have."""
 
 MATRICES_AT_ONCE = 4
 """Matrices of one kernel's size that are alive together: squared distances, kernel, noisy kernel, factor."""
@@ -70,7 +73,11 @@ class GaussianProcessEvidence:
     noise : {"unequal", "equal"}
         Whether the noise variances of the variables differ.
     max_samples : int or None
-        Rows used at most, evenly spaced: the cost grows with their cube. None takes all.
+        Rows used at most, spread over the data: the cost grows with their cube, linearly with inducing rows. None
+        takes all.
+    n_inducing : int or None
+        Rows that stand for all of them, spread over the data: the kernel is then the one that is exact at these rows
+        (the subset of regressors of Quiñonero-Candela and Rasmussen, 2005), at a small part of the cost. None is exact.
     memory_limit : float or None
         Bytes; half of what is free when left out.
     device : str or torch.device
@@ -106,6 +113,7 @@ class GaussianProcessEvidence:
         kernel: Kernel = "joint",
         noise: Noise = "unequal",
         max_samples: int | None = 1000,
+        n_inducing: int | None = None,
         memory_limit: float | None = None,
         device: torch.device | str = "cpu",
     ) -> None:
@@ -113,17 +121,26 @@ class GaussianProcessEvidence:
         check_choice("noise", noise, ("unequal", "equal"))
         if max_samples is not None:
             check_positive("max_samples", max_samples, integer=True)
+        if n_inducing is not None:
+            check_positive("n_inducing", n_inducing, integer=True)
         self.kernel = kernel
         self.device = torch.device(device)
         self.notes: list[str] = []
         rows = len(values)
         if max_samples is not None and rows > max_samples:
-            values = values[np.linspace(0, rows - 1, int(max_samples)).round().astype(int)]
+            values = values[evenly_spaced(rows, int(max_samples))]
             self.notes.append(
                 f"The GP evidence uses {max_samples} of the {rows} rows, evenly spaced: its cost grows with their cube."
             )
         self.n_samples: int = values.shape[0]
         self.n_variables: int = values.shape[1]
+        self._inducing: Tensor | None = None
+        if n_inducing is not None and n_inducing < self.n_samples:
+            self._inducing = torch.from_numpy(spread_rows(values, int(n_inducing))).to(self.device)
+            self.notes.append(
+                f"The GP evidence rests on {n_inducing} inducing rows that stand for all {self.n_samples}: close to "
+                "the exact evidence at a small part of its time."
+            )
         self._check_memory(memory_limit)
         variances = values.var(axis=0)
         if not variances.all():  # of the rows that are left
@@ -132,7 +149,7 @@ class GaussianProcessEvidence:
                 "GP evidence uses: leave it out, or take another score."
             )
         standardised = (values - values.mean(axis=0)) / np.sqrt(variances)
-        size = 8 * len(LENGTHSCALES) * self.n_variables * self.n_samples**2
+        size = 8 * len(LENGTHSCALES) * self.n_variables * self._kernel_entries
         self._kept: dict[float, Tensor] | None = {} if size <= KEPT_BYTES else None
         self.columns = torch.from_numpy(np.ascontiguousarray(standardised)).to(self.device)
         self.noise = noise
@@ -145,7 +162,7 @@ class GaussianProcessEvidence:
             )
 
     def _check_memory(self, memory_limit: float | None) -> None:
-        needed = 8 * MATRICES_AT_ONCE * self.n_samples**2
+        needed = 8 * MATRICES_AT_ONCE * self._kernel_entries
         free = memory_budget(memory_limit, self.device)
         if needed > free:
             rows = int(math.sqrt(free / (8 * MATRICES_AT_ONCE)))
@@ -185,7 +202,11 @@ class GaussianProcessEvidence:
     def _sets_at_once(self) -> int:
         if self.device.type == "cpu":
             return 1  # a kernel that stays in the processor's cache is factorised soonest
-        return max(1, CUDA_CHUNK_BYTES // (8 * MATRICES_AT_ONCE * int(self.n_samples) ** 2))
+        return max(1, CUDA_CHUNK_BYTES // (8 * MATRICES_AT_ONCE * self._kernel_entries))
+
+    @property
+    def _kernel_entries(self) -> int:
+        return self.n_samples * (self.n_samples if self._inducing is None else len(self._inducing))
 
     def _evaluate(self, sets: list[ParentSet]) -> Tensor:
         """Log evidence given sets of one size, (n_sets, n_variables)."""
@@ -193,24 +214,55 @@ class GaussianProcessEvidence:
             squares = self.columns.square().sum(dim=0, keepdim=True)
             return self._likelihood(squares, 1.0, torch.zeros_like(squares[:, 0])).expand(len(sets), -1)
         members = torch.tensor(sets, device=self.device)
-        parents = self.columns[:, members].transpose(0, 1)  # (n_sets, m, |S|)
         best = torch.full((len(sets), self.n_variables), -torch.inf, dtype=torch.float64, device=self.device)
-        distances = squared_distances(parents) if self.kernel == "joint" else None
+        distances = None
+        if self.kernel == "joint":
+            parents = self.columns[:, members].transpose(0, 1)  # (n_sets, m, |S|)
+            distances = squared_distances(parents, parents if self._inducing is None else parents[:, self._inducing])
         for lengthscale in LENGTHSCALES:
-            if distances is None:
-                kernel = self._one_column(members[:, 0], lengthscale) / members.shape[1]
-                for column in members.T[1:]:
-                    kernel.add_(self._one_column(column, lengthscale), alpha=1 / members.shape[1])
-            else:
-                kernel = torch.exp(distances * (-0.5 / (lengthscale**2 * parents.shape[2])))
-            for share in NOISE_SHARES:
-                noisy = kernel * (1 - share)
-                noisy.diagonal(dim1=1, dim2=2).add_(share)
-                factor = torch.linalg.cholesky_ex(noisy)[0]
-                whitened = torch.linalg.solve_triangular(factor, self.columns, upper=False)
-                half_log_det = factor.diagonal(dim1=1, dim2=2).log().sum(dim=1)
-                best = torch.maximum(best, self._likelihood(whitened.square().sum(dim=1), share, half_log_det))
+            kernel = self._kernel_of(members, distances, lengthscale)
+            grid = self._exact_grid(kernel) if self._inducing is None else self._inducing_grid(kernel, self._inducing)
+            for share, squares, half_log_det in grid:
+                best = torch.maximum(best, self._likelihood(squares, share, half_log_det))
         return best
+
+    def _kernel_of(self, members: Tensor, distances: Tensor | None, lengthscale: float) -> Tensor:
+        """Kernels between all rows and all, or the inducing, rows, (n_sets, m, n_columns)."""
+        if distances is not None:
+            return torch.exp(distances * (-0.5 / (lengthscale**2 * members.shape[1])))
+        kernel = self._one_column(members[:, 0], lengthscale) / members.shape[1]
+        for column in members.T[1:]:
+            kernel.add_(self._one_column(column, lengthscale), alpha=1 / members.shape[1])
+        return kernel
+
+    def _exact_grid(self, kernel: Tensor) -> Iterator[tuple[float, Tensor, Tensor]]:
+        """Noise share, squares :math:`z^T A^{-1} z` and half the log determinant of A, for each noise share."""
+        for share in NOISE_SHARES:
+            noisy = kernel * (1 - share)
+            noisy.diagonal(dim1=1, dim2=2).add_(share)
+            factor = torch.linalg.cholesky_ex(noisy)[0]
+            whitened = torch.linalg.solve_triangular(factor, self.columns, upper=False)
+            yield share, whitened.square().sum(dim=1), factor.diagonal(dim1=1, dim2=2).log().sum(dim=1)
+
+    def _inducing_grid(self, kernel: Tensor, inducing: Tensor) -> Iterator[tuple[float, Tensor, Tensor]]:
+        r"""The same with :math:`A = (1 - s) K_{mr} K_{rr}^{-1} K_{rm} + s I`, by Woodbury's identity.
+
+        With :math:`M = K_{rr} + \frac{1-s}{s} K_{rm} K_{mr}`: :math:`\log\det A = m \log s + \log\det M -
+        \log\det K_{rr}` and :math:`s \, z^T A^{-1} z = z^T z - \frac{1-s}{s} \lVert L^{-1} K_{rm} z \rVert^2` with
+        :math:`M = L L^T`.
+        """
+        small = kernel[:, inducing]
+        small = (small + small.transpose(1, 2)) / 2
+        small.diagonal(dim1=1, dim2=2).add_(JITTER)
+        known = torch.linalg.cholesky_ex(small)[0].diagonal(dim1=1, dim2=2).log().sum(dim=1)
+        gram, cross = kernel.transpose(1, 2) @ kernel, kernel.transpose(1, 2) @ self.columns
+        squares = self.columns.square().sum(dim=0)
+        for share in NOISE_SHARES:
+            odds = (1 - share) / share
+            factor = torch.linalg.cholesky_ex(small + odds * gram)[0]
+            explained = torch.linalg.solve_triangular(factor, cross, upper=False).square().sum(dim=1)
+            half_log_det = factor.diagonal(dim1=1, dim2=2).log().sum(dim=1) - known
+            yield share, (squares - odds * explained) / share, half_log_det + self.n_samples / 2 * math.log(share)
 
     def _likelihood(self, squares: Tensor, share: float, half_log_det: Tensor) -> Tensor:
         """Evidence at one grid point from :math:`z^T A^{-1} z` of the standardised columns, (n_sets, n_variables)."""
@@ -226,22 +278,31 @@ class GaussianProcessEvidence:
     def _one_column(self, columns: Tensor, lengthscale: float) -> Tensor:
         """One-dimensional kernels of a column per set, (n_sets, m, m); kept where the memory allows."""
         if self._kept is None:
-            points = self.columns[:, columns].T
-            return torch.exp((points[:, :, None] - points[:, None, :]).square_().mul_(-0.5 / lengthscale**2))
+            return self._one_dimensional(self.columns[:, columns].T, lengthscale)
         if lengthscale not in self._kept:
-            points = self.columns.T
-            self._kept[lengthscale] = torch.exp(
-                (points[:, :, None] - points[:, None, :]).square_().mul_(-0.5 / lengthscale**2)
-            )
+            self._kept[lengthscale] = self._one_dimensional(self.columns.T, lengthscale)
         if len(columns) == 1:
             return self._kept[lengthscale][int(columns) :][:1]  # a view: nothing is copied
         return self._kept[lengthscale][columns]
 
+    def _one_dimensional(self, points: Tensor, lengthscale: float) -> Tensor:
+        others = points if self._inducing is None else points[:, self._inducing]
+        return torch.exp((points[:, :, None] - others[:, None, :]).square_().mul_(-0.5 / lengthscale**2))
 
-def squared_distances(points: Tensor) -> Tensor:
-    """Squared Euclidean distances between rows, (n_sets, m, m) from (n_sets, m, n_columns)."""
-    lengths = points.square().sum(dim=2)
-    distances = lengths[:, :, None] + lengths[:, None, :] - 2 * points @ points.transpose(1, 2)
+
+def spread_rows(values: FloatArray, n_rows: int) -> IntArray:
+    """Some rows, spread evenly from the center of the standardised data outwards: the same in any sequence of rows."""
+    spread = values.std(axis=0)
+    distance = ((values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)) ** 2
+    outwards = np.argsort(distance.sum(axis=1).round(9), kind="stable")
+    rows: IntArray = np.sort(outwards[np.linspace(0, len(values) - 1, n_rows).round().astype(np.int64)])
+    return rows
+
+
+def squared_distances(points: Tensor, others: Tensor) -> Tensor:
+    """Squared Euclidean distances between rows, (n_sets, m, r) from (n_sets, m, n_columns) and (n_sets, r, ...)."""
+    lengths, other_lengths = points.square().sum(dim=2), others.square().sum(dim=2)
+    distances = lengths[:, :, None] + other_lengths[:, None, :] - 2 * points @ others.transpose(1, 2)
     return distances.clamp_(min=0)
 
 

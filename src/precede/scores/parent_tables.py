@@ -19,6 +19,7 @@ from precede.progress import ProgressBar
 from precede.scores.assumptions import Assumptions
 from precede.scores.moves import ParentSet, TableMoves
 from precede.scores.protocol import Identifies, OrderScore
+from precede.ties import TOLERANCE, first_best
 
 MOST_CANDIDATES = 16
 """Candidate parents of one variable at most: the look-up array has a place for each of their subsets."""
@@ -31,6 +32,9 @@ TABLE_SHARE = 0.5
 
 SETS_AT_ONCE = 16
 """Sets between two looks at the clock, for a local score that does not say (``sets_at_once``)."""
+
+
+GROWTH_ENDED = "Growing parent sets"
 
 
 class LocalScore(Protocol):
@@ -104,6 +108,8 @@ class SparseScore(OrderScore):
         What the local score takes for granted.
     device : str or torch.device
         Where orders are looked up.
+    max_sets : int or None
+        When so many sets were scored, the table included, none is grown any more. ``notes`` say so.
     deadline : Deadline, optional
         The table is built by the size of the sets and may take half of the time: then it ends with the last whole
         size, 1 at least, and no set is grown past it. When all the time is spent, growth ends, and what an order
@@ -141,6 +147,7 @@ class SparseScore(OrderScore):
         identifies: Identifies = "dag",
         assumes: Assumptions | None = None,
         device: torch.device | str = "cpu",
+        max_sets: int | None = None,
         deadline: Deadline | None = None,
         verbose: bool = False,
     ) -> None:
@@ -171,6 +178,7 @@ class SparseScore(OrderScore):
         price = penalty * math.log(local.n_samples) / 2 + gamma * math.log(d)
         self.cache = ParentSetCache(local, price)
         self._deadline = deadline or Deadline(None)
+        self._max_sets = math.inf if max_sets is None else max_sets
         self._evaluate_by_size(verbose)
         self._build_table()
 
@@ -209,7 +217,9 @@ class SparseScore(OrderScore):
                 chosen[v, bits] = bits
         for r in range(width):  # the best among subsets, one candidate at a time
             halves = best.reshape(d, -1, 2, 1 << r), chosen.reshape(d, -1, 2, 1 << r)
-            better = halves[0][:, :, 0] >= halves[0][:, :, 1]  # ties go to the smaller set
+            with_it = halves[0][:, :, 1]
+            slack = TOLERANCE * np.abs(np.where(np.isfinite(with_it), with_it, 0.0))
+            better = halves[0][:, :, 0] >= with_it - slack  # ties go to the set without it
             for half in halves:
                 half[:, :, 1][better] = half[:, :, 0][better]
         self._chosen = chosen
@@ -244,14 +254,14 @@ class SparseScore(OrderScore):
         while active:
             moves = {k: self._neighbours(*problems[k], current[k]) for k in active}
             sets = {self._members(problems[k][0], bits) for k in active for bits in moves[k]}
-            if not self.cache.fill(sets, lambda: not self._deadline.passed()):
+            if not self.cache.fill(sets, lambda: not self._deadline.passed() and len(self.cache) < self._max_sets):
                 self._say_that_growth_ended()
                 break
             still: list[int] = []
             for k in active:
                 variable = problems[k][0]
                 scores = [self.cache.score(variable, self._members(variable, bits)) for bits in moves[k]]
-                best = int(np.argmax(scores))  # the first is the current set itself
+                best = first_best(np.array(scores))  # the first is the current set itself
                 if best > 0:
                     current[k] = moves[k][best]
                     still.append(k)
@@ -262,12 +272,13 @@ class SparseScore(OrderScore):
             self._best[variable, predecessors] = self.cache.score(variable, self._members(variable, bits))
 
     def _say_that_growth_ended(self) -> None:
-        note = (
-            f"Growing parent sets past the {self.table_size} parents of the table ended when the time was over: sets "
-            "that were asked for later are the best known by then."
-        )
-        if note not in self.notes:
-            self.notes.append(note)
+        limit = self._deadline.max_time
+        reason = f"max_time={limit:g}" if limit is not None and self._deadline.passed() else f"{len(self.cache)} sets"
+        if not any(note.startswith(GROWTH_ENDED) for note in self.notes):
+            self.notes.append(
+                f"{GROWTH_ENDED} past the {self.table_size} parents of the table ended with {reason}: sets that were "
+                "asked for later are the best known by then."
+            )
 
     def _neighbours(self, variable: int, predecessors: int, bits: int) -> list[int]:
         """The set itself, then every set with one candidate more or fewer."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import zip_longest
+from typing import Literal
 
 import numpy as np
 import torch
@@ -18,14 +19,17 @@ from precede.scores.linear import Noise
 from precede.scores.moves import ParentSet
 from precede.scores.parent_tables import MOST_CANDIDATES, SparseScore
 
-WIDE = 30
-"""Beyond this many variables fewer candidates each keep the table small."""
+N_INDUCING = 100
+"""Inducing rows on a CPU, where the data have more than twice as many: a set then costs 10 ms at 1,000 rows."""
 
-SETS_ON_CPU = 400
-"""Sets that a table holds at most on a CPU before it is grown instead; about 15 s on two cores at m = 500."""
+SETS_ON_CPU = 2000
+"""Sets that a table holds at most on a CPU before it is grown instead; about 10 s on two cores at 1,000 rows."""
 
 SETS_ON_GPU = 20_000
 """The same on a GPU: about 10 s at m = 500."""
+
+GROWTH = 3
+"""Sets that are scored at most while sets grow past the table, as a multiple of those that a table may hold."""
 
 ASSUMED = {
     kernel: Assumptions(
@@ -48,6 +52,7 @@ def sparse_gp_score(
     max_candidates: int | None = None,
     penalty: float = 1.0,
     max_samples: int | None = 1000,
+    n_inducing: int | Literal["auto"] | None = "auto",
     constraints: Constraints | None = None,
     device: torch.device | str = "cpu",
     deadline: Deadline | None = None,
@@ -65,11 +70,13 @@ def sparse_gp_score(
     table_size : int or None
         Largest sets of the table; as large as keeps it quick when None.
     max_candidates : int or None
-        Candidate parents of each variable, by :func:`candidate_parents`; 16 at most, which is what None takes up to
-        30 variables, and 10 beyond.
+        Candidate parents of each variable, by :func:`candidate_parents`; 16 at most, which is what None takes.
     penalty : float
         Price of a parent in units of log(m)/2. The evidence already pays for complexity; 0 keeps more edges.
     max_samples : int or None
+    n_inducing : int, "auto" or None
+        Inducing rows of the evidence: "auto" takes 100 on a CPU where the data have more than twice as many, and is
+        exact otherwise; None is exact.
     constraints : Constraints, optional
     device : str or torch.device
     deadline : Deadline, optional
@@ -87,13 +94,19 @@ def sparse_gp_score(
     ('sparse-gp', 'dag')
     """
     if max_candidates is None:
-        max_candidates = MOST_CANDIDATES if values.shape[1] <= WIDE else 10
+        max_candidates = MOST_CANDIDATES
     check_positive("max_candidates", max_candidates, integer=True)
-    evidence = GaussianProcessEvidence(values, kernel=kernel, noise=noise, max_samples=max_samples, device=device)
+    on_cpu = torch.device(device).type == "cpu"
+    if n_inducing == "auto":
+        rows = len(values) if max_samples is None else min(len(values), max_samples)
+        n_inducing = N_INDUCING if on_cpu and rows > 2 * N_INDUCING else None
+    evidence = GaussianProcessEvidence(
+        values, kernel=kernel, noise=noise, max_samples=max_samples, n_inducing=n_inducing, device=device
+    )
     constraints = constraints or Constraints.none(evidence.n_variables)
     candidates = candidate_parents(evidence, min(max_candidates, MOST_CANDIDATES), constraints)
+    budget = SETS_ON_CPU if on_cpu else SETS_ON_GPU
     if table_size is None:
-        budget = SETS_ON_CPU if evidence.device.type == "cpu" else SETS_ON_GPU
         table_size = _affordable_size(candidates, max_parents, budget)
     return SparseScore(
         evidence,
@@ -105,6 +118,7 @@ def sparse_gp_score(
         name="sparse-gp" if kernel == "joint" else "sparse-gp-additive",
         assumes=ASSUMED[kernel].with_equal_variances() if noise == "equal" else ASSUMED[kernel],
         device=device,
+        max_sets=(1 + GROWTH) * budget,
         deadline=deadline,
         verbose=verbose,
     )
