@@ -16,8 +16,9 @@ from precede.deadline import Deadline
 from precede.errors import DataError, KnowledgeError, OptionError
 from precede.graph.dags import is_acyclic
 from precede.knowledge import Constraints, Knowledge
+from precede.scores import evidence as evidence_module
 from precede.scores.build import build_score
-from precede.scores.evidence import LENGTHSCALES, NOISE_SHARES, GaussianProcessEvidence
+from precede.scores.evidence import LENGTHSCALES, NOISE_SHARES, GaussianProcessEvidence, spread_rows
 from precede.scores.parent_tables import SparseScore
 from precede.scores.protocol import OrderScore
 from precede.scores.sparse_gp import candidate_parents, sparse_gp_score
@@ -181,9 +182,65 @@ def test_evidence_reads_its_options():
         GaussianProcessEvidence(values, kernel="join")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="did you mean 'equal'"):
         GaussianProcessEvidence(values, noise="equl")  # type: ignore[arg-type]
-    values[:, 1] = np.arange(200) == 1  # constant in the rows that are left
-    with pytest.raises(DataError, match=r"column 1 .* is constant in the 50 rows"):
-        GaussianProcessEvidence(values, max_samples=50)
+    with pytest.raises(DataError, match=r"column 0 .* is constant in the 1 rows"):  # in the rows that are left
+        GaussianProcessEvidence(values, max_samples=1)
+
+
+@pytest.mark.parametrize("kernel", ["joint", "additive"])
+@pytest.mark.parametrize("noise", ["equal", "unequal"])
+def test_inducing_rows_are_a_kernel_of_lower_rank(kernel, noise, monkeypatch):
+    """Woodbury's way against the same kernel written out in full."""
+    monkeypatch.setattr(evidence_module, "LENGTHSCALES", (1.0,))
+    monkeypatch.setattr(evidence_module, "NOISE_SHARES", (0.3,))
+    values = np.random.default_rng(0).normal(size=(60, 4))
+    found = GaussianProcessEvidence(values, kernel=kernel, noise=noise, n_inducing=10)
+    rows = spread_rows(values, 10)
+    z = (values - values.mean(axis=0)) / values.std(axis=0)
+    squares = [(z[:, i, None] - z[None, :, i]) ** 2 for i in (0, 2)]
+    full = np.exp(-sum(squares) / 4) if kernel == "joint" else sum(np.exp(-one / 2) for one in squares) / 2
+    small = full[np.ix_(rows, rows)] + 1e-6 * np.eye(10)
+    noisy = 0.7 * full[:, rows] @ np.linalg.solve(small, full[rows]) + 0.3 * np.eye(60)
+    log_det = np.linalg.slogdet(noisy)[1]
+    square = z[:, 1] @ np.linalg.solve(noisy, z[:, 1])
+    if noise == "unequal":
+        expected = -30 * (np.log(2 * np.pi * square / 60) + 1) - log_det / 2
+    else:
+        scale = values.var(axis=0).min() / 0.3
+        expected = -30 * np.log(2 * np.pi * scale) - square * values[:, 1].var() / (2 * scale) - log_det / 2
+    assert found.of_sets([(0, 2)])[0, 1] == pytest.approx(expected, rel=1e-8)
+    assert "rests on 10 inducing rows" in found.notes[0]
+    exact = GaussianProcessEvidence(values, kernel=kernel, noise=noise)
+    assert abs(exact.of_sets([(0, 2)])[0, 1] - expected) > 1e-6
+    everything = GaussianProcessEvidence(values, kernel=kernel, noise=noise, n_inducing=60)
+    np.testing.assert_array_equal(everything.of_sets([(0, 2)]), exact.of_sets([(0, 2)]))
+
+
+def test_the_sequence_of_the_rows_does_not_matter():
+    values = np.random.default_rng(0).normal(size=(300, 4))
+    shuffled = values[np.random.default_rng(1).permutation(300)]
+    for options in ({"n_inducing": 20}, {"max_samples": 50}):
+        one, other = (GaussianProcessEvidence(v, **options).of_sets([(0,), (0, 2)]) for v in (values, shuffled))
+        np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+def test_the_machine_and_the_rows_decide_on_inducing_rows():
+    values = simulate(n_variables=4, degree=1, sem="gp", n_samples=300, random_state=0).data.to_numpy()
+    assert "inducing rows" in sparse_gp_score(values).notes[0]
+    for exact in (sparse_gp_score(values[:150]), sparse_gp_score(values, n_inducing=None)):
+        assert not exact.notes
+    assert "rests on 30 inducing rows" in sparse_gp_score(values, n_inducing=30).notes[0]
+
+
+def test_growth_ends_at_a_number_of_sets():
+    orders = torch.from_numpy(np.stack([np.random.default_rng(k).permutation(6) for k in range(20)]))
+    free = SparseScore(RandomLocal(6, 0), max_parents=5, table_size=1, penalty=0)
+    whole = free.terms(orders)
+    bound = SparseScore(RandomLocal(6, 0), max_parents=5, table_size=1, penalty=0, max_sets=10)
+    terms = bound.terms(orders)
+    assert len(bound.cache) < len(free.cache)
+    assert (terms <= whole).all()
+    assert (terms < whole).any()
+    assert [note for note in bound.notes if f"ended at {len(bound.cache)} sets" in note]
 
 
 def test_near_duplicate_columns_do_not_break_the_kernels():

@@ -128,9 +128,10 @@ class GaussianProcessEvidence:
         self.notes: list[str] = []
         rows = len(values)
         if max_samples is not None and rows > max_samples:
-            values = values[evenly_spaced(rows, int(max_samples))]
+            values = values[spread_rows(values, int(max_samples))]
             self.notes.append(
-                f"The GP evidence uses {max_samples} of the {rows} rows, evenly spaced: its cost grows with their cube."
+                f"The GP evidence uses {max_samples} of the {rows} rows, from the center of the data outwards: its "
+                "cost grows with them."
             )
         self.n_samples: int = values.shape[0]
         self.n_variables: int = values.shape[1]

@@ -34,9 +34,6 @@ SETS_AT_ONCE = 16
 """Sets between two looks at the clock, for a local score that does not say (``sets_at_once``)."""
 
 
-GROWTH_ENDED = "Growing parent sets"
-
-
 class LocalScore(Protocol):
     """How well sets of parents explain each variable: log-likelihood or log evidence, higher is better."""
 
@@ -272,13 +269,10 @@ class SparseScore(OrderScore):
             self._best[variable, predecessors] = self.cache.score(variable, self._members(variable, bits))
 
     def _say_that_growth_ended(self) -> None:
-        limit = self._deadline.max_time
-        reason = f"max_time={limit:g}" if limit is not None and self._deadline.passed() else f"{len(self.cache)} sets"
-        if not any(note.startswith(GROWTH_ENDED) for note in self.notes):
-            self.notes.append(
-                f"{GROWTH_ENDED} past the {self.table_size} parents of the table ended with {reason}: sets that were "
-                "asked for later are the best known by then."
-            )
+        reason = "when the time was over" if self._deadline.passed() else f"at {len(self.cache)} sets"
+        note = f"Growing parent sets past the {self.table_size} parents of the table ended {reason}"
+        if not any("ended" in earlier for earlier in self.notes):
+            self.notes.append(f"{note}: sets that were asked for later are the best known by then.")
 
     def _neighbours(self, variable: int, predecessors: int, bits: int) -> list[int]:
         """The set itself, then every set with one candidate more or fewer."""
