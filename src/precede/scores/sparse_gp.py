@@ -22,14 +22,12 @@ from precede.scores.parent_tables import MOST_CANDIDATES, SparseScore
 N_INDUCING = 100
 """Inducing rows on a CPU, where the data have more than twice as many: a set then costs 10 ms at 1,000 rows."""
 
-SETS_ON_CPU = 2000
-"""Sets that a table holds at most on a CPU before it is grown instead; about 10 s on two cores at 1,000 rows."""
+SETS_ON_CPU = 100
+"""Sets that are scored at most for each variable on a CPU, half of them in the table: 20 s of one core at 20 variables
+and 1,000 rows."""
 
-SETS_ON_GPU = 20_000
-"""The same on a GPU: about 10 s at m = 500."""
-
-GROWTH = 3
-"""Sets that are scored at most while sets grow past the table, as a multiple of those that a table may hold."""
+SETS_ON_GPU = 2000
+"""The same on a GPU, where the evidence is exact."""
 
 ASSUMED = {
     kernel: Assumptions(
@@ -105,9 +103,9 @@ def sparse_gp_score(
     )
     constraints = constraints or Constraints.none(evidence.n_variables)
     candidates = candidate_parents(evidence, min(max_candidates, MOST_CANDIDATES), constraints)
-    budget = SETS_ON_CPU if on_cpu else SETS_ON_GPU
+    max_sets = (SETS_ON_CPU if on_cpu else SETS_ON_GPU) * evidence.n_variables
     if table_size is None:
-        table_size = _affordable_size(candidates, max_parents, budget)
+        table_size = _affordable_size(candidates, max_parents, max_sets // 2)
     return SparseScore(
         evidence,
         candidates=candidates,
@@ -118,7 +116,7 @@ def sparse_gp_score(
         name="sparse-gp" if kernel == "joint" else "sparse-gp-additive",
         assumes=ASSUMED[kernel].with_equal_variances() if noise == "equal" else ASSUMED[kernel],
         device=device,
-        max_sets=(1 + GROWTH) * budget,
+        max_sets=max_sets,
         deadline=deadline,
         verbose=verbose,
     )
