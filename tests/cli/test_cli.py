@@ -222,7 +222,10 @@ def test_kinds_and_missing_markers_can_be_given(tmp_path: Path) -> None:
     path.write_text("a,b,c\n" + "\n".join(rows) + "\n")
     refused = runner.invoke(app, ["discover", str(path), "--method", "eqvar"])
     assert refused.exit_code == 2
-    assert "'c' holds text, first 'x' in row 5" in " ".join(refused.output.split())
+    said = " ".join(refused.output.split())
+    assert (
+        "'c' holds text, first 'x' in row 5, among numbers: --na 'x' makes it missing, --types 'c=categorical'" in said
+    )
     mended = ["--na", "x", "--missing", "drop"]
     done = runner.invoke(app, ["order", str(path), *mended])
     assert "'a', 'b' ordinal" in " ".join(done.output.split()), done.output

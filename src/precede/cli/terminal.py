@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import signal
 import threading
 from collections.abc import Hashable, Iterator, Sequence
@@ -31,7 +32,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show nothing but the
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON on standard output.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Same seed, same result.")]
-DataFile = Annotated[str, typer.Argument(help="A CSV or Parquet file, or 'sachs' for the bundled protein data.")]
+DataFile = Annotated[str, typer.Argument(help="A CSV, Excel or Parquet file, or 'sachs' for the bundled protein data.")]
 Missing = Annotated[str, typer.Option(help="What to do with missing values: em, pairwise, drop, impute, refuse.")]
 LeaveOut = Annotated[
     list[str] | None,
@@ -84,7 +85,7 @@ def kindly(debug: bool) -> Iterator[None]:
     except PrecedeError as error:
         if debug:
             raise
-        _complain(str(error))
+        _complain(as_flags(str(error)))
         raise typer.Exit(2) from None
     except BrokenPipeError:  # the reader of the output went away, as 'head' does
         raise
@@ -131,6 +132,20 @@ def _ended_like_ctrl_c() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, earlier)
+
+
+def as_flags(sentence: str) -> str:
+    """The library's words with its options as they are typed on the command line.
+
+    Examples
+    --------
+    >>> as_flags("na=['x'] makes it missing, types={'a b': 'categorical'} a level, missing='drop' drops the row.")
+    "--na 'x' makes it missing, --types 'a b=categorical' a level, --missing drop drops the row."
+    """
+    sentence = re.sub(r"\bmissing='(\w+)'", r"--missing \1", sentence)
+    sentence = re.sub(r"\bna=\[('[^']*'|\"[^\"]*\")\]", r"--na \1", sentence)
+    sentence = re.sub(r"\btypes=\{['\"]([^'\"]*)['\"]: '(\w+)'\}", r"--types '\1=\2'", sentence)
+    return sentence.replace("types={...}", "--types")
 
 
 def log_to_terminal(quiet: bool) -> None:

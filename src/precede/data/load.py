@@ -62,8 +62,8 @@ def load_table(
     Parameters
     ----------
     source : DataFrame, (n_samples, n_variables) array, polars frame, pyarrow table, or path
-        A path is a CSV file (any of the usual delimiters, gzip too) or a Parquet file. Integers and booleans
-        become floats, words the places of their levels. Never modified; a float64 array is not copied.
+        A path is a CSV file (any of the usual delimiters and encodings, gzip too), Excel or Parquet file. Integers and
+        booleans become floats, words the places of their levels. Never modified; a float64 array is not copied.
     missing : "em", "pairwise", "drop", "impute" or "refuse"
         What becomes of missing values. "em": linear scores get the covariance that EM estimates from all that is
         there, others see cells drawn from what the rest of their row says; ``bootstrap`` draws them anew each time.
@@ -111,7 +111,7 @@ def load_table(
     if not isinstance(source, str | os.PathLike):
         return _table(source, missing, [], leave_out, types, na)
     path = Path(source)
-    frame, remarks = read_file(path)
+    frame, remarks = read_file(path, na)
     for remark in remarks:
         logger.warning(remark)  # nobody asked for it
     try:

@@ -1,4 +1,4 @@
-"""Reading files: CSV in its many dialects, and Parquet."""
+"""Reading files: CSV in its many dialects and encodings, Excel, and Parquet."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import gzip
 import math
 import re
 import warnings
+import zipfile
 import zlib
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,14 +23,18 @@ from precede.lazy import pandas as pd
 
 DELIMITERS = ",;\t|"
 SAMPLE_BYTES = 2**16
-GZIP, PARQUET = b"\x1f\x8b", b"PAR1"
+GZIP, PARQUET, ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04"
 OTHER_FORMATS = {
-    b"PK\x03\x04": "an Excel or zip file",
     b"\xd0\xcf\x11\xe0": "an old Excel file",
     b"\x89HDF": "an HDF5 file",
     b"\x93NUMPY": "a NumPy file",
     b"%PDF": "a PDF",
 }
+UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+DOTS_BETWEEN_THOUSANDS = re.compile(r"[-+]?\d{1,3}(\.\d{3})+,\d+")
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f]")
+"""Characters that no text has."""
+
 SMALL_FILE = 2**23
 """Bytes up to which a CSV file of nothing but numbers is read without pandas, whose import would take longer."""
 
@@ -41,13 +46,13 @@ class Numbers(NamedTuple):
     names: tuple[Hashable, ...]
 
 
-def read_file(path: Path) -> tuple[pd.DataFrame | Numbers, list[str]]:
-    """Read a CSV or Parquet file, told apart by their first bytes.
+def read_file(path: Path, na: Collection[str]) -> tuple[pd.DataFrame | Numbers, list[str]]:
+    """Read a CSV, Excel or Parquet file, told apart by their first bytes; ``na`` are texts for missing values.
 
     Returns the table and remarks about what was done to it; any trouble is a :class:`DataError`.
     """
     if path.is_dir():
-        raise DataError(f"{str(path)!r} is a directory: name a CSV or Parquet file in it.")
+        raise DataError(f"{str(path)!r} is a directory: name a file in it.")
     try:
         with path.open("rb") as file:
             head = file.read(SAMPLE_BYTES)
@@ -61,12 +66,31 @@ def read_file(path: Path) -> tuple[pd.DataFrame | Numbers, list[str]]:
         raise DataError(f"{str(path)!r} cannot be read: {_reason(error)}.") from None
     if head.startswith(PARQUET):
         return _read_parquet(path), []
+    if head.startswith(ZIP):
+        return _read_excel(path)
     for magic, kind in OTHER_FORMATS.items():
         if head.startswith(magic):
-            raise DataError(f"{path.name} is {kind}: save the table as CSV or Parquet.")
-    if b"\0" in head:
-        raise DataError(f"{path.name} is not a text file: save the table as UTF-8 CSV or as Parquet.")
-    return _read_csv(path, head, packed)
+            raise DataError(f"{path.name} is {kind}: save the table as CSV, Excel (.xlsx) or Parquet.")
+    return _read_csv(_TextFile(path, packed, na), head)
+
+
+def _read_excel(path: Path) -> tuple[pd.DataFrame, list[str]]:
+    """The first sheet of a workbook."""
+    try:
+        with pd.ExcelFile(path, engine="openpyxl") as book:
+            sheets = list(map(str, book.sheet_names))
+            frame = pd.read_excel(book, sheet_name=sheets[0])
+    except ImportError:
+        raise DataError(f"{path.name} is an Excel file, which needs openpyxl: install precede[excel].") from None
+    except (OSError, ValueError, KeyError, IndexError, zipfile.BadZipFile, zlib.error, SyntaxError) as error:
+        raise DataError(f"{path.name} is not a readable Excel file: {_reason(error)}.") from None
+    frame.columns = pd.Index([str(name).strip() for name in frame.columns])
+    other = (
+        []
+        if len(sheets) == 1
+        else [f"{path.name}: the first sheet, {sheets[0]!r}, was read, {listed(sheets[1:])} not."]
+    )
+    return frame, other
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
@@ -79,8 +103,31 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     return frame
 
 
-def _read_csv(path: Path, head: bytes, packed: bool) -> tuple[pd.DataFrame | Numbers, list[str]]:
-    text = _decoded(path, head)
+class _TextFile(NamedTuple):
+    """A file of text: whether it is packed, and texts that stand for missing values."""
+
+    path: Path
+    packed: bool
+    na: Collection[str]
+
+
+def _read_csv(file: _TextFile, head: bytes) -> tuple[pd.DataFrame | Numbers, list[str]]:
+    path = file.path
+    encoding, text = _decoded(path, head)
+    try:
+        return _read_text(file, text, encoding)
+    except UnicodeDecodeError:  # further down than the sample goes
+        frame, remarks = _read_text(file, text, "latin-1")
+        return frame, [*remarks, _odd_encoding(path)]
+
+
+def _odd_encoding(path: Path) -> str:
+    return f"{path.name}: the text is not UTF-8 and was read as Latin-1 (Windows-1252): check names with accents."
+
+
+def _read_text(file: _TextFile, text: str, encoding: str) -> tuple[pd.DataFrame | Numbers, list[str]]:
+    path = file.path
+    said = [_odd_encoding(path)] if encoding == "cp1252" else []
     if not text.strip():
         raise DataError(f"{path.name} is empty.")
     delimiter = _delimiter(text.lstrip().splitlines()[0])
@@ -89,37 +136,51 @@ def _read_csv(path: Path, head: bytes, packed: bool) -> tuple[pd.DataFrame | Num
     if rows and len(rows[0]) == len(header) + 1:  # as R writes row names: without a name of their own
         header = ["", *header]
     _check_header(path, header)
-    decimal = "," if delimiter == ";" and _decimal_commas(rows) else "."
-    if header[0] and rows and not packed and path.stat().st_size <= SMALL_FILE:
-        values = _parse_numbers(path, delimiter)
+    dots = delimiter != "," and any(DOTS_BETWEEN_THOUSANDS.fullmatch(cell.strip()) for row in rows for cell in row)
+    decimal = "," if dots or (delimiter == ";" and _decimal_commas(rows)) else "."
+    if header[0] and rows and not file.packed and path.stat().st_size <= SMALL_FILE:
+        values = _parse_numbers(path, delimiter, encoding)
         if values is not None and values.shape[1] == len(header):
-            return Numbers(values, tuple(header)), []
-    frame = _parse(path, delimiter, header, decimal, packed)
+            return Numbers(values, tuple(header)), said
+    frame = _parse(
+        file, sep=r"\s+" if delimiter == " " else delimiter, names=header, decimal=decimal,
+        thousands="." if dots else None, encoding=encoding,
+    )  # fmt: skip
     if header[0] != "":
-        return frame, []
+        return frame, said
     first = frame.iloc[:, 0]
     count = np.arange(len(frame))
     if pd.api.types.is_integer_dtype(first) and any(np.array_equal(first, count + start) for start in (0, 1)):
         remark = f"{path.name}: the first column has no name and only counts the rows, so it was left out."
-        return frame.iloc[:, 1:], [remark]
+        return frame.iloc[:, 1:], [*said, remark]
     raise DataError(
         f"the first column of {path.name} has no name and does not just count the rows: name it in the header, "
         "or remove it if it labels the rows."
     )
 
 
-def _decoded(path: Path, head: bytes) -> str:
+def _decoded(path: Path, head: bytes) -> tuple[str, str]:
+    """Encoding and text of the first bytes; what is neither UTF nor plausible Latin-1 is refused."""
+    if head.startswith(UTF16_MARKS):
+        return "utf-16", head[: len(head) // 2 * 2].decode("utf-16", errors="ignore")
+    if b"\0" in head:
+        for encoding, zeros in (("utf-16-le", head[1::2]), ("utf-16-be", head[::2])):
+            if zeros.count(0) > 0.9 * len(zeros):
+                return encoding, head[: len(head) // 2 * 2].decode(encoding, errors="ignore")
     try:
-        return head.decode("utf-8-sig")
+        encoding, text = "utf-8-sig", head.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        if len(head) < SAMPLE_BYTES or error.start < len(head) - 4:  # not just a character cut in two
-            raise _encoding_error(path, error) from None
-        return head[: error.start].decode("utf-8-sig")
-
-
-def _encoding_error(path: Path, error: UnicodeDecodeError) -> DataError:
-    byte = error.object[error.start]
-    return DataError(f"{path.name} is not UTF-8 text (byte 0x{byte:02x} at {error.start}): save it as UTF-8.")
+        if len(head) == SAMPLE_BYTES and error.start >= len(head) - 4:  # a character cut in two
+            encoding, text = "utf-8-sig", head[: error.start].decode("utf-8-sig")
+        else:
+            encoding, text = "cp1252", head.decode("latin-1")
+            try:
+                text = head.decode("cp1252")
+            except UnicodeDecodeError:
+                encoding = "latin-1"
+    if CONTROL.search(text):
+        raise DataError(f"{path.name} is not a text file: save the table as CSV, Excel (.xlsx) or Parquet.")
+    return encoding, text
 
 
 def _delimiter(line: str) -> str:
@@ -173,36 +234,40 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def _parse_numbers(path: Path, delimiter: str) -> FloatArray | None:
+def _parse_numbers(path: Path, delimiter: str, encoding: str) -> FloatArray | None:
     """The lines below the header; None where a cell is anything but a number, which is for pandas to judge."""
     try:
-        header, *lines = (line for line in path.read_text("utf-8-sig").split("\n") if line.strip())
+        header, *lines = (line for line in path.read_text(encoding).split("\n") if line.strip())
         if not lines or '"' in header:  # a quoted header can go on in the next line
             return None
         values = np.loadtxt(lines, delimiter=None if delimiter == " " else delimiter, comments=None, ndmin=2)
+    except UnicodeDecodeError:
+        raise
     except ValueError:
         return None
     return np.asfortranarray(values)  # as pandas lays out its columns, so that sums round alike
 
 
-def _parse(path: Path, delimiter: str, header: list[str], decimal: str, packed: bool) -> pd.DataFrame:
+def _parse(file: _TextFile, *, names: list[str], **dialect: Any) -> pd.DataFrame:
+    path, header = file.path, names
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
             warnings.simplefilter("ignore", pd.errors.DtypeWarning)  # mixed columns are refused later, by name
-            return pd.read_csv(
+            frame: pd.DataFrame = pd.read_csv(
                 path,
-                sep=r"\s+" if delimiter == " " else delimiter,
                 header=0,
                 names=header,
                 index_col=False,
                 skipinitialspace=True,
-                decimal=decimal,
-                encoding="utf-8-sig",
-                compression="gzip" if packed else None,
+                na_values=list(file.na),
+                keep_default_na=False,
+                compression="gzip" if file.packed else None,
+                **dialect,
             )
-    except UnicodeDecodeError as error:
-        raise _encoding_error(path, error) from None
+            return frame
+    except UnicodeDecodeError:
+        raise
     except pd.errors.ParserWarning:
         raise DataError(f"{path.name} has lines with more fields than its header has names ({len(header)}).") from None
     except pd.errors.EmptyDataError:
