@@ -154,6 +154,10 @@ class _Reader:
 
     def _text(self, column: pd.Series[Any], name: Hashable) -> tuple[FloatArray | None, ColumnKind | None]:
         column = column.astype(object).reset_index(drop=True)
+        nested = [cell for cell in column if isinstance(cell, list | dict | set | np.ndarray)]
+        if nested:
+            self._texts.append(f"column {name!r} holds {type(nested[0]).__name__}s in its cells: leave it out.")
+            return None, None
         stripped = column.map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
         marked = stripped.isin(self.na)
         if marked.any():

@@ -38,6 +38,9 @@ CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f]")
 SMALL_FILE = 2**23
 """Bytes up to which a CSV file of nothing but numbers is read without pandas, whose import would take longer."""
 
+MOST_EXPANSION = 200
+"""Times its own size that a compressed file may unpack to."""
+
 
 class Numbers(NamedTuple):
     """A file that holds nothing but numbers: a float64 matrix (n_samples, n_variables), and the names."""
@@ -60,6 +63,7 @@ def read_file(path: Path, na: Collection[str]) -> tuple[pd.DataFrame | Numbers, 
         if packed:
             with gzip.open(path) as unpacked:
                 head = unpacked.read(SAMPLE_BYTES)
+            _check_expansion(path)
     except FileNotFoundError:
         raise DataError(f"there is no file {str(path)!r}.") from None
     except (OSError, EOFError, ValueError, zlib.error) as error:
@@ -91,6 +95,20 @@ def _read_excel(path: Path) -> tuple[pd.DataFrame, list[str]]:
         else [f"{path.name}: the first sheet, {sheets[0]!r}, was read, {listed(sheets[1:])} not."]
     )
     return frame, other
+
+
+def _check_expansion(path: Path) -> None:
+    """Refuse a small file that unpacks to a huge one, piece by piece, before anything of that size is made."""
+    most = max(MOST_EXPANSION * path.stat().st_size, SMALL_FILE)
+    size = 0
+    with gzip.open(path) as unpacked:
+        while piece := unpacked.read(2**20):
+            size += len(piece)
+            if size > most:
+                raise DataError(
+                    f"{path.name} unpacks to more than {MOST_EXPANSION} times its size, which no table of measurements "
+                    "does: if it is meant so, unpack it first."
+                )
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:

@@ -23,6 +23,8 @@ from precede.strict_json import to_json as strict_json
 
 JSON_FORMAT = "precede-graph"
 JSON_VERSION = 1
+MOST_VARIABLES = 10_000
+"""A small file can name many variables, and a graph takes nine bytes for every pair of them."""
 
 
 class Parts(NamedTuple):
@@ -43,6 +45,8 @@ def parts_of_edges(
     order: tuple[Hashable, ...] | None = None,
 ) -> Parts:
     """Parts from a list of (cause, effect, weight)."""
+    if len(names) > MOST_VARIABLES:
+        raise GraphError(f"the graph has {len(names)} variables; at most {MOST_VARIABLES} can be read.")
     index = {name: k for k, name in enumerate(names)}
     if len(index) < len(names):
         raise GraphError(f"the variables need distinct names: {listed(names)}.")
@@ -51,6 +55,8 @@ def parts_of_edges(
     for cause, effect, weight in edges:
         if cause not in index or effect not in index:
             raise GraphError(f"the edge {cause!r} -> {effect!r} names a variable that the graph does not have.")
+        if math.isinf(weight):
+            raise GraphError(f"the edge {cause!r} -> {effect!r} has an infinite weight.")
         adjacency[index[cause], index[effect]] = True
         strengths[index[cause], index[effect]] = weight
     return Parts(adjacency, strengths, tuple(names), order)
@@ -86,7 +92,10 @@ def from_networkx(graph: Any) -> Parts:
     """Parts of a networkx graph; an edge without ``weight`` counts 1."""
     if not graph.is_directed():
         raise GraphError("the networkx graph is undirected: a causal graph needs a DiGraph.")
-    edges = [(cause, effect, float(data.get("weight", 1.0))) for cause, effect, data in graph.edges(data=True)]
+    try:
+        edges = [(cause, effect, float(data.get("weight", 1.0))) for cause, effect, data in graph.edges(data=True)]
+    except (TypeError, ValueError, OverflowError) as error:
+        raise GraphError(f"a weight of the graph is not a number: {error}.") from None
     return parts_of_edges(list(graph.nodes), edges)
 
 
@@ -130,7 +139,7 @@ def from_json(text: str) -> Parts:
         ]
         order = document["order"]
         return parts_of_edges(document["names"], edges, None if order is None else tuple(order))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         if isinstance(error, GraphError):
             raise
         raise GraphError(f"the graph's JSON is incomplete or misshapen: {error!r}.") from None
@@ -206,7 +215,7 @@ def from_gml(text: str) -> Parts:
             if label == "label" and "no 'label' attribute" in str(error):
                 continue
             raise GraphError(f"the graph is not valid GML: {error}.") from None
-        except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError, IndexError, RecursionError, OverflowError) as error:
             raise GraphError(f"the graph is not valid GML: {error}.") from None
         break
     parts = from_networkx(graph)

@@ -112,7 +112,7 @@ class Knowledge:
             content = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
         except OSError as error:
             raise KnowledgeError(f"the knowledge file {path.name!r} cannot be read: {error.strerror}.") from None
-        except (UnicodeDecodeError, RecursionError, json.JSONDecodeError, tomllib.TOMLDecodeError) as error:
+        except (ValueError, RecursionError) as error:  # of the decoder, the parser, or a number of too many digits
             kind = "JSON" if path.suffix == ".json" else "TOML"
             raise KnowledgeError(f"the knowledge file {path.name!r} is not valid {kind}: {error}.") from None
         return cls.from_dict(content)

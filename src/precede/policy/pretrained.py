@@ -18,6 +18,7 @@ from torch import Tensor
 from precede.arrays import FloatArray
 from precede.errors import OptionError, check_choice
 from precede.files import write_whole
+from precede.options import Count, check_options
 from precede.policy.actor import Actor
 from precede.policy.decoders import DecoderName, PointerName
 from precede.policy.encoders import EncoderName, LearnedStates
@@ -45,7 +46,7 @@ class Architecture:
     encoder: EncoderName
     decoder: DecoderName
     pointer: PointerName
-    n_samples: int
+    n_samples: Count
 
     def build(self) -> Actor:
         """Make the network, its weights not yet trained."""
@@ -138,12 +139,20 @@ def _load(path: Path, shown: str) -> Pretrained:
             f"{FORMAT_VERSION}: use the release that saved it or train it again with precede pretrain."
         )
     try:
-        architecture, notes = Architecture(**json.loads(metadata["architecture"])), json.loads(metadata["notes"])
-    except (KeyError, TypeError, ValueError) as error:
+        described, notes = json.loads(metadata["architecture"]), json.loads(metadata["notes"])
+        architecture = Architecture(**described)
+        check_options(Architecture, described)
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise OptionError(f"pretrained={shown!r} does not say how its network is built ({error}).") from error
-    with torch.device("meta"):  # shapes without memory: a file may claim any size
-        actor = architecture.build()
+    try:
+        with torch.device("meta"):  # shapes without memory: a file may claim any size
+            actor = architecture.build()
+    except (RuntimeError, TypeError, ValueError, OverflowError, AssertionError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise OptionError(f"pretrained={shown!r} describes a network that cannot be built ({reason}).") from None
     _check_shapes(actor, tensors, shown)
+    if not all(tensor.isfinite().all() for tensor in tensors.values()):
+        raise OptionError(f"pretrained={shown!r} is damaged: some of its weights are not finite.")
     kinds = {name: tensor.dtype for name, tensor in actor.state_dict().items()}
     actor.load_state_dict({name: tensor.to(kinds[name], copy=True) for name, tensor in tensors.items()}, assign=True)
     return Pretrained(actor, architecture, notes)

@@ -75,13 +75,18 @@ def _save(trainer: Pretrainer, checkpoint: Path, weights: Path) -> None:
 
 
 def _resume(trainer: Pretrainer, checkpoint: Path) -> None:
-    saved = torch.load(checkpoint, map_location=trainer.device, weights_only=True)
-    if saved["architecture"] != asdict(trainer.settings.architecture):
-        raise OptionError(
-            f"resume=True found a checkpoint of another architecture ({saved['architecture']}): use the same settings "
-            "or another folder."
-        )
-    trainer.load_state(saved["state"])
+    try:
+        saved = torch.load(checkpoint, map_location=trainer.device, weights_only=True)
+        architecture = saved["architecture"]
+        if architecture == asdict(trainer.settings.architecture):
+            trainer.load_state(saved["state"])
+            return
+    except Exception as error:  # unpickling what is damaged may raise anything
+        raise OptionError(f"{checkpoint.name} is damaged, so that --resume cannot go on from it ({error}).") from None
+    raise OptionError(
+        f"resume=True found a checkpoint of another architecture ({architecture}): use the same settings or another "
+        "folder."
+    )
 
 
 def _machine(device: torch.device) -> dict[str, str]:

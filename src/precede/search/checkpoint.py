@@ -160,6 +160,10 @@ def restore(trainer: Trainer, state: Mapping[str, Tensor]) -> None:
         learner.optimizer.load_state_dict({**learner.optimizer.state_dict(), "state": moments})
     trainer.iteration, trainer.seconds = int(state["iteration"]), float(state["seconds"])
     best = trainer.best
+    if sorted(state["best_order"].tolist()) != list(range(trainer.score.n_variables)):
+        raise ValueError("its best order is not one of the variables")
+    if any(tensor.is_floating_point() and tensor.isnan().any() for tensor in state.values()):
+        raise ValueError("it holds values that are not numbers")
     best.order, best.score = state["best_order"].to(trainer.device), state["best_score"].to(trainer.device)
     if trainer.iteration:
         now = trainer.score.totals(best.order[None])[0]

@@ -1,0 +1,160 @@
+"""Files that lie about their size, hold what is no number, or are damaged: a sentence, before memory is asked for."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+import precede as pc
+from precede.errors import DataError, GraphError, KnowledgeError, OptionError
+from precede.policy.pretrained import load_pretrained
+from precede.pretraining.command import command_settings
+from precede.pretraining.listeners import pretrain_into
+
+DATA = pc.simulate(n_variables=4, degree=1, n_samples=60, random_state=0).data
+TINY: dict[str, Any] = {"score": "linear", "encoder": "null", "decoder": "mlp", "batch_size": 4, "n_samples": 4}
+
+
+def graph_json(**changes: Any) -> str:
+    document = {
+        "format": "precede-graph",
+        "version": 1,
+        "names": ["a", "b"],
+        "order": None,
+        "edges": [{"cause": "a", "effect": "b", "weight": 1.0}],
+    }
+    return json.dumps(document | changes)
+
+
+@pytest.mark.parametrize("weight", [float("inf"), -float("inf"), 10**400, "heavy", [1]])
+def test_weights_of_a_graph_are_finite_numbers(weight: Any) -> None:
+    text = graph_json(edges=[{"cause": "a", "effect": "b", "weight": weight}])
+    with pytest.raises(GraphError):
+        pc.CausalGraph.from_json(text)
+
+
+def test_a_small_file_cannot_ask_for_gigabytes() -> None:
+    """1.6 MB of names asked for 37 GiB."""
+    text = graph_json(names=[str(k) for k in range(200_000)], edges=[])
+    with pytest.raises(GraphError, match="at most 10000 can be read"):
+        pc.CausalGraph.from_json(text)
+
+
+def test_gml_with_text_weights() -> None:
+    gml = 'graph [directed 1 node [id 0 label "a"] node [id 1 label "b"] edge [source 0 target 1 weight "heavy"]]'
+    with pytest.raises(GraphError, match="is not a number"):
+        pc.CausalGraph.from_gml(gml)
+
+
+def test_an_archive_that_unpacks_to_far_more(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv.gz"
+    with gzip.open(path, "wb") as file:
+        file.write(b"a,b\n")
+        for _ in range(20):
+            file.write(b"1.0,2.0\n" * 2**17)
+    with pytest.raises(DataError, match="unpacks to more than 200 times its size"):
+        pc.load_table(path)
+
+
+@pytest.mark.parametrize("suffix", ["json", "toml"])
+def test_numbers_of_thousands_of_digits_in_knowledge(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"known.{suffix}"
+    value = f"[{'9' * 5000}]"
+    path.write_text(f'{{"roots": {value}}}' if suffix == "json" else f"roots = {value}")
+    with pytest.raises(KnowledgeError):
+        pc.Knowledge.from_file(path)
+
+
+def test_parquet_with_lists(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    pd.DataFrame({"a": [[1.0, 2.0]] * 5, "b": np.arange(5.0)}).to_parquet(tmp_path / "lists.parquet")
+    with pytest.raises(DataError, match="'a'"):
+        pc.load_table(tmp_path / "lists.parquet")
+
+
+# --- checkpoints and policies ---
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("run") / "run.safetensors"
+    pc.CORL(**TINY, n_iterations=3, checkpoint=str(path), random_state=0, verbose=False, diagnose=False).fit(DATA)
+    return path
+
+
+def with_tensors(path: Path, target: Path, change: Any) -> str:
+    """A copy of a safetensors file with tensors changed."""
+    from safetensors import safe_open
+
+    with safe_open(path, framework="pt") as file:
+        metadata = file.metadata()
+    tensors = load_file(path)
+    change(tensors)
+    save_file(tensors, target, metadata=metadata)
+    return str(target)
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [0, 1, 1, 3], [0, 1, 2, 9], [-1, 0, 1, 2], []])
+def test_a_checkpoint_with_an_order_that_is_none(checkpoint: Path, order: list[int], tmp_path: Path) -> None:
+    def change(tensors: dict[str, torch.Tensor]) -> None:
+        tensors["best_order"] = torch.tensor(order, dtype=torch.int64)
+
+    path = with_tensors(checkpoint, tmp_path / "run.safetensors", change)
+    model = pc.CORL(**TINY, n_iterations=5, checkpoint=path, resume=True, random_state=0, verbose=False)
+    with pytest.raises(OptionError, match="best order is not one of the variables"):
+        model.fit(DATA)
+
+
+def test_a_checkpoint_with_nan(checkpoint: Path, tmp_path: Path) -> None:
+    def change(tensors: dict[str, torch.Tensor]) -> None:
+        name = next(name for name in tensors if name.startswith("actor."))
+        tensors[name] = torch.full_like(tensors[name], torch.nan)
+
+    path = with_tensors(checkpoint, tmp_path / "run.safetensors", change)
+    with pytest.raises(OptionError, match="not numbers"):
+        pc.CORL(**TINY, n_iterations=5, checkpoint=path, resume=True, random_state=0, verbose=False).fit(DATA)
+
+
+@pytest.fixture(scope="module")
+def policy() -> Path:
+    return Path(pc.__file__).parent / "policy" / "weights" / "default.safetensors"
+
+
+def test_a_policy_with_nan_weights(policy: Path, tmp_path: Path) -> None:
+    def change(tensors: dict[str, torch.Tensor]) -> None:
+        name = next(iter(tensors))
+        tensors[name] = torch.full_like(tensors[name], torch.nan)
+
+    with pytest.raises(OptionError, match="not finite"):
+        load_pretrained(with_tensors(policy, tmp_path / "policy.safetensors", change))
+
+
+@pytest.mark.parametrize("size", [10**12, -1, 2**70, "many", None])
+def test_a_policy_of_an_impossible_size(policy: Path, size: Any, tmp_path: Path) -> None:
+    from safetensors import safe_open
+
+    with safe_open(policy, framework="pt") as file:
+        metadata = file.metadata()
+    architecture = json.loads(metadata["architecture"]) | {"encoder": "mlp", "n_samples": size}
+    path = tmp_path / "policy.safetensors"
+    save_file(load_file(policy), path, metadata=metadata | {"architecture": json.dumps(architecture)})
+    with pytest.raises(OptionError):
+        load_pretrained(path)
+
+
+@pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 no archive", "cut"])
+def test_a_damaged_checkpoint_of_pretraining(damage: Any, tmp_path: Path) -> None:
+    settings = command_settings("default", None, tiny=True, n_steps=1, max_time=60.0, random_state=0, device="cpu")
+    path = tmp_path / "default.pt"
+    if damage == "cut":
+        torch.save({"architecture": {"encoder": "moments"}, "state": {"step": torch.zeros(1000)}}, path)
+        damage = path.read_bytes()[:700]
+    path.write_bytes(damage)
+    with pytest.raises(OptionError, match=r"default\.pt is damaged"):
+        next(iter(pretrain_into(tmp_path, "default", settings, resume=True)))
