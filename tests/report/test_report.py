@@ -41,7 +41,7 @@ def fitted():
 def summary(fitted):
     model, table, truth = fitted
     confidence = np.where(model.graph_.edges, 0.75, 0.0)
-    return summarize(model, table, truth, confidence, Heading("six variables"), WHEN)
+    return summarize(model, table, truth, confidence, Heading("six variables", rows=True), WHEN)
 
 
 def test_summary_is_plain_json(summary):
@@ -174,7 +174,10 @@ def test_page_is_self_contained_and_well_formed(summary):
 
 
 def test_no_confidence_no_slider(fitted):
-    model, table, _ = fitted
+    _, table, _ = fitted
+    model = EqVar()
+    model.diagnose = "quick"
+    model.fit(table)
     page = render_report(summarize(model, table))
     assert 'id="confidence-slider"' not in page
     assert 'id="strength-slider"' in page

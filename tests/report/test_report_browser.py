@@ -148,11 +148,11 @@ def seen(request, tmp_path_factory):
         data = load_sachs()
         model = EqVar().fit(data.data)
         shares = np.random.default_rng(0).uniform(0.4, 1.0, size=(11, 11))
-        summary = summarize(model, load_table(data.data), data.graph, shares, Heading("Sachs"))
+        summary = summarize(model, load_table(data.data), data.graph, shares, Heading("Sachs", rows=True))
     else:
         data = simulate(n_variables=100, degree=2, n_samples=400, random_state=0)
         model = EqVar().fit(data.data)
-        summary = summarize(model, load_table(data.data), heading=Heading("100 variables"))
+        summary = summarize(model, load_table(data.data), heading=Heading("100 variables", rows=True))
     result = browse(render_report(summary), tmp_path_factory.mktemp(request.param))
     return summary, result
 

@@ -34,7 +34,7 @@ def model(table):
 @pytest.fixture(scope="module")
 def summary(model, table):
     truth = simulate(n_variables=3, degree=1, n_samples=200, random_state=0).graph
-    return summarize(model, table, truth, heading=Heading("three", "A note."), provenance=WHEN)
+    return summarize(model, table, truth, heading=Heading("three", "A note.", rows=True), provenance=WHEN)
 
 
 def places(value, path=()):
@@ -134,7 +134,7 @@ def test_a_report_without_rows_holds_none(model, table):
     counts = np.array([edge["density"] for edge in hidden["edges"]])
     assert set(np.unique(counts)) & {1, 2} == set()
     assert counts.sum() > 0
-    assert "holds no single row" in render_report(hidden)
+    assert "holds no rows" in render_report(hidden)
     shown = summarize(model, table, heading=Heading(rows=True), provenance=WHEN)
     assert "--no-rows" in render_report(shown)
     assert all(edge["density"] is None for edge in shown["edges"])

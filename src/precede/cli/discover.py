@@ -75,8 +75,9 @@ def discover(
         bool, typer.Option("--stability/--no-stability", help="Resample quickly, to say how sure each edge is.")
     ] = True,
     rows: Annotated[
-        bool, typer.Option("--rows/--no-rows", help="Show single rows in the report's plots; densities otherwise.")
-    ] = True,
+        bool | None,
+        typer.Option("--rows/--no-rows", help="Whether plots of the report show single rows, or densities (default)."),
+    ] = None,
     title: Annotated[str | None, typer.Option(help="Title of the report, in place of the file's name.")] = None,
     note: Annotated[str | None, typer.Option(help="A paragraph of your own at the top of the report.")] = None,
     option: Annotated[
@@ -111,7 +112,7 @@ def discover(
         # before the bootstrap: Ctrl-C there costs no fit
         files = [] if out is None else write_results(out, model, table)
         confidence = _bootstrap(model, table, resamples, seed, out, resume, quiet) if resamples else None
-        heading = Heading(title or Path(data.removesuffix(".gz")).stem, note, rows)
+        heading = Heading(title or Path(data.removesuffix(".gz")).stem, note, data == SACHS if rows is None else rows)
         summary = _summarized(model, table, truth, confidence, heading, data)
         if out is not None:
             if confidence is not None:

@@ -58,17 +58,7 @@ class Chance:
         """A sentence where the result is no better than chance, else None."""
         if not self.no_better:
             return None
-        rivals = []
-        if self.random_as_good >= NO_BETTER:
-            rivals.append(
-                f"{self.random_as_good:.0%} of {self.n_random} random orders with the same pruning do at least as well"
-            )
-        if self.empty <= self.learned:
-            rivals.append(f"the graph without edges differs in {self.empty}")
-        return (
-            f"Against the reference graph this result is no better than chance: it differs in {self.learned} places "
-            f"(SHD), and {' and '.join(rivals)}."
-        )
+        return f"No better than chance. {self.sentence}"
 
 
 def compare_with_chance(

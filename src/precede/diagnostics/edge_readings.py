@@ -21,7 +21,7 @@ MOST_POINTS, FEWEST_POINTS, POINTS_IN_ALL = 200, 40, 20_000
 EXTREME, MOST_EXTREMES = 4.0, 30
 """Points so many standard deviations out are always drawn, up to so many for an edge."""
 
-CURVE_POINTS, BINS, FEWEST_IN_CELL = 25, 24, 3
+CURVE_POINTS, BINS, FEWEST_IN_CELL = 25, 20, 3
 """Places of a curve, bins of a density, and the fewest rows that a cell of a density may show."""
 
 
@@ -74,7 +74,7 @@ def draw_edges(learned: Learned, readings: tuple[EdgeReading, ...]) -> EdgePlots
     low, high = np.quantile(sample, [0.01, 0.99], axis=0)
     grids = np.linspace(low, high, CURVE_POINTS).T  # shape: (n_variables, n_places)
     linear = learned.assumptions.mechanism != "additive"
-    points, drawn, slopes, extremes, densities, extents = [], [], [], [], [], []
+    points, drawn, slopes, extremes, densities, extents, outside = [], [], [], [], [], [], []
     for reading in readings:
         edge = (reading.cause, reading.effect)
         x, partial = sample[:, reading.cause], fit.residuals[:, reading.effect] + fit.effects[edge]
@@ -86,6 +86,7 @@ def draw_edges(learned: Learned, readings: tuple[EdgeReading, ...]) -> EdgePlots
         slopes.append(slope if linear else np.nan)
         extremes.append(_extremes(x, partial, shown))
         counts, *ends = np.histogram2d(x, partial, BINS, [_middle(x), _middle(partial)])
+        outside.append(len(x) - counts.sum())
         densities.append(np.where(counts >= FEWEST_IN_CELL, counts, 0).astype(np.int64))
         extents.append([ends[0][0], ends[0][-1], ends[1][0], ends[1][-1]])
     histograms = [np.histogram(column, BINS, _middle(column))[0] for column in sample.T]
@@ -98,6 +99,7 @@ def draw_edges(learned: Learned, readings: tuple[EdgeReading, ...]) -> EdgePlots
         extremes=tuple(extremes),
         densities=tuple(densities),
         extents=np.array(extents).reshape(len(readings), 4),
+        outside=np.array(outside, dtype=np.int64),
         histograms=np.array(histograms),
         ranges=np.array([_middle(column) for column in sample.T]),
     )

@@ -14,6 +14,9 @@ from precede.pruning.splines import spline_basis
 ROWS_PER_ONE = 500
 """One row in so many may be left out to see whether an edge rests on it; one at the least."""
 
+CLEAR = 0.001
+"""Only edges with at most this p-value are looked at: what is hardly there rests on single rows anyway."""
+
 FALLEN = 0.5
 """An edge rests on rows without which less than this share of its strength is left."""
 
@@ -34,7 +37,7 @@ def influence_on(learned: Learned, cause: int, effect: int) -> Influence | None:
     fit = learned.fit
     x = fit.effects[cause, effect]
     before = fit.strength(cause, effect)
-    if before == 0.0:
+    if before == 0.0 or not fit.p_values[cause, effect] <= CLEAR:
         return None
     y = fit.residuals[:, effect] + x
     scale = float(np.abs(x).max())

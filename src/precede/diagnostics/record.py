@@ -105,6 +105,8 @@ class EdgePlots:
         Rows by cause (first axis) and effect, for a report without points; cells with few rows are empty.
     extents : (n_edges, 4) float array
         Least and largest of the cause, then of the effect, of each density.
+    outside : (n_edges,) int array
+        Rows beyond the extent of each density.
     histograms : (n_variables, n_bins) int array
     ranges : (n_variables, 2) float array
         Least and largest value that each histogram shows.
@@ -118,6 +120,7 @@ class EdgePlots:
     extremes: tuple[FloatArray, ...]
     densities: tuple[IntArray, ...]
     extents: FloatArray
+    outside: IntArray
     histograms: IntArray
     ranges: FloatArray
 

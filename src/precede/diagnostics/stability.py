@@ -23,7 +23,7 @@ UNSTABLE = 0.5
 
 NAME = "unstable edges"
 
-SECONDS = 20.0
+SECONDS = 30.0
 """Resampling ends after so many seconds, whatever is left."""
 
 
@@ -77,7 +77,7 @@ def resample(learned: Learned, diagnostics: Diagnostics) -> Diagnostics:
     """Give every edge the share of quick resamples that have it (:mod:`precede.confidence.stability`).
 
     The search starts from the found order, or looks at each edge by itself where it would be slow, and ends after a
-    quarter of ``max_time``, and 20 seconds at the latest.
+    quarter of ``max_time``, and 30 seconds at the latest.
     """
     limit = SECONDS if learned.max_time is None else min(SECONDS, learned.max_time / 4)
     found = shares_of(relearning(learned), learned.n_variables, learned.seed, Deadline(limit))

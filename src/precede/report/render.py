@@ -169,6 +169,7 @@ def _embedded(summary: dict[str, Any]) -> str:
             "points": packed(edge["points"]),
             "curve": packed(edge["curve"]),
             "extremes": edge["extremes"] or [[], []],
+            "density": None if edge["density"] is None else shades(edge["density"]),
         }
         for edge in summary["edges"]
     ]
@@ -187,6 +188,13 @@ def _embedded(summary: dict[str, Any]) -> str:
 def _columns(records: list[dict[str, Any]]) -> dict[str, list[Any]]:
     """A list of like dictionaries as one dictionary of lists: each name once."""
     return {name: [record[name] for record in records] for name in records[0]} if records else {"none": []}
+
+
+def shades(density: list[list[int]]) -> str:
+    """Counts of a density as a byte each, column after column, the largest 255, in base 64."""
+    counts = np.array(density, dtype=float).clip(0)
+    dark = (255 * counts / max(counts.max(initial=0.0), 1.0)).round().astype(np.uint8)
+    return base64.b64encode(dark.tobytes()).decode()
 
 
 def packed(values: list[float] | None) -> list[Any] | None:

@@ -39,11 +39,11 @@ EDGE = {
     "direction": OneOf("told", "either way", "not claimed"), "confidence": Maybe(NUMBER), "connected": Maybe(NUMBER),
     "influence": Maybe({"rows": [WHOLE], "strength": Maybe(NUMBER), "farthest": Maybe(NUMBER)}),
     "slope": Maybe(NUMBER), "points": Maybe(NUMBERS), "extremes": Maybe([NUMBERS]), "curve": Maybe(NUMBERS),
-    "density": Maybe([[WHOLE]]), "extent": Maybe(NUMBERS),
+    "density": Maybe([[WHOLE]]), "extent": Maybe(NUMBERS), "outside": WHOLE,
 }  # fmt: skip
 CHANCE = {
     "learned": WHOLE, "empty": WHOLE, "random_mean": NUMBER, "random_best": WHOLE, "random_as_good": NUMBER,
-    "n_random": WHOLE, "sentence": TEXT,
+    "n_random": WHOLE, "sentence": TEXT, "no_better": FLAG,
 }  # fmt: skip
 SUMMARY = {
     "title": TEXT, "note": Maybe(TEXT), "method": TEXT, "score_name": Maybe(TEXT), "score": Maybe(NUMBER),
@@ -146,7 +146,8 @@ def _check_sizes(summary: dict[str, Any]) -> None:
         broken = any(len(own or ()) != len(other or ()) for own, other in pairs if own is not None)
         extremes, density = edge["extremes"], edge["density"]
         broken |= extremes is not None and (len(extremes) != 2 or len(extremes[0]) != len(extremes[1]))
-        broken |= density is not None and (len(edge["extent"] or ()) != 4 or len({len(row) for row in density}) != 1)
+        if density is not None:
+            broken |= len(edge["extent"] or ()) != 4 or {len(row) for row in density} != {len(density)}
         if broken:
             raise OptionError(f"the summary is damaged: the plot of 'edges[{k}]' has lists of different lengths.")
     if any(node["range"] is not None and len(node["range"]) != 2 for node in nodes):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import pandas as pd
 from precede.arrays import FloatArray
 from precede.confidence import Confidence
 from precede.data.load import Table
-from precede.diagnostics import Chance, Diagnostics, EdgeReading, compare_with_chance
+from precede.diagnostics import Chance, Diagnostics, EdgeReading, Remark, compare_with_chance
 from precede.diagnostics.method_assumptions import identified_under
 from precede.diagnostics.parent_regressions import evenly_spaced
 from precede.diagnostics.record import EdgePlots
@@ -43,12 +43,13 @@ class Heading:
     note : str, optional
         A paragraph of one's own.
     rows : bool
-        Whether plots may show single rows of the data; False shows densities instead.
+        Whether plots show single rows of the data, up to 200 and all values far out; False shows densities instead
+        (``docs/decisions/007-no-rows-in-reports.md``).
     """
 
     title: str | None = None
     note: str | None = None
-    rows: bool = True
+    rows: bool = False
 
 
 def summarize(
@@ -83,12 +84,10 @@ def summarize(
     heading, provenance = heading or Heading(), provenance or Provenance.now()
     known = with_confidence(model, table, confidence)
     chance = None if truth is None else _evaluation(model.graph_, truth, table, known)
-    warning = None if chance is None else chance[1].warning
+    if chance is not None and chance[1].warning is not None:
+        known = replace(known, remarks=(Remark(chance[1].warning), *known.remarks))
     identifies = str(known.get("identifies", identified_under(known.assumptions)))
     bootstrapped = confidence if isinstance(confidence, Confidence) else None
-    remarks = [asdict(remark) for remark in known.remarks]
-    if warning is not None:
-        remarks.insert(0, {"sentence": warning, "level": "warning"})
     summary = {
         "format": FORMAT,
         "version": VERSION,
@@ -101,7 +100,7 @@ def summarize(
         "identifies": identifies,
         "linear": known.assumptions.linear,
         "data": {"rows": table.n_samples, "columns": [str(name) for name in table.names]},
-        "remarks": remarks,
+        "remarks": known.remarks,
         "checked": known.checked,
         "checks": known.checks,
         "assumed": assumed_words(known, model.get_params(deep=False).get("knowledge")),
@@ -128,7 +127,8 @@ def sentences_of(summary: dict[str, Any]) -> list[str]:
     """Everything that a report says about its result, warnings first: what the terminal prints."""
     said = [*summary["remarks"], *summary["checks"]]
     sentences = [item["sentence"] for level in ("warning", "note", "fine") for item in said if item["level"] == level]
-    against = [] if summary["evaluation"] is None else [summary["evaluation"]["chance"]["sentence"]]
+    chance = None if summary["evaluation"] is None else summary["evaluation"]["chance"]
+    against = [] if chance is None or chance["no_better"] else [chance["sentence"]]  # else it is among the warnings
     return [*against, *sentences]
 
 
@@ -180,6 +180,7 @@ def _edges(graph: CausalGraph, known: Diagnostics, rows: bool) -> list[dict[str,
                 }
             else:
                 entry |= {"density": plots.densities[k], "extent": [_rounded(end, 4) for end in plots.extents[k]]}
+                entry["outside"] = int(plots.outside[k])
         result.append(entry)
     return result
 
@@ -203,6 +204,7 @@ def _edge(reading: EdgeReading) -> dict[str, Any]:
         "curve": None,
         "density": None,
         "extent": None,
+        "outside": 0,
     }
 
 
@@ -260,7 +262,10 @@ def _evaluation(
 
 
 def _described(metrics: dict[str, Any], chance: Chance) -> dict[str, Any]:
-    return {"metrics": metrics, "chance": {**asdict(chance), "sentence": chance.sentence}}
+    return {
+        "metrics": metrics,
+        "chance": {**asdict(chance), "sentence": chance.sentence, "no_better": chance.no_better},
+    }
 
 
 def _rounded(value: Any, digits: int) -> float | None:

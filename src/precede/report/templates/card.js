@@ -31,11 +31,11 @@ function edgePlot(edge, cause, effect) {
       drawn("g", { class: "dots" }, ...cause.values.map((x, k) => dot("", 1.7)(x, edge.points[k], px, py))),
       drawn("g", { class: "far" }, ...ex.map((x, k) => dot("", 2.6)(x, ey[k], px, py))), ...fits(px, py)]);
   }
-  const [x0, x1, y0, y1] = edge.extent, n = edge.density.length, most = Math.max(1, ...edge.density.flat());
+  const [x0, x1, y0, y1] = edge.extent, shade = [...bytes(edge.density)], n = Math.round(Math.sqrt(shade.length));
   return frame([x0, x1], [y0, y1, ...edge.curve], cause.name, yName, (px, py) => [
-    drawn("g", { class: "cells" }, ...edge.density.flatMap((column, i) => column.map((count, j) => count && drawn("rect", {
-      x: px(x0 + (x1 - x0) * i / n).toFixed(1), y: py(y0 + (y1 - y0) * (j + 1) / n).toFixed(1), "fill-opacity": (0.12 + 0.75 * count / most).toFixed(2),
-      width: (px(x1) - px(x0)) / n, height: (py(y0) - py(y1)) / n })).filter(Boolean))), ...fits(px, py)]);
+    drawn("g", { class: "cells" }, ...shade.flatMap((dark, k) => dark ? [drawn("rect", {
+      x: px(x0 + (x1 - x0) * Math.floor(k / n) / n).toFixed(1), y: py(y0 + (y1 - y0) * (k % n + 1) / n).toFixed(1), "fill-opacity": (0.12 + 0.75 * dark / 255).toFixed(2),
+      width: (px(x1) - px(x0)) / n, height: (py(y0) - py(y1)) / n })] : [])), ...fits(px, py)]);
 }
 
 function edgeCard(k) {
@@ -48,7 +48,7 @@ function edgeCard(k) {
     edge.confidence !== null && ["Confidence", text(edge.confidence)], edge.connected !== null && ["In either direction", text(edge.connected)],
     ["Direction", directions[edge.direction]], rests && ["Rests on", rests]]), ...(plot ? [plot, html("p", { class: "hint" },
     `${effect.name} as it depends on ${cause.name}, its other causes taken out. ` +
-    (edge.points === null ? "Darker cells hold more rows. " : edge.extremes[0].length ? "Larger points are values far out. " : "") +
+    (edge.points === null ? `Darker cells hold more rows; ${edge.outside || "no"} row${edge.outside === 1 ? " lies" : "s lie"} outside. ` : edge.extremes[0].length ? "Larger points are values far out. " : "") +
     (edge.slope !== null ? "The line is the linear fit, the dashes a smooth one." : "The curve is a smooth fit."))] : []));
 }
 
