@@ -106,6 +106,15 @@ def test_the_papers_settings_for_nonlinear_data() -> None:
     assert plain.fit(made * units).score_ != pytest.approx(clone(plain).fit(made).score_)
 
 
+def test_the_papers_mode_from_a_pretrained_start(made: pc.Dataset) -> None:
+    model = pc.CORL.paper("corl-2", pretrained="paper").set_params(n_iterations=3, verbose=False, random_state=0)
+    assert (model.reward, model.polish, model.shaping, model.gamma) == ("dense", False, "plain", 0.98)
+    first = model.fit(made.data).history_["mean_score"].iloc[0]
+    network = {"inputs": "fixed", "pointer": "dot", "normalization": "layer", "n_samples": 64}
+    random = pc.CORL.paper("corl-2").set_params(**network, n_iterations=3, verbose=False, random_state=0)
+    assert first > random.fit(made.data).history_["mean_score"].iloc[0]
+
+
 def test_unknown_details_are_named(made: pc.Dataset) -> None:
     with pytest.raises(OptionError, match="did you mean 'mean'"):
         pc.CORL(**FAST, details=Details(patience_on="meen")).fit(made.data)

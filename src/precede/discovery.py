@@ -230,7 +230,9 @@ class CORL(CausalEstimator):
         self.verbose = verbose
 
     @classmethod
-    def paper(cls, name: Literal["corl-1", "corl-2"], nonlinear: bool = False) -> Self:
+    def paper(
+        cls, name: Literal["corl-1", "corl-2"], nonlinear: bool = False, pretrained: str | Path | None = None
+    ) -> Self:
         """The paper's method: what Section 4.2 and Appendix A.2 say, and a stated choice wherever they are silent.
 
         ``docs/explanation/corl.md`` lists every choice beside the paper's words, with its measured effect. Change
@@ -243,22 +245,24 @@ class CORL(CausalEstimator):
         nonlinear : bool
             For the paper's nonlinear and real data (Sections 5.2 and 5.3): GP regression with equal noise variances on
             standardized columns, 128 rows, CAM pruning. Those are the settings of RL-BIC2, which the paper follows.
+        pretrained : str or Path, optional
+            Start from a pretrained policy (Figures 3 and 7), which brings its network and what it looks at.
         """
         check_choice("name", name, ("corl-1", "corl-2"))
+        network: dict[str, Any] = {}
+        if pretrained is None:
+            network |= {"inputs": "resample", "n_samples": 128 if nonlinear else 256}
+            network |= {"pointer": "additive", "normalization": "batch"}
         return cls(
             score="gp" if nonlinear else "linear",
             noise="equal",
             reward="episodic" if name == "corl-1" else "dense",
-            inputs="resample",
             pruning="cam" if nonlinear else "threshold",
             polish=False,
             n_iterations=3000,
-            n_samples=128 if nonlinear else 256,
-            pretrained=None,
+            pretrained=pretrained,
             patience=1000,
             shaping="plain",
-            pointer="additive",
-            normalization="batch",
             gamma=0.98,
             entropy_bonus=0.0,
             details=Details(
@@ -267,6 +271,7 @@ class CORL(CausalEstimator):
                 critic="every-state" if name == "corl-1" else "initial-state",
                 patience_on="mean",
             ),
+            **network,
         )
 
     @property

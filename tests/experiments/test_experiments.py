@@ -19,13 +19,14 @@ from precede.errors import OptionError, PrecedeError
 from precede.experiments import runner
 from precede.experiments.cells import Cell, Data, Experiment, Method
 from precede.experiments.designs import CORL_2, EXPERIMENTS, default_corl, plain
-from precede.experiments.figures import common_curve
 from precede.experiments.ledger import CELLS, RUNS, TIMES, Ledger, read_lines
+from precede.experiments.overview import compared
+from precede.experiments.plots import common_curve
 from precede.experiments.provenance import commit
 from precede.experiments.published import Published
-from precede.experiments.reproduce import parse_seeds, reproduce
+from precede.experiments.reproduce import parse_seeds, reproduce, reproduce_all
 from precede.experiments.runner import run_cell
-from precede.experiments.summary import summarize, verdict_on
+from precede.experiments.verdicts import summarize, verdict_on
 from precede.options import check_options
 
 SMALL = Data("er1", "er", 5, 1, n_samples=200)
@@ -318,8 +319,9 @@ def test_a_zero_must_be_met() -> None:
 
 @pytest.mark.parametrize(("seconds", "expected"), [(199.9, "better"), (200.4, "")])
 def test_a_time_that_reached_its_limit_is_not_judged(seconds: float, expected: str) -> None:
-    cell = {"key": "30/corl-2/0", "settings": {"max_time": 200.0}, "error": None, "metrics": {"shd": 3}}
-    entries = summarize(EXPERIMENTS["times"], [cell], {cell["key"]: {"seconds": seconds}})
+    cell = {"settings": {"max_time": 200.0}, "error": None, "metrics": {"shd": 3}}
+    cells = [{**cell, "key": f"30/corl-2/{seed}"} for seed in range(3)]
+    entries = summarize(EXPERIMENTS["times"], cells, {cell["key"]: {"seconds": seconds} for cell in cells})
     found = {(entry.data, entry.method, entry.metric): entry for entry in entries}
     assert found["30", "corl-2", "seconds"].verdict == expected
 
@@ -329,12 +331,12 @@ def test_tables_say_what_was_not_run_and_where_it_comes_from(tmp_path: Path) -> 
         EXPERIMENTS["table1-30"],
         data=tuple(replace(data, n_variables=6, degree=1, n_samples=200) for data in EXPERIMENTS["table1-30"].data),
     )
-    done = reproduce(small, methods=["random", "eqvar"], data=["er2"], seeds=[0, 1], out=tmp_path, verbose=False)
+    done = reproduce(small, methods=["random", "eqvar"], data=["er2"], seeds=[0, 1, 2], out=tmp_path, verbose=False)
     page = (tmp_path / "table1-30" / "table.md").read_text()
     er2 = page.split("## er5")[0]
     assert "| notears | not run | 0.95 (0.03) | not run | 14.2 (9.4) | 0/5 |  |" in er2
-    assert "▲ | 140.4 (36.7) | 2/5" in er2
-    assert "`precede reproduce table1-30 --seeds 0,1 --methods random,eqvar --data er2`, commit" in page
+    assert "▲ | 140.4 (36.7) | 3/5" in er2
+    assert "`precede reproduce table1-30 --seeds 0,1,2 --methods random,eqvar --data er2`, commit" in page
     assert "cores" in page
     assert "UTC" in page
     console = Console(width=80, record=True)
@@ -343,7 +345,7 @@ def test_tables_say_what_was_not_run_and_where_it_comes_from(tmp_path: Path) -> 
     lines = (tmp_path / "table1-30" / "table.csv").read_text().splitlines()
     assert len(lines) == 1 + 4 * len(small.methods) * 3
     row = next(line for line in lines if line.startswith("er2,random,shd")).split(",")
-    assert (row[5], row[7], row[8], row[9], row[10]) == ("2", "5", "140.4", "36.7", "better")
+    assert (row[5], row[7], row[8], row[9], row[10]) == ("3", "5", "140.4", "36.7", "better")
     assert (tmp_path / "table1-30" / "figure.png").stat().st_size > 10_000
 
 
@@ -394,3 +396,37 @@ def test_render_needs_results(tmp_path: Path) -> None:
 
 def test_default_corl_takes_the_score_it_is_given() -> None:
     assert default_corl("nongaussian").build().get_params()["score"] == "nongaussian"
+
+
+# everything
+
+
+def test_one_small_cell_of_every_experiment(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["reproduce", "all", "--quick", "--quiet", "--out", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    for name in EXPERIMENTS:
+        (cell,) = read_lines(tmp_path / f"{name}-quick" / CELLS)
+        assert cell["error"] is None, (name, cell["error"])
+        assert cell["metrics"]["iterations"] == 1
+        assert (tmp_path / f"{name}-quick" / "table.md").exists()
+    assert (tmp_path / "curves-quick" / "figure.png").exists()
+
+
+def test_all_tables_of_what_is_there_and_the_overview(tmp_path: Path) -> None:
+    reproduce("table1-30", methods=["random"], data=["er2"], seeds=[0, 1, 2], out=tmp_path, verbose=False)
+    done = list(reproduce_all(render=True, out=tmp_path, verbose=False))
+    assert len(done) == 1
+    assert (tmp_path / "overview.png").exists()
+    both = list(compared({"table1-30": done[0].entries}, "shd"))
+    assert [(entry.method, group) for entry, group in both] == [("random", "baselines")]
+
+
+def test_no_verdict_on_less_than_three_data_sets() -> None:
+    def cell(seed: int) -> dict:
+        settings = Cell(EXPERIMENTS["table1-30"].data[0], Method("random", "random"), seed).settings()
+        return {"key": f"er2/random/{seed}", "settings": settings, "error": None, "metrics": {"shd": 1, "tpr": 1.0}}
+
+    for n, verdict in ((2, ""), (3, "better")):
+        entries = summarize(EXPERIMENTS["table1-30"], [cell(seed) for seed in range(n)], {})
+        entry = next(e for e in entries if (e.data, e.method, e.metric) == ("er2", "random", "shd"))
+        assert entry.verdict == verdict

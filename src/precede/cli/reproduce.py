@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,7 +11,7 @@ from precede.cli.terminal import Debug, Quiet, SafeConsole, kindly, log_to_termi
 
 
 def reproduce(
-    name: Annotated[str | None, typer.Argument(help="One of 'precede reproduce --list'.")] = None,
+    name: Annotated[str | None, typer.Argument(help="One of 'precede reproduce --list', or all.")] = None,
     list_: Annotated[bool, typer.Option("--list", help="Show every table and figure.")] = False,
     seeds: Annotated[str | None, typer.Option(help="5 for the first five data sets, or 0-4, or 0,2,4.")] = None,
     methods: Annotated[str | None, typer.Option(help="Only these rows, with commas between.")] = None,
@@ -32,7 +32,7 @@ def reproduce(
 ) -> None:
     """Run a table or figure of the paper beside the published numbers."""
     with kindly(debug):
-        from precede.experiments.reproduce import list_experiments, parse_seeds
+        from precede.experiments.reproduce import list_experiments, parse_seeds, reproduce_all
         from precede.experiments.reproduce import reproduce as run
 
         log_to_terminal(quiet)
@@ -40,16 +40,21 @@ def reproduce(
         if list_ or name is None:
             console.print(list_experiments())
             return
-        done = run(
-            name, seeds=None if seeds is None else parse_seeds(seeds), methods=_names(methods), data=_names(data),
-            max_time=max_time, jobs=jobs, quick=quick, out=out, cluster=cluster, device=device, render=render,
-            merge=merge or (), retry_failed=retry_failed, verbose=not quiet,
-        )  # fmt: skip
-        console.print(done.tables)
-        console.print(
-            f"[bold]Written[/bold]  {done.files[0].parent}: {', '.join(path.name for path in done.files)}",
-            highlight=False,
-        )
+        common: dict[str, Any] = {
+            "seeds": None if seeds is None else parse_seeds(seeds), "max_time": max_time, "jobs": jobs, "quick": quick,
+            "out": out, "cluster": cluster, "device": device, "render": render, "retry_failed": retry_failed,
+            "verbose": not quiet,
+        }  # fmt: skip
+        if name == "all":
+            runs = reproduce_all(**common)
+        else:
+            runs = iter([run(name, methods=_names(methods), data=_names(data), merge=merge or (), **common)])
+        for done in runs:
+            console.print(done.tables)
+            console.print(
+                f"[bold]Written[/bold]  {done.files[0].parent}: {', '.join(path.name for path in done.files)}",
+                highlight=False,
+            )
 
 
 def _names(text: str | None) -> list[str] | None:

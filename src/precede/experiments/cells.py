@@ -11,11 +11,14 @@ from precede.data.simulate import simulate
 from precede.discovery import CORL, methods
 from precede.errors import OptionError, check_choice
 from precede.estimator import CausalEstimator
-from precede.experiments.controls import CONTROLS
+from precede.experiments.null_methods import NULL_METHODS
 from precede.options import check_names
 
 METHOD_SEED = 10_000
 """Added to a cell's seed for the method, so that a method never draws the very numbers its data was made of."""
+
+REHEARSAL = {"n_iterations": 1, "batch_size": 4, "n_samples": 8, "diagnose": False}
+"""Options of a rehearsal's cells."""
 
 QUICK_SECONDS = 4.0
 """``max_time`` of a quick run's cells."""
@@ -61,7 +64,7 @@ class Method:
     name : str
         As in the table.
     estimator : str
-        A name of :func:`precede.methods` or of :data:`precede.experiments.controls.CONTROLS`.
+        A name of :func:`precede.methods` or of :data:`precede.experiments.null_methods.NULL_METHODS`.
     paper : "corl-1", "corl-2" or None
         Start from :meth:`precede.CORL.paper`.
     nonlinear : bool
@@ -80,11 +83,15 @@ class Method:
     nonlinear: bool = False
 
     def accepts(self, option: str) -> bool:
-        return option in {**methods(), **CONTROLS}[self.estimator]._get_param_names()
+        return option in {**methods(), **NULL_METHODS}[self.estimator]._get_param_names()
 
     def build(self, **options: Any) -> CausalEstimator:
         """Make the estimator; of the given options, those that it has are set."""
-        model = CORL.paper(self.paper, self.nonlinear) if self.paper else {**methods(), **CONTROLS}[self.estimator]()
+        known = {**methods(), **NULL_METHODS}
+        if self.paper is None:
+            model = known[self.estimator]()
+        else:
+            model = CORL.paper(self.paper, self.nonlinear, self.options.get("pretrained"))
         check_names(f"the method {self.name!r}", list(self.options), model._get_param_names())
         given = {name: value for name, value in options.items() if self.accepts(name)}
         model.set_params(**self.options, **given)
@@ -224,6 +231,13 @@ class Experiment:
             if place == 0 or not one.fixed or method.accepts("random_state")
             for number in range(seed * method.repeats, (seed + 1) * method.repeats)
         ]
+
+    def rehearsal(self) -> Cell:
+        """The smallest cell there is: least data, CORL where it is in the table, a single iteration."""
+        data = min(self.data, key=lambda one: one.n_variables * one.n_samples)
+        method = next((method for method in self.methods if method.paper), self.methods[0])
+        options = {name: value for name, value in REHEARSAL.items() if method.accepts(name)}
+        return Cell(data, replace(method, options={**method.options, **options}), self.seeds[0], None, self.keep_curves)
 
     def adopt(self, record: Mapping[str, Any]) -> dict[str, Any] | None:
         """A cell recorded in any experiment as a cell of this one; None where this one has no such fit.

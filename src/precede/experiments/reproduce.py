@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -13,12 +14,13 @@ from rich.text import Text
 from precede.errors import OptionError, check_positive, listed
 from precede.experiments.cells import Experiment
 from precede.experiments.designs import EXPERIMENTS, experiment_named
-from precede.experiments.figures import draw
 from precede.experiments.ledger import CELLS, RUNS, TIMES, Ledger, by_key, read_lines
+from precede.experiments.overview import draw_overview
+from precede.experiments.plots import draw
 from precede.experiments.provenance import provenance
 from precede.experiments.runner import run_cells
-from precede.experiments.summary import Entry, remarks, summarize
 from precede.experiments.tables import csv_text, markdown_page, terminal_tables
+from precede.experiments.verdicts import Entry, remarks, summarize
 
 
 @dataclass(frozen=True)
@@ -131,14 +133,52 @@ def reproduce(
     return write_tables(experiment, folder, n_run)
 
 
-def write_tables(experiment: Experiment, folder: Path, n_run: int = 0) -> Reproduction:
-    """Write ``table.md``, ``table.csv`` and ``figure.png`` from the results in a folder."""
+def reproduce_all(
+    *, quick: bool = False, render: bool = False, out: Path | str = "results", **options: Any
+) -> Iterator[Reproduction]:
+    """Every experiment, one after another, and an overview of published against ours at the end.
+
+    Parameters
+    ----------
+    quick : bool
+        One small cell of each, in ``out/NAME-quick/``: a rehearsal that takes seconds, not a result.
+    render : bool
+        Write the tables of what is there; experiments without results are passed over.
+    out : path
+    **options
+        Of :func:`reproduce`.
+    """
+    entries: dict[str, list[Entry]] = {}
+    for name, experiment in EXPERIMENTS.items():
+        if quick:
+            yield _rehearsed(experiment, Path(out) / f"{name}-quick")
+        elif not render or (Path(out) / name / CELLS).exists():
+            done = reproduce(name, render=render, out=out, **options)
+            entries[name] = done.entries
+            yield done
+    if entries:
+        draw_overview(entries, Path(out) / "overview.png")
+
+
+def _rehearsed(experiment: Experiment, folder: Path) -> Reproduction:
+    """Run the experiment's smallest cell."""
+    with Ledger(folder) as ledger:
+        run = provenance("precede reproduce all --quick", 1, None)
+        ledger.start(run)
+        cells = [experiment.rehearsal()]
+        n_run = run_cells(cells, ledger, label=experiment.name, run=run["run"], verbose=False)
+    # drawing takes longer than all the rest, and an empty table is no picture
+    return write_tables(experiment, folder, n_run, figure=experiment.keep_curves)
+
+
+def write_tables(experiment: Experiment, folder: Path, n_run: int = 0, figure: bool = True) -> Reproduction:
+    """Write ``table.md``, ``table.csv`` and, unless told not to, ``figure.png`` from the results in a folder."""
     times = by_key(read_lines(folder / TIMES))
     cells = list(by_key(read_lines(folder / CELLS)).values())
     used = {record.get("run") for record in times.values()}
     runs = [run for run in read_lines(folder / RUNS) if run["run"] in used]
     entries, lines = summarize(experiment, cells, times), remarks(experiment, cells)
-    drawn = draw(experiment, entries, cells, folder / "figure.png")
+    drawn = figure and draw(experiment, entries, cells, folder / "figure.png")
     page = markdown_page(experiment, entries, lines, runs, "figure.png" if drawn else None)
     (folder / "table.md").write_text(page, encoding="utf-8")
     (folder / "table.csv").write_text(csv_text(entries), encoding="utf-8")

@@ -61,7 +61,7 @@ def run_cell(cell: Cell, device: str | None = None) -> Finished:
             if model.diagnostics_.get("search", {}).get("interrupted"):
                 raise KeyboardInterrupt  # CORL keeps its best order; a cell cut short is no result
             compared = evaluate(model.graph_, dataset.graph).to_dict()
-            record["metrics"] = {name: compared[name] for name in METRICS} | figures_of(model)
+            record["metrics"] = {name: compared[name] for name in METRICS} | search_numbers(model)
             if cell.keep_curve:
                 record["curve"] = curve_of(model)
         except Exception as error:
@@ -71,18 +71,18 @@ def run_cell(cell: Cell, device: str | None = None) -> Finished:
     return Finished(record, {"key": cell.key, "seconds": round(seconds, 4), "device": device or "auto"})
 
 
-def figures_of(model: CausalEstimator) -> dict[str, float | int | None]:
+def search_numbers(model: CausalEstimator) -> dict[str, float | int | None]:
     """What the search says of itself: its score, and the iteration of its last improvement."""
     search = model.diagnostics_.get("search", {})
-    figures: dict[str, Any] = {"score": model.score_}
-    figures |= {name: search[name] for name in ("policy_score", "greedy_score", "iterations") if name in search}
+    numbers: dict[str, Any] = {"score": model.score_}
+    numbers |= {name: search[name] for name in ("policy_score", "greedy_score", "iterations") if name in search}
     if "converged_at" in model.diagnostics_:
-        figures["converged_at"] = model.diagnostics_["converged_at"]
-        figures["iterations"] = len(model.history_)
+        numbers["converged_at"] = model.diagnostics_["converged_at"]
+        numbers["iterations"] = len(model.history_)
     elif "iterations" in search and len(model.history_):
         best = model.history_["best_score"].to_numpy()
-        figures["converged_at"] = int(model.history_["iteration"].to_numpy()[int(np.argmax(best == best[-1]))])
-    return {name: None if isinstance(v, float) and not math.isfinite(v) else v for name, v in figures.items()}
+        numbers["converged_at"] = int(model.history_["iteration"].to_numpy()[int(np.argmax(best == best[-1]))])
+    return {name: None if isinstance(v, float) and not math.isfinite(v) else v for name, v in numbers.items()}
 
 
 def curve_of(model: CausalEstimator) -> dict[str, list[float]]:

@@ -14,13 +14,13 @@ from rich.text import Text
 from precede.experiments.cells import Experiment
 from precede.experiments.ledger import Record
 from precede.experiments.provenance import sentence
-from precede.experiments.summary import LABELS, Entry
+from precede.experiments.verdicts import LABELS, Entry
 
 MARKS = {"better": "▲", "equal": "≈", "worse": "▼", "": ""}
 COLOURS = {"better": "green", "equal": "", "worse": "red", "": ""}
 LEGEND = (
     "Mean (standard deviation) over data sets. ▲ ours is better, ≈ equal within one standard deviation of the paper, "
-    "▼ worse; no mark where the paper has no number."
+    "▼ worse; no mark where the paper has no number or fewer than three data sets were run."
 )
 
 

@@ -17,6 +17,9 @@ HIGHER_IS_BETTER = ("tpr", "order_tpr", "f1")
 DECIMALS = {"tpr": 2, "order_tpr": 2, "f1": 2, "fdr": 2, "shd": 1, "converged_at": 0, "seconds": 1}
 LABELS = {"tpr": "TPR", "order_tpr": "order TPR", "shd": "SHD", "converged_at": "iterations", "seconds": "seconds"}
 
+LEAST_CELLS = 3
+"""A row with fewer finished cells than this (or than it has) gets no verdict: one data set says little."""
+
 Verdict = Literal["better", "equal", "worse", ""]
 
 
@@ -33,7 +36,7 @@ class Entry:
         Cells.
     published : Published or None
     verdict : "better", "equal", "worse" or ""
-        Ours against the paper's; empty where either is missing.
+        Ours against the paper's; empty where either is missing or too few cells were run.
     """
 
     data: str
@@ -129,7 +132,8 @@ def _entry(
     values = [value for value in (_value(record, metric, times) for record in done) if value is not None]
     mean = float(np.mean(values)) if values else None
     published = numbers.get(name)
-    unjudged = metric == "seconds" and any(_was_cut(record, times) for record in done)
+    unjudged = len(values) < min(LEAST_CELLS, planned[data, method])
+    unjudged |= metric == "seconds" and any(_was_cut(record, times) for record in done)
     return Entry(
         data,
         method,

@@ -10,7 +10,7 @@ import numpy as np
 
 from precede.experiments.cells import Experiment
 from precede.experiments.ledger import Record
-from precede.experiments.summary import LABELS, Entry
+from precede.experiments.verdicts import LABELS, Entry
 
 PANELS_PER_ROW = 4
 WIDE = 20
@@ -61,7 +61,7 @@ def _dots(new_figure: Any, experiment: Experiment, entries: Sequence[Entry]) -> 
 
 
 def _scale(axis: Any, metric: str, entries: Sequence[Entry]) -> None:
-    """Shares from 0 to 1; other figures from 0 up, by powers of ten where they differ by more than :data:`WIDE`."""
+    """Shares from 0 to 1; other numbers from 0 up, by powers of ten where they differ by more than :data:`WIDE`."""
     if metric in ("tpr", "order_tpr"):
         axis.set_xlim(-0.04, 1.05)
         return

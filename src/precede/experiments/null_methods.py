@@ -1,4 +1,4 @@
-"""Controls that learn nothing: what any result on nonlinear or real data has to beat."""
+"""Methods that learn nothing: what any result on nonlinear or real data has to beat."""
 
 from __future__ import annotations
 
@@ -38,5 +38,5 @@ class RandomOrderCAM(CausalEstimator):
         return Findings(pruned.edges, order, pruned.strengths)
 
 
-CONTROLS: dict[str, type[CausalEstimator]] = {"empty": EmptyGraph, "random-cam": RandomOrderCAM}
+NULL_METHODS: dict[str, type[CausalEstimator]] = {"empty": EmptyGraph, "random-cam": RandomOrderCAM}
 """Name to estimator, beside those of :func:`precede.methods`."""
