@@ -160,6 +160,16 @@ def test_columns_that_are_left_out_take_their_gaps_along(data):
     assert load_table(whole, leave_out=["x2"]).gaps is None
 
 
+def test_the_sequence_of_rows_and_columns_does_not_matter():
+    data = simulate(n_variables=8, degree=1.5, n_samples=1000, random_state=1)
+    gappy = pd.DataFrame(holed(data.data, 0.2), columns=[f"v{k}" for k in (3, 1, 8, 2, 7, 5, 6, 4)])
+    shuffled = gappy.sample(frac=1, random_state=0)[[f"v{k}" for k in range(1, 9)]]
+    once, again = (CORL(score="sparse-linear", **QUICK).fit(source) for source in (gappy, shuffled))
+    pd.testing.assert_frame_equal(again.cpdag_.loc[gappy.columns, gappy.columns], once.cpdag_)
+    whole = CORL(score="sparse-linear", **QUICK).fit(data.data.set_axis(gappy.columns, axis=1))
+    assert (once.cpdag_.to_numpy() != whole.cpdag_.to_numpy()).sum() <= 1
+
+
 def test_words_about_gaps(data):
     frame = data.data.copy()
     frame.loc[frame["x1"] > frame["x1"].quantile(0.7), "x2"] = np.nan

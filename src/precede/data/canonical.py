@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import numpy as np
 
@@ -43,15 +42,12 @@ def canonical(table: Table, *, columns: bool = True, rows: bool = True) -> tuple
     places = np.arange(table.n_variables)
     if columns and table.labelled:
         places = np.array(sorted(places.tolist(), key=lambda k: _natural(str(table.names[k]))), dtype=np.int64)
+    sequence = np.arange(table.n_samples)
     if rows and table.values.size <= LARGEST_SORT:
-        values = table.values[np.ix_(_row_sequence(table.values, places), places)]
+        sequence = _row_sequence(table.values, places)
     elif (places == np.arange(len(places))).all():
         return table, places
-    else:
-        values = table.values[:, places]
-    values.flags.writeable = False
-    names = tuple(table.names[k] for k in places)
-    return replace(table, values=values, names=names, kinds=tuple(table.kinds[k] for k in places)), places
+    return table.rearranged(sequence, places), places
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:

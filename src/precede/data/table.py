@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from precede.arrays import FloatArray, IntArray
-from precede.data.kinds import NUMBER, ColumnKind
+from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.data.kinds import NUMBER, ColumnKind, indicator_places
 from precede.data.missing import Gaps, complete, gaps_of
 
 
@@ -31,6 +31,8 @@ class Table:
         What each column holds; numbers where nothing is said. A column of words holds the places of its levels.
     gaps : Gaps, optional
         Where cells were missing, with the moments that linear scores use; ``values`` then has drawn values there.
+    targets : (n_samples, n_variables) bool array, optional
+        True where a variable was set by an intervention in a row, whatever its causes.
     """
 
     values: FloatArray
@@ -39,6 +41,7 @@ class Table:
     remarks: tuple[str, ...] = ()
     kinds: tuple[ColumnKind, ...] = ()
     gaps: Gaps | None = None
+    targets: BoolArray | None = None
 
     def __post_init__(self) -> None:
         if not self.kinds:
@@ -55,20 +58,35 @@ class Table:
     def with_rows(self, rows: IntArray, rng: np.random.Generator) -> Table:
         """The table of some rows, any of them several times; missing cells are drawn anew (multiple imputation)."""
         values = self.values[rows]
+        targets = None if self.targets is None else self.targets[rows]
+        table = Table(values, self.names, self.labelled, kinds=self.kinds, targets=targets)
         if self.gaps is None:
-            return Table(values, self.names, self.labelled, kinds=self.kinds)
+            return table
         values[self.gaps.mask[rows]] = np.nan
-        return filled_table(Table(values, self.names, self.labelled, kinds=self.kinds), self.gaps.how, rng)
+        return filled_table(table, self.gaps.how, rng)
 
     def with_columns(self, kept: list[int]) -> Table:
-        """The table of some columns."""
-        values, kinds = self.values[:, kept], tuple(self.kinds[k] for k in kept)
-        gaps = None
-        if self.gaps is not None and self.gaps.mask[:, kept].any():
-            holed = np.where(self.gaps.mask[:, kept], np.nan, values)
-            gaps = gaps_of(holed, kinds, self.gaps.how)
+        """The table of some columns; the moments are those of all, as far as they concern these."""
+        return self.rearranged(np.arange(self.n_samples), np.array(kept, dtype=np.int64))
+
+    def rearranged(self, rows: IntArray, places: IntArray) -> Table:
+        """The table with its rows and columns in another sequence, whatever belongs to them included."""
+        values = self.values[np.ix_(rows, places)]
         values.flags.writeable = False
-        return Table(values, tuple(self.names[k] for k in kept), self.labelled, self.remarks, kinds, gaps)
+        gaps = self.gaps
+        if gaps is not None:
+            blocks = indicator_places(self.kinds)
+            columns = [c for k in places for c in range(blocks[k].start, blocks[k].stop)]
+            mask, matrix = gaps.mask[np.ix_(rows, places)], gaps.covariance[np.ix_(columns, columns)]
+            gaps = replace(gaps, mask=mask, covariance=matrix, mean=gaps.mean[columns]) if mask.any() else None
+        return replace(
+            self,
+            values=values,
+            names=tuple(self.names[k] for k in places),
+            kinds=tuple(self.kinds[k] for k in places),
+            gaps=gaps,
+            targets=None if self.targets is None else self.targets[np.ix_(rows, places)],
+        )
 
 
 def filled_table(table: Table, how: str, rng: np.random.Generator) -> Table:
@@ -76,4 +94,4 @@ def filled_table(table: Table, how: str, rng: np.random.Generator) -> Table:
     gaps = gaps_of(table.values, table.kinds, how)
     values = complete(table.values, table.kinds, gaps, rng)
     values.flags.writeable = False
-    return Table(values, table.names, table.labelled, table.remarks, table.kinds, gaps)
+    return replace(table, values=values, gaps=gaps)
