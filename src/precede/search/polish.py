@@ -40,9 +40,9 @@ def polish(
     Where the score says what single moves are worth (:meth:`OrderScore.moves`), compiled code takes one variable after
     another through the order (:mod:`precede.search.local`). Else each sweep judges all moves in a batch.
 
-    A restart first makes random moves that leave the score as it is (a score that identifies only the CPDAG has very
-    many), then puts some variables in at random: from two to a fifth of them, fewer more often. The climb goes on from
-    there, and the next restart from where it ends if that is no worse.
+    A climb also makes random moves that leave the score as it is (a score that identifies only the CPDAG has very
+    many). A restart puts some variables in at random: from two to a fifth of them, fewer more often. The climb goes on
+    from there, and the next restart from where it ends if that is no worse.
 
     Parameters
     ----------

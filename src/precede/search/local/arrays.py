@@ -26,7 +26,7 @@ class Arrays(NamedTuple):
     counters: Array  # int64, see below
     about: Array  # (capacity, 6 + d / 64) int64: VARIABLE, N_MEMBERS, N_RIVALS, START, DROP, KEY, bits of RELEVANT
     value: Array  # (capacity,) float64: scores
-    pool: Array  # int32: of each state the members, ascending, then the rivals
+    pool: Array  # int16: of each state the members, ascending, then the rivals
     slots: Array  # int64: hash table of states, -1 where empty
 
 
@@ -42,7 +42,7 @@ N_STATES, POOL_USED, WORK, PAUSE_AT, SINCE_GAIN, AT, N_MOVES, RANDOM = range(8)
 MAX_PARENTS, IS_TABLED, IS_NATIVE, IS_CONSTRAINED, ASKED, ASKED_SIZE, ASKED_SLOT, ASKED_DROP = range(8, 16)
 N_COUNTERS = 16
 
-SETTLE, BOUNDS, CLIMB, WANDER, INSERT, REHASH, STORE = range(7)
+SETTLE, BOUNDS, CLIMB, INSERT, REHASH, STORE = range(6)
 """Tasks of :func:`precede.search.local.walk.run`."""
 
 MISSING, FULL, PAUSED, DONE = -1, -2, -3, -4

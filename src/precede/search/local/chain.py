@@ -23,7 +23,7 @@ FIRST_CAPACITY = 2**12
 POOL_PER_STATE = 32
 """Members and rivals that a state is expected to have."""
 
-MOST_BYTES = 2**30
+MOST_BYTES = 2**29
 """States are forgotten and made anew when they take more than this."""
 
 PAUSE_AFTER = 10_000_000
@@ -87,7 +87,7 @@ class Chain:
         self.arrays.whole[at.ORDER] = order
         if not self._run(at.SETTLE):
             return False
-        finished = self._climb(at.CLIMB)
+        finished = self._climb()
         self._settle_anew()
         if self.total() > self.best + self._tolerance:
             self.best, self.best_order = self.total(), self.order.copy()
@@ -96,7 +96,7 @@ class Chain:
     def restart(self) -> bool:
         """Shake and climb; go on from there if it is no worse than before, else go back."""
         before, order = self.total(), self.order.copy()
-        finished = self._climb(at.WANDER) and self.climb_from(self.constraints.nearest_order(self._shaken()))
+        finished = self.climb_from(self.constraints.nearest_order(self._shaken()))
         if finished and self.total() < before - self._tolerance:
             self.arrays.whole[at.ORDER] = order
             finished = self._run(at.SETTLE)
@@ -140,11 +140,11 @@ class Chain:
     def _tolerance(self) -> float:
         return float(self.arrays.numbers[at.TOLERANCE])
 
-    def _climb(self, task: int) -> bool:
+    def _climb(self) -> bool:
         counters = self.arrays.counters
         counters[at.SINCE_GAIN] = counters[at.AT] = 0
         self.arrays.whole[at.SEQUENCE] = self._rng.permutation(self.n_variables)
-        return self._run(task)
+        return self._run(at.CLIMB)
 
     def _settle_anew(self) -> None:
         """States as they are without the way there, which is what the score itself says of an order.
@@ -195,24 +195,25 @@ class Chain:
             elif answer == at.MISSING:
                 with self._lock:
                     self._supply(task, n)
-            if task in (at.CLIMB, at.WANDER) and self.deadline.passed():
+            if task == at.CLIMB and self.deadline.passed():
                 return False
 
     def _make_room(self, task: int, n: int) -> None:
         s = self.arrays
-        capacity = 2 * len(s.value)
-        if capacity * (s.about.itemsize * s.about.shape[1] + 8 + 4 * POOL_PER_STATE + 16) <= MOST_BYTES:
+        if 2 * (s.about.nbytes + s.value.nbytes + s.pool.nbytes + s.slots.nbytes) <= MOST_BYTES:
+            if s.counters[at.N_STATES] < len(s.value):
+                self.arrays = s._replace(pool=_lengthened(s.pool, 2 * len(s.pool)))
+                return
             self.arrays = s._replace(
-                about=_lengthened(s.about, capacity),
-                value=_lengthened(s.value, capacity),
-                pool=_lengthened(s.pool, POOL_PER_STATE * capacity),
-                slots=np.full(2 * capacity, -1, dtype=np.int64),
+                about=_lengthened(s.about, 2 * len(s.about)),
+                value=_lengthened(s.value, 2 * len(s.value)),
+                slots=np.full(2 * len(s.slots), -1, dtype=np.int64),
             )
             run(self.arrays, at.REHASH, 0)
             return
         s.counters[at.N_STATES] = s.counters[at.POOL_USED] = 0
         s.slots[:] = -1
-        if task in (at.CLIMB, at.WANDER, at.INSERT):  # the states of the order were forgotten with the others
+        if task in (at.CLIMB, at.INSERT):  # the states of the order were forgotten with the others
             self._run(at.SETTLE, n)
 
     def _supply(self, task: int, n: int) -> None:
@@ -260,7 +261,7 @@ def _allocate(moves: LocalMoves, d: int, constraints: Constraints, seed: int) ->
     return Arrays(
         square, edges, table, place, real, whole, numbers, counters,
         np.zeros((FIRST_CAPACITY, at.RELEVANT + words), dtype=np.int64), np.zeros(FIRST_CAPACITY),
-        np.zeros(POOL_PER_STATE * FIRST_CAPACITY, dtype=np.int32), np.full(2 * FIRST_CAPACITY, -1, dtype=np.int64),
+        np.zeros(POOL_PER_STATE * FIRST_CAPACITY, dtype=np.int16), np.full(2 * FIRST_CAPACITY, -1, dtype=np.int64),
     )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ ARRAYS = cast(Any, types.NamedTuple)(
     [
         _array(types.float64, 3), _array(types.boolean, 3), _array(types.float64, 2), _array(types.int64, 2),
         _array(types.float64, 2), _array(types.int64, 2), _array(types.float64, 1), _array(types.int64, 1),
-        _array(types.int64, 2), _array(types.float64, 1), _array(types.int32, 1), _array(types.int64, 1),
+        _array(types.int64, 2), _array(types.float64, 1), _array(types.int16, 1), _array(types.int64, 1),
     ],
     Arrays,
 )  # fmt: skip

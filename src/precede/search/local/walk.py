@@ -122,8 +122,8 @@ def put(s: Arrays, v: int, q: int) -> None:
 
 
 @inlined
-def climb(s: Arrays, n: int, once: bool) -> int:
-    """Move variables in sequence, again and again, until none gains, or each once."""
+def climb(s: Arrays, n: int) -> int:
+    """Move variables in sequence, again and again, until none gains."""
     c = s.counters
     while c[at.SINCE_GAIN] < n:
         v = s.whole[at.SEQUENCE, c[at.AT] % n]
@@ -133,7 +133,7 @@ def climb(s: Arrays, n: int, once: bool) -> int:
         gained = s.real[at.GAIN, q] > s.numbers[at.TOLERANCE]
         put(s, v, q)
         c[at.AT] += 1
-        c[at.SINCE_GAIN] = 0 if gained and not once else c[at.SINCE_GAIN] + 1
+        c[at.SINCE_GAIN] = 0 if gained else c[at.SINCE_GAIN] + 1
         if c[at.WORK] > c[at.PAUSE_AT]:
             c[at.WORK] = 0
             return at.PAUSED
@@ -145,8 +145,8 @@ def run(s: Arrays, task: int, n: int) -> int:
     """Do a task of :mod:`precede.search.local.arrays`; DONE, or why not."""
     c, order, position, states = s.counters, s.whole[at.ORDER], s.whole[at.POSITION], s.whole[at.STATE]
     d = len(order)
-    if task in (at.CLIMB, at.WANDER):
-        return climb(s, n, task == at.WANDER)
+    if task == at.CLIMB:
+        return climb(s, n)
     if task in (at.SETTLE, at.BOUNDS):  # states of the first n variables of the order; or scores given all the others
         for v in range(d):
             position[v] = d if task == at.SETTLE else 0
