@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal, TypeVar
 
+from precede.deadline import Deadline
 from precede.diagnostics.better_than_chance import check_independences, check_prediction
 from precede.diagnostics.check import Check
 from precede.diagnostics.data_checks import (
@@ -46,6 +47,9 @@ CHECKS: tuple[Callable[[Learned], Check | None], ...] = (
 )
 """In the sequence of the report. A check returns None where it has nothing to say."""
 
+CHECKS_SHARE = 0.5
+"""The checks may take this share of the time limit, after the search."""
+
 OF_NUMBERS = (
     check_independences,
     check_prediction,
@@ -83,7 +87,7 @@ def diagnose(learned: Learned, depth: bool | Literal["quick"] = True) -> Diagnos
     remarks = remarks_on(learned)
     if not depth:
         return Diagnostics(learned.reported, learned.assumptions, remarks)
-    run = _Sheltered()
+    run = _Sheltered(Deadline(None if learned.max_time is None else CHECKS_SHARE * learned.max_time))
     edges = run("the reading of the edges", lambda: read_edges(learned)) or ()
     wanted = [check for check in CHECKS if not (learned.levels and check in OF_NUMBERS)]
     influence = run("the check of influence", lambda: check_influence(learned, edges)) if edges else None
@@ -104,14 +108,19 @@ def diagnose(learned: Learned, depth: bool | Literal["quick"] = True) -> Diagnos
 
 
 class _Sheltered:
-    """Call functions whose failure must not cost the result; Ctrl-C skips what is left."""
+    """Call functions whose failure must not cost the result; Ctrl-C and the deadline skip what is left."""
 
-    def __init__(self) -> None:
+    def __init__(self, deadline: Deadline) -> None:
         self.remarks: list[Remark] = []
+        self._deadline = deadline
         self._interrupted = False
 
     def __call__(self, what: str, work: Callable[[], T]) -> T | None:
         if self._interrupted:
+            return None
+        if self._deadline.passed():
+            self._interrupted = True
+            self._say(f"The time limit ended the checks before {what}: what is not said here was not looked at.")
             return None
         try:
             return work()

@@ -147,7 +147,7 @@ class OrderSearch:
     ) -> None:
         self.score, self.constraints, self.settings = score, constraints, settings
         self.rng, self.deadline, self.pretrained = rng, deadline, pretrained
-        self.trainer = Trainer(score, values, settings.training, constraints, rng, pretrained)
+        self._values = values
         self._starts: dict[str, tuple[IntArray, float]] = {}
         self._best: tuple[IntArray, float] | None = None
         self._policy_score: float | None = None
@@ -159,12 +159,13 @@ class OrderSearch:
         """Search, with observers of the training, and a checkpoint to save it to and go on from."""
         settings = self.settings
         self._phase(self._greedy)
+        self.trainer = Trainer(self.score, self._values, settings.training, self.constraints, self.rng, self.pretrained)
         if self.pretrained is not None:
-            self._phase(self._first_look)
+            self._first_look()
             if settings.polish:
                 self._phase(self._polish)
         records = [] if checkpoint is None else checkpoint.load_into(self.trainer)
-        if settings.training.n_iterations:
+        if settings.training.n_iterations and not (self.pretrained is not None and self.deadline.passed()):
             records += self._train([*observers, *([] if checkpoint is None else [checkpoint])])
         if self.pretrained is None:
             self._policy_order = self.trainer.best_order

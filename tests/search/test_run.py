@@ -1,0 +1,106 @@
+"""The whole search: never worse than what was scored, whatever cuts it short."""
+
+import json
+import os
+import signal
+
+import numpy as np
+import pytest
+
+from precede import CORL, simulate
+from precede.deadline import Deadline
+from precede.scores.linear import LinearScore
+from precede.scores.nongaussian import NonGaussianScore
+
+QUICK = {"n_iterations": 20, "batch_size": 8, "random_state": 0, "verbose": False, "diagnose": False}
+
+
+def data(d: int = 6, **options):
+    return simulate(n_variables=d, degree=2, n_samples=200, random_state=3, **options).data
+
+
+class Interrupting(LinearScore):
+    """Somebody presses Ctrl-C while the score is asked for the k-th time."""
+
+    def __init__(self, values, k: int):
+        super().__init__(values)
+        self.left = k
+
+    def count(self) -> None:
+        self.left -= 1
+        if self.left == 0:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def terms(self, orders):
+        self.count()
+        return super().terms(orders)
+
+    def insertion_sums(self, order):
+        self.count()
+        return super().insertion_sums(order)
+
+    def bounds(self):
+        self.count()
+        return super().bounds()
+
+
+@pytest.mark.parametrize("options", [{}, {"pretrained": None}, {"polish": False}], ids=["default", "scratch", "alone"])
+def test_an_interrupt_at_any_moment_keeps_the_best_order_known(options):
+    table = data()
+    greedy = LinearScore(table.to_numpy())
+    greedy_score = None
+    uninterrupted = 0
+    for k in [*range(1, 12), 15, 20, 25, 200]:
+        score = Interrupting(table.to_numpy(), k)
+        before = signal.getsignal(signal.SIGINT)
+        model = CORL(score, **{**QUICK, **options}).fit(table)
+        assert signal.getsignal(signal.SIGINT) is before
+        search = model.diagnostics_["search"]
+        json.dumps(search, allow_nan=False)
+        assert search["interrupted"] == (score.left <= 0)
+        uninterrupted += not search["interrupted"]
+        assert np.isfinite(model.score_)
+        order = np.array([table.columns.get_loc(name) for name in model.causal_order_])
+        assert greedy.score_of(order) == pytest.approx(model.score_)
+        greedy_score = search.get("greedy_score", greedy_score)
+        if greedy_score is not None and options.get("polish", True):
+            assert model.score_ >= greedy_score - 1e-9 * abs(greedy_score)
+    assert uninterrupted
+
+
+def test_never_worse_than_any_order_that_was_scored():
+    """More iterations never give a worse result: the greedy order and the first look are polished too."""
+    table = data(12, sem="lingam")
+    options = {**QUICK, "score": "nongaussian", "patience": None}
+    scores = [CORL(**{**options, "n_iterations": n}).fit(table).score_ for n in (1, 10, 30)]
+    assert scores == sorted(scores)
+    found = CORL(**options).fit(table).diagnostics_["search"]
+    assert found["best_score"] >= max(found["greedy_score"], found["policy_score"])
+    scratch = CORL(**options, pretrained=None).fit(table).diagnostics_["search"]
+    assert scratch["best_score"] >= max(scratch["greedy_score"], scratch["policy_score"])
+
+
+def test_the_record_adds_up():
+    table = data(10, sem="lingam")
+    found = CORL("nongaussian", **QUICK).fit(table).diagnostics_["search"]
+    start = max(found["greedy_score"], NonGaussianScore(table.to_numpy()).score_of(np.array(found["policy_order"])))
+    assert start + found["polish_gain"] + found["rl_gain"] == pytest.approx(found["best_score"], rel=1e-9)
+    assert found["rl_gain"] >= 0
+    assert not found["out_of_time"]
+
+
+def test_time_over_before_anything_is_learned():
+    found = CORL("nongaussian", max_time=1e-6, **QUICK).fit(data()).diagnostics_["search"]
+    assert found["out_of_time"]
+    assert found["iterations"] == 0
+    assert np.isfinite(found["best_score"])
+
+
+def test_one_deadline_for_score_search_and_greedy(monkeypatch):
+    """The clock is looked at in every phase: a long one takes nothing from the limit's hold on the next."""
+    seconds = iter(range(10_000))
+    monkeypatch.setattr("precede.discovery.Deadline", lambda limit: Deadline(limit, clock=lambda: float(next(seconds))))
+    for limit in (1.0, 30.0, 100.0):
+        found = CORL("nongaussian", max_time=limit, n_restarts=1000, **{**QUICK, "n_iterations": 10_000}).fit(data())
+        assert found.diagnostics_["search"]["out_of_time"]
+        assert found.diagnostics_["search"]["seconds"] < limit + 60  # ticks: every look is one
