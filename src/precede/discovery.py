@@ -155,7 +155,7 @@ class CORL(CausalEstimator):
     """
 
     _policy_: TrainedPolicy | None
-    _takes_categories = True  # its score has the last word
+    _takes_categories = _takes_interventions = True  # its score has the last word
 
     def __init__(
         self,
@@ -305,6 +305,7 @@ class CORL(CausalEstimator):
             edges, order = member.edges, member.order
             weights = weigh(edges, order, table, score)
             names = table.names
+            diagnostics["told_directions"] = [[names[i], names[j]] for i, j in np.argwhere(score.told(edges))]
             diagnostics["chosen_directions"] = [[names[i], names[j], why] for (i, j), why in member.chosen.items()]
         search = found.record.to_dict()
         diagnostics |= {"score": score.name, "identifies": score.identifies, "search": search}
@@ -321,7 +322,7 @@ class CORL(CausalEstimator):
         return choose_member(
             edges,
             found.order,
-            constraints,
+            constraints.with_precedences(score.told(edges)),
             table.values if score.assumes.linear else None,
             None if wish is None else np.array(wish, dtype=np.int64),
         )

@@ -21,8 +21,9 @@ from precede.diagnostics import Diagnostics, Learned
 from precede.diagnostics import diagnose as diagnosed
 from precede.diagnostics.method_assumptions import assumptions_of_method, identified_under
 from precede.effects import sample_of
+from precede.errors import OptionError
 from precede.graph import CausalGraph
-from precede.graph.equivalence import cpdag
+from precede.graph.equivalence import class_of
 from precede.knowledge import constraints_over
 from precede.lazy import pandas as pd
 from precede.options import check_options
@@ -113,7 +114,9 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
     n_features_in_: int
     feature_names_in_: Any
     _places_: IntArray
+    _targets_: BoolArray | None
     _takes_categories: ClassVar[bool] = False
+    _takes_interventions: ClassVar[bool] = False
 
     def _check_together(self) -> None:
         """Refuse options that are fine one by one but not together; each by itself is checked by its declaration."""
@@ -132,7 +135,7 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
     def _learn(self, table: Table) -> Findings:
         """Learn from a checked matrix; must not modify it."""
 
-    def fit(self, X: Any, y: None = None) -> Self:
+    def fit(self, X: Any, y: None = None, interventions: Any = None) -> Self:
         """Learn the causal graph of the columns of ``X``.
 
         Parameters
@@ -141,10 +144,14 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
             Never modified.
         y : None
             Ignored, for scikit-learn.
+        interventions : column name, sequence or matrix, optional
+            Which variables were set in which rows, whatever their causes (see :func:`precede.load_table`).
         """
         check_options(type(self), self.get_params(deep=False))
         self._check_together()
-        table = load_table(X)
+        table = load_table(X, interventions=interventions)
+        if table.targets is not None and not self._takes_interventions:
+            raise OptionError(f"this method ({type(self).__name__}) does not take interventions: 'corl' does.")
         if not self._takes_categories:
             refuse_categories(table.names, table.kinds, f"this method ({type(self).__name__})")
         sorted_table, places = canonical(table, columns=self._columns_by_name, rows=self._rows_by_value)
@@ -230,6 +237,7 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
     def _store(self, table: Table, findings: Findings) -> None:
         graph = CausalGraph.from_matrix(findings.adjacency, findings.weights, findings.order, table.names)
         self.graph_ = replace(graph, sample=sample_of(table.values))
+        self._targets_ = None if table.targets is None else np.unique(table.targets, axis=0)
         self.score_ = float(findings.score)
         self.history_ = pd.DataFrame(findings.history)
         self.n_features_in_ = len(table.names)
@@ -282,6 +290,9 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
     def cpdag_(self) -> pd.DataFrame:
         """Equivalence class of the graph: 1 at both ``[i, j]`` and ``[j, i]`` where the edge could point either way.
 
+        With interventions, the interventional class.
+
         It is all that a score with ``diagnostics_["identifies"] == "cpdag"`` can tell.
         """
-        return pd.DataFrame(cpdag(self.graph_.edges), index=self.graph_.names, columns=self.graph_.names)
+        pattern = class_of(self.graph_.edges, self._targets_)
+        return pd.DataFrame(pattern, index=self.graph_.names, columns=self.graph_.names)

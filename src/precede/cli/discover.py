@@ -17,6 +17,7 @@ from precede.cli.terminal import (
     AsJson,
     DataFile,
     Debug,
+    Interventions,
     LeaveOut,
     Missing,
     Na,
@@ -61,6 +62,7 @@ def discover(
     leave_out: LeaveOut = None,
     types: Types = None,
     na: Na = None,
+    interventions: Interventions = None,
     max_time: Annotated[float | None, typer.Option(help="Seconds for the score and the search.")] = None,
     checkpoint: Annotated[Path | None, typer.Option(help="File that training is saved to every few seconds.")] = None,
     resume: Annotated[
@@ -106,7 +108,7 @@ def discover(
         if not stability and model.diagnose:
             model.diagnose = "quick"
         truth = load_sachs().graph if data == SACHS else None
-        table = read_table(data, missing, leave_out, types, na)
+        table = read_table(data, missing, leave_out, types, na, interventions)
         course.enter_context(_only_user(out))
         model.fit(table)
         # before the bootstrap: Ctrl-C there costs no fit

@@ -46,6 +46,9 @@ Types = Annotated[
         "high, as name=small<medium<large; may be given again.",
     ),
 ]
+Interventions = Annotated[
+    str | None, typer.Option("--interventions", help="Column that names the variable that was set in a row, if any.")
+]
 Na = Annotated[
     list[str] | None, typer.Option("--na", help="A text that stands for a missing value; may be given again.")
 ]
@@ -165,6 +168,7 @@ def read_table(
     leave_out: list[str] | None,
     types: list[str] | None = None,
     na: list[str] | None = None,
+    interventions: str | None = None,
 ) -> Table:
     """The table that a command is given."""
     from precede.data.columns import NA_MARKERS
@@ -172,7 +176,7 @@ def read_table(
     from precede.data.load import load_table
 
     source = load_sachs().data if data == SACHS else data
-    return load_table(source, missing, leave_out or (), _kinds(types or []), (*NA_MARKERS, *(na or ())))
+    return load_table(source, missing, leave_out or (), _kinds(types or []), (*NA_MARKERS, *(na or ())), interventions)
 
 
 def _kinds(pairs: list[str]) -> dict[Hashable, str | Sequence[Hashable]]:

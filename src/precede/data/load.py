@@ -23,6 +23,7 @@ from precede.data.checks import (
     relabelled,
 )
 from precede.data.columns import NA_MARKERS, Columns, frame_to_columns
+from precede.data.interventions import read_targets, remark_on_targets
 from precede.data.kinds import Types, kinds_of, remark_on
 from precede.data.missing import check_gaps, mean_filled, remarks_on_gaps
 from precede.data.read import Numbers, read_file
@@ -56,6 +57,7 @@ def load_table(
     leave_out: str | Sequence[Hashable] = (),
     types: Types | None = None,
     na: Collection[str] = NA_MARKERS,
+    interventions: Any = None,
 ) -> Table:
     """Check and label a data set.
 
@@ -77,6 +79,10 @@ def load_table(
         "categorical", or a list of the levels of an ordinal column from low to high.
     na : collection of str
         Texts that stand for a missing value.
+    interventions : column name, sequence or matrix, optional
+        Which variables were set in which rows, whatever their causes: the name of a column (which is then no variable),
+        a sequence with the name or names for each row (nothing where nothing was set), or a matrix of 0 and 1. Where it
+        is not known what was set, leave the column in the table and say that it is a root (``Knowledge(roots=...)``).
 
     Returns
     -------
@@ -107,17 +113,46 @@ def load_table(
     leave_out = [leave_out] if isinstance(leave_out, str) else list(leave_out)  # an Index has no truth value
     types = {} if types is None else dict(types)
     if isinstance(source, Table):  # checked before
-        return _chosen(source, leave_out, types)
+        return _with_targets(_chosen(source, leave_out, types), interventions)
     if not isinstance(source, str | os.PathLike):
-        return _table(source, missing, [], leave_out, types, na)
+        source, targets = _split_targets(source, interventions)
+        return _with_targets(_table(source, missing, [], leave_out, types, na), targets)
     path = Path(source)
     frame, remarks = read_file(path, na)
     for remark in remarks:
         logger.warning(remark)  # nobody asked for it
     try:
-        return _table(frame, missing, remarks, leave_out, types, na)
+        rest, targets = _split_targets(frame, interventions)
+        return _with_targets(_table(rest, missing, remarks, leave_out, types, na), targets)
     except DataError as error:
         raise DataError(f"{path.name}: {error}") from None
+
+
+def _split_targets(source: Any, interventions: Any) -> tuple[Any, Any]:
+    """The data without the column that names targets, and that column."""
+    if not isinstance(interventions, str):
+        return source, interventions
+    if isinstance(source, Numbers):
+        raise DataError(
+            f"column {interventions!r} holds numbers: interventions are named by the variable that was set."
+        )
+    if type(source).__module__.partition(".")[0] in ("polars", "pyarrow"):
+        source = _columnar_frame(source)
+    if not isinstance(source, pd.DataFrame) or interventions not in source.columns:
+        columns = listed(getattr(source, "columns", ()), 20)
+        raise DataError(f"interventions names {interventions!r}, which is no column; the columns are {columns}.")
+    return source.drop(columns=interventions), source[interventions].tolist()
+
+
+def _with_targets(table: Table, interventions: Any) -> Table:
+    if interventions is None:
+        return table
+    if isinstance(interventions, str):
+        raise DataError(f"interventions={interventions!r}: name the column when the table is read.")
+    targets = read_targets(interventions, table.n_samples, table.names)
+    if not targets.any():
+        return table
+    return replace(table, targets=targets, remarks=(*table.remarks, remark_on_targets(targets, table.names)))
 
 
 def _table(

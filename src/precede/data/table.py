@@ -65,6 +65,10 @@ class Table:
         values[self.gaps.mask[rows]] = np.nan
         return filled_table(table, self.gaps.how, rng)
 
+    def only(self, rows: BoolArray) -> Table:
+        """Some rows as they are, draws in gaps included, without their interventions."""
+        return Table(self.values[rows], self.names, self.labelled, kinds=self.kinds)
+
     def with_columns(self, kept: list[int]) -> Table:
         """The table of some columns; the moments are those of all, as far as they concern these."""
         return self.rearranged(np.arange(self.n_samples), np.array(kept, dtype=np.int64))

@@ -8,7 +8,7 @@ from precede.arrays import BoolArray
 from precede.diagnostics.check import Check, Level, counted, some
 from precede.diagnostics.learned import Learned
 from precede.diagnostics.record import Direction
-from precede.graph.equivalence import cpdag
+from precede.graph.equivalence import class_of
 
 
 def stepped_columns(learned: Learned) -> BoolArray:
@@ -22,7 +22,7 @@ def edge_directions(learned: Learned) -> dict[tuple[int, int], Direction]:
     An edge that conditional independences or background knowledge direct is told by any score. The others are told
     only by a score that identifies more than the class, between columns that are what it takes them for.
     """
-    pattern = cpdag(learned.edges)
+    pattern = class_of(learned.edges, learned.table.targets)
     fixed = np.zeros_like(learned.edges)
     if learned.constraints is not None:
         fixed = learned.constraints.before | learned.constraints.required
@@ -41,7 +41,7 @@ def edge_directions(learned: Learned) -> dict[tuple[int, int], Direction]:
 def check_identifiability(learned: Learned) -> Check:
     """Which edges could be turned round without changing what the data say."""
     name = "identifiability"
-    pattern = cpdag(learned.edges)
+    pattern = class_of(learned.edges, learned.table.targets)
     loose = [(int(i), int(j)) for i, j in np.argwhere(learned.edges & (pattern.T == 1))]  # transposed: either way
     details = {"undirected": learned.edge_names(loose)}
     n = learned.n_edges

@@ -131,3 +131,38 @@ def _may_come_last(marks: BoolArray, x: int) -> bool:
 def _meet(left: BoolArray, right: BoolArray) -> BoolArray:
     """Boolean matrix product: ``[i, j]`` when some k has ``left[i, k]`` and ``right[k, j]``."""
     return np.asarray(left.astype(np.float32) @ right.astype(np.float32) > 0)
+
+
+def told_by_targets(edges: BoolArray, targets: BoolArray) -> BoolArray:
+    """Edges of a DAG whose direction v-structures and interventions tell together (Hauser and Bühlmann 2012).
+
+    An intervention that set one end of an edge and not the other directs it.
+
+    Parameters
+    ----------
+    edges : (n_variables, n_variables) bool array
+    targets : (n_settings, n_variables) bool array
+        What was set, in each row or in each kind of row.
+
+    Examples
+    --------
+    >>> chain = np.array([[False, True, False], [False, False, True], [False, False, False]])
+    >>> told_by_targets(chain, np.array([[False, False, False], [False, True, False]])).astype(int)
+    array([[0, 1, 0],
+           [0, 0, 1],
+           [0, 0, 0]])
+    """
+    pattern = cpdag(edges) != 0
+    directed = pattern & ~pattern.T  # transposed: not the other way as well
+    for setting in np.unique(targets, axis=0):
+        directed |= edges & (setting[:, None] != setting[None, :])
+    told: BoolArray = meek_closure(edges | edges.T, directed) & edges
+    return told
+
+
+def class_of(edges: BoolArray, targets: BoolArray | None = None) -> IntArray:
+    """:func:`cpdag`, with what interventions tell beyond it."""
+    pattern = cpdag(edges)
+    if targets is not None:
+        pattern[told_by_targets(edges, targets).T] = 0  # transposed: the other direction is ruled out
+    return pattern

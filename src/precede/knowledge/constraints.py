@@ -32,6 +32,10 @@ class Constraints:
         nothing = np.zeros((n_variables, n_variables), dtype=bool)
         return cls(nothing, ~np.eye(n_variables, dtype=bool), nothing)
 
+    def with_precedences(self, edges: BoolArray) -> Constraints:
+        """The same, and every edge of a graph that agrees with it as a precedence."""
+        return Constraints(self.required, self.allowed, ancestors(self.before | edges)) if edges.any() else self
+
     def apply(self, edges: BoolArray) -> BoolArray:
         """Drop what is forbidden, add what is required."""
         result: BoolArray = (edges & self.allowed) | self.required

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+import numpy as np
+
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.load import Table
 from precede.errors import OptionError
@@ -80,7 +82,7 @@ def order_to_graph(
 def weigh(edges: BoolArray, order: IntArray, table: Table, score: OrderScore) -> FloatArray:
     """Weights of the edges of a graph that agrees with an order: linear ones, by level, or strengths of curves."""
     if score.assumes.mechanism == "levels":
-        return LevelRegression(moments_of(table).covariance, table.kinds, edges).weights()
+        return np.asarray(sum(part.weights() for part in _level_regressions(table, edges)))
     if score.assumes.linear:
         return regression_on(regularised(moments_of(table).covariance), edges, order)
     return prune_by_gam(table.values, edges, required=edges, test="f").strengths
@@ -88,4 +90,16 @@ def weigh(edges: BoolArray, order: IntArray, table: Table, score: OrderScore) ->
 
 def effects_by_level(table: Table, edges: BoolArray) -> list[dict[str, Any]]:
     """Effects of and on each level of the categories, JSON-ready (see :mod:`precede.pruning.levels`)."""
-    return LevelRegression(moments_of(table).covariance, table.kinds, edges).effects(table.names)
+    return [effect for part in _level_regressions(table, edges) for effect in part.effects(table.names)]
+
+
+def _level_regressions(table: Table, edges: BoolArray) -> list[LevelRegression]:
+    """One regression, or with interventions one for the effects that share the rows in which they were not set."""
+    if table.targets is None:
+        return [LevelRegression(moments_of(table).covariance, table.kinds, edges)]
+    settings, which = np.unique(table.targets, axis=1, return_inverse=True)
+    parts = []
+    for k in range(settings.shape[1]):
+        matrix = moments_of(table.only(~settings[:, k])).covariance
+        parts.append(LevelRegression(matrix, table.kinds, edges & (np.ravel(which) == k)))
+    return parts

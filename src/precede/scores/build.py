@@ -78,6 +78,10 @@ def build_score(
     if noise != "auto" and noise not in NOISES[name]:
         able = [other for other, noises in NOISES.items() if noise in noises]
         raise OptionError(f"score={name!r} does not take noise={noise!r}: {listed(able)} do.")
+    if table.targets is not None:
+        from precede.scores.interventional import interventional_score  # here: it comes with compiled code
+
+        return interventional_score(name, table, constraints)
     if name not in KIND_SCORES:
         refuse_categories(table.names, table.kinds, f"score={name!r}")
     values, moments = table.values, None if table.gaps is None else moments_of(table)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from precede.data.kinds import ColumnKind
 from precede.data.load import Table
 from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
 from precede.scores.protocol import OrderScore
+
+if TYPE_CHECKING:
+    from precede.scores.grow_shrink import GrowShrinkScore
 
 KindScoreName = Literal["discrete-bic", "bdeu", "degenerate-gaussian", "conditional-gaussian"]
 KIND_SCORES: tuple[KindScoreName, ...] = get_args(KindScoreName)
@@ -64,18 +67,25 @@ def score_for(kinds: Sequence[ColumnKind]) -> tuple[KindScoreName, str] | None:
 
 def build_by_kind(name: KindScoreName, table: Table, constraints: Constraints) -> OrderScore:
     """Build a score of columns with levels."""
+    return families_of(name, table, constraints)
+
+
+def families_of(
+    name: KindScoreName, table: Table, constraints: Constraints, *, penalty: float = 1.0
+) -> GrowShrinkScore:
+    """The same, with a penalty, and known to be one of families."""
     # imported here, so that nobody else waits for a compiler
     match name:
         case "discrete-bic" | "bdeu":
             from precede.scores.discrete import discrete_score
 
             prior = PRIOR_SAMPLE_SIZE if name == "bdeu" else None
-            return discrete_score(table, sample_size=prior, constraints=constraints)
+            return discrete_score(table, penalty=penalty, sample_size=prior, constraints=constraints)
         case "degenerate-gaussian":
             from precede.scores.degenerate_gaussian import degenerate_gaussian_score
 
-            return degenerate_gaussian_score(table, constraints=constraints)
+            return degenerate_gaussian_score(table, penalty=penalty, constraints=constraints)
         case "conditional-gaussian":
             from precede.scores.conditional_gaussian import conditional_gaussian_score
 
-            return conditional_gaussian_score(table, constraints=constraints)
+            return conditional_gaussian_score(table, penalty=penalty, constraints=constraints)

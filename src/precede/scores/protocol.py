@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -135,6 +136,10 @@ class OrderScore(ABC):
     def graph(self, order: IntArray) -> BoolArray | None:
         """Best graph that agrees with an order, ``[i, j]`` means i -> j; None where pruning has to find it."""
         return None
+
+    def told(self, edges: BoolArray) -> BoolArray:
+        """Edges whose direction the score tells although it identifies the CPDAG only: none but with interventions."""
+        return np.zeros_like(edges)
 
     def quick_order(self, constraints: Constraints) -> IntArray | None:
         """A good order in milliseconds, where the score knows a way; None where it does not."""

@@ -1,0 +1,84 @@
+"""Interventional scores: each variable is explained by the rows in which it was not set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.data.table import Table
+from precede.errors import OptionError, listed
+from precede.graph.equivalence import told_by_targets
+from precede.knowledge import Constraints
+from precede.scores.by_kind import KIND_SCORES, KindScoreName, families_of
+from precede.scores.grow_shrink import FamilyScore, GrowShrinkScore
+from precede.scores.moves import ParentSet
+
+TAKES_INTERVENTIONS = ("sparse-linear", *KIND_SCORES)
+LINEAR_PENALTY = 2.0
+"""That of the sparse linear score."""
+
+
+class InterventionalFamilies:
+    """Families of each variable over its own rows: those in which it was not set (hard interventions).
+
+    Parameters
+    ----------
+    families : sequence of FamilyScore
+        One for each set of rows.
+    which : (n_variables,) int array
+        The one of each variable.
+    """
+
+    def __init__(self, families: Sequence[FamilyScore], which: IntArray) -> None:
+        self.families, self.which = families, which
+        self.n_variables = len(which)
+
+    def of(self, variable: int, parents: ParentSet) -> float:
+        """Score of a variable with these parents."""
+        return self.families[int(self.which[variable])].of(variable, parents)
+
+    def additions(self, variable: int, parents: ParentSet) -> FloatArray:
+        """Scores with one more parent each."""
+        return self.families[int(self.which[variable])].additions(variable, parents)
+
+
+class InterventionalScore(GrowShrinkScore):
+    """A score whose equivalence class is cut down by interventions.
+
+    An edge is directed where some intervention set one of its ends and not the other (Hauser and Bühlmann 2012), and
+    where that implies it.
+    """
+
+    targets: BoolArray
+
+    def told(self, edges: BoolArray) -> BoolArray:
+        """Edges of a graph whose direction every graph of the interventional class shares."""
+        return told_by_targets(edges, self.targets)
+
+
+def interventional_score(name: str, table: Table, constraints: Constraints) -> InterventionalScore:
+    """Build a score of a table with targets."""
+    if table.targets is None or name not in TAKES_INTERVENTIONS:
+        raise OptionError(f"score={name!r} does not take interventions: {listed(TAKES_INTERVENTIONS)} do.")
+    kind: KindScoreName = next((known for known in KIND_SCORES if known == name), "degenerate-gaussian")
+    penalty = LINEAR_PENALTY if name == "sparse-linear" else 1.0
+    settings, which = np.unique(table.targets, axis=1, return_inverse=True)
+    parts = [table.only(~settings[:, k]) for k in range(settings.shape[1])]
+    scores = [families_of(kind, part, constraints, penalty=penalty) for part in parts]
+    first = scores[0]
+    score = InterventionalScore(
+        InterventionalFamilies([part.local for part in scores], np.ravel(which)),
+        name,
+        assumes=first.assumes,
+        max_parents=first.max_parents,
+        exchange=first.exchange,
+        constraints=constraints,
+    )
+    score.targets = np.unique(table.targets, axis=0)
+    score.notes = [
+        "Interventions direct edges at what was set; the direction of an edge that neither they nor the CPDAG tell is "
+        "arbitrary."
+    ]
+    return score
