@@ -33,7 +33,7 @@ without = pc.CORL(**options).fit(data)
 # ``cpdag_`` has a 1 at both [i, j] and [j, i] where the edge could point either way: here along age, school, income.
 
 print(without.cpdag_.astype(int))
-print(without.diagnostics_["checks"][0]["sentence"])
+print(next(check.sentence for check in without.diagnostics_.checks if check.name == "identifiability"))
 
 # %%
 # Tiers say what comes first: neither an edge nor a path leads from a later tier to an earlier one. ``Knowledge`` also

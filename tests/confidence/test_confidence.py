@@ -82,6 +82,18 @@ def test_bad_json_gets_a_sentence(text: str) -> None:
         Confidence.from_json(text)
 
 
+@pytest.mark.parametrize("name", ["edge_probability", "n_resamples", "names", "graphs", "order_agreement", "remarks"])
+@pytest.mark.parametrize("value", [None, -1, 10**400, float("nan"), [], {}, "text", [[2.0, 0.0], [0.0, 0.0]], [None]])
+def test_damaged_json_is_read_or_refused_in_a_sentence(name: str, value: object) -> None:
+    document = json.loads(Confidence.of("ab", [np.zeros((2, 2), bool)], [np.array([1, 0])]).to_json())
+    try:
+        again = Confidence.from_json(json.dumps(document | {name: value}))
+    except PrecedeError:
+        return
+    assert again.edge_probability.to_numpy().max() <= 1
+    json.loads(again.to_json(), parse_constant=pytest.fail)
+
+
 def test_json_files(tmp_path: Path) -> None:
     found = Confidence.of([0, 1], [np.zeros((2, 2), bool)], [np.array([1, 0])], ["a remark"])
     found.to_json(tmp_path / "c.json")

@@ -148,7 +148,7 @@ class Confidence:
             raise DataError(f"the confidence has version {document.get('version')!r}; this release reads {VERSION}.")
         try:
             return cls._from_document(document)
-        except (KeyError, TypeError, ValueError, IndexError) as error:
+        except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
             raise DataError(f"the confidence's JSON is incomplete or misshapen: {error!r}.") from None
 
     @classmethod
@@ -162,9 +162,9 @@ class Confidence:
             graphs.append(FrequentGraph(CausalGraph.from_matrix(edges, names=names), int(entry["count"])))
         return cls(
             n_resamples=int(document["n_resamples"]),
-            edge_probability=_labelled(document["edge_probability"], names),
-            ancestor_probability=_labelled(document["ancestor_probability"], names),
-            order_probability=_labelled(document["order_probability"], names),
+            edge_probability=_shares(document["edge_probability"], names),
+            ancestor_probability=_shares(document["ancestor_probability"], names),
+            order_probability=_shares(document["order_probability"], names),
             order_agreement=float(document["order_agreement"]),
             graphs=tuple(graphs),
             remarks=tuple(map(str, document["remarks"])),
@@ -173,3 +173,11 @@ class Confidence:
 
 def _labelled(matrix: Any, names: Sequence[Hashable]) -> pd.DataFrame:
     return pd.DataFrame(np.asarray(matrix, dtype=float), index=list(names), columns=list(names))
+
+
+def _shares(matrix: Any, names: Sequence[Hashable]) -> pd.DataFrame:
+    """Shares from a file, which may hold anything."""
+    frame = _labelled(matrix, names)
+    if not ((frame.to_numpy() >= 0) & (frame.to_numpy() <= 1)).all():
+        raise ValueError("a share is a number from 0 to 1")
+    return frame
