@@ -20,6 +20,7 @@ from precede.diagnostics.data_checks import (
 )
 from precede.diagnostics.directions import check_column_kinds, check_identifiability
 from precede.diagnostics.edge_readings import draw_edges, read_edges
+from precede.diagnostics.hidden import check_hidden_causes
 from precede.diagnostics.influence import check_influence, check_outliers
 from precede.diagnostics.learned import Learned
 from precede.diagnostics.limits import remarks_on
@@ -37,6 +38,7 @@ CHECKS: tuple[Callable[[Learned], Check | None], ...] = (
     check_weak_edges,
     check_independences,
     check_prediction,
+    check_hidden_causes,
     check_outliers,
     check_var_sortability,
     check_r2_sortability,
@@ -53,6 +55,7 @@ CHECKS_SHARE = 0.5
 OF_NUMBERS = (
     check_independences,
     check_prediction,
+    check_hidden_causes,
     check_outliers,
     check_var_sortability,
     check_r2_sortability,

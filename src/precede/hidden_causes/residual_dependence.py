@@ -1,0 +1,77 @@
+"""What is left of each variable once its causes are taken away, and whether two such rests still depend.
+
+In a graph that lacks nothing, the noise of every variable is its own. A hidden common cause shows as noise that two
+variables share: between two that no edge joins already as a correlation; along an edge, where the regression has taken
+the correlation away, as dependence of higher order, which Gaussian noise does not have.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import special
+
+from precede.arrays import BoolArray, FloatArray
+from precede.falsification.curves import DEGREE, hermite_columns
+from precede.pruning.gam import fit_gam
+
+
+def residuals(values: FloatArray, edges: BoolArray) -> FloatArray:
+    """Every variable less its regression on its parents, a sum of regression splines.
+
+    Parameters
+    ----------
+    values : (n_samples, n_variables) float array
+    edges : (n_variables, n_variables) bool array
+        ``edges[i, j]`` means i -> j.
+
+    Returns
+    -------
+    residuals : (n_samples, n_variables) float array
+        Centred; of a variable without parents, the variable itself.
+    """
+    left = values - values.mean(axis=0)
+    for j in range(values.shape[1]):
+        parents = np.flatnonzero(edges[:, j])
+        if 0 < len(parents) < len(values) - 3:
+            left[:, j] = values[:, j] - fit_gam(values[:, parents], values[:, j], penalised=False).fitted
+    return np.asarray(left)
+
+
+def dependence(rests: FloatArray, edges: BoolArray) -> FloatArray:
+    r"""P-value that the rests of each pair are independent.
+
+    With the Hermite columns :math:`h_k` of the normal scores, :math:`m \sum_{kl} r(h_k(e_i), h_l(e_j))^2` is
+    chi-squared with nine degrees of freedom; beside it stands the correlation alone, with one. Twice the smaller
+    p-value is taken. Along an edge i -> j the regression has removed what is linear in j's rest: six degrees are left.
+
+    Parameters
+    ----------
+    rests : (n_samples, n_variables) float array
+        As :func:`residuals` gives them.
+    edges : (n_variables, n_variables) bool array
+
+    Returns
+    -------
+    p_values : (n_variables, n_variables) float array
+        Symmetric; one on the diagonal.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> hidden = rng.normal(size=800)
+    >>> x = np.column_stack([hidden + rng.normal(size=800), hidden + rng.normal(size=800), rng.normal(size=800)])
+    >>> (dependence(residuals(x, np.zeros((3, 3), bool)), np.zeros((3, 3), bool)) < 0.01).astype(int)
+    array([[0, 1, 0],
+           [1, 0, 0],
+           [0, 0, 0]])
+    """
+    m, d = rests.shape
+    columns = hermite_columns(rests)
+    squares = ((columns.T @ columns / m) ** 2).reshape(d, DEGREE, d, DEGREE).transpose(0, 2, 1, 3)  # [i, j, k, l]
+    whole = special.chdtrc(DEGREE**2, m * squares.sum(axis=(2, 3)))
+    linear = special.chdtrc(1, m * squares[:, :, 0, 0])
+    apart = np.minimum(2 * np.minimum(whole, linear), 1.0)
+    bent = special.chdtrc(DEGREE * (DEGREE - 1), m * squares[:, :, :, 1:].sum(axis=(2, 3)))  # j's rest beyond the line
+    joined = np.where(edges, bent, bent.T)  # transposed: of an edge j -> i
+    upper = np.triu(np.where(edges | edges.T, joined, apart), 1)
+    return np.asarray(upper + upper.T + np.eye(d))  # transposed: the same both ways, to the last bit

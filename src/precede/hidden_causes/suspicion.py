@@ -1,0 +1,112 @@
+"""Suspicion of hidden common causes: a probability for each pair, never an edge."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from precede.arrays import FloatArray
+from precede.effects.sample import sample_for
+from precede.errors import DataError
+from precede.graph import CausalGraph
+from precede.hidden_causes.residual_dependence import dependence, residuals
+from precede.lazy import pandas as pd
+
+CALIBRATION = {"apart": (-4.936, 2.598), "joined": (-2.668, 0.597)}
+"""Intercept and slope of the log odds in the evidence, for pairs without and with an edge: fitted to simulations by
+``benchmarks/hidden_causes.py --calibrate``."""
+
+SUSPECT = 0.5
+"""Pairs above this probability are named."""
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenCauses:
+    """How probable it is that two variables share a cause that is not in the data.
+
+    Parameters
+    ----------
+    probability : DataFrame
+        Symmetric, zero on the diagonal.
+    p_value : DataFrame
+        Of the test that what the causes leave of the two variables is independent.
+    joined : DataFrame
+        Whether an edge joins the pair in the graph.
+    """
+
+    probability: pd.DataFrame
+    p_value: pd.DataFrame
+    joined: pd.DataFrame
+
+    def suspects(self, at_least: float = SUSPECT) -> list[tuple[Hashable, Hashable, float]]:
+        """``(first, second, probability)`` of each pair that is suspected, the surest first; to be drawn dashed."""
+        names, shares = list(self.probability.columns), self.probability.to_numpy()
+        found = [
+            (names[i], names[j], float(shares[i, j])) for i, j in np.argwhere(np.triu(shares, 1) >= max(at_least, 1e-9))
+        ]
+        return sorted(found, key=lambda pair: -pair[2])
+
+    @property
+    def sentence(self) -> str:
+        """The suspicion in plain words."""
+        found = self.suspects()
+        if not found:
+            return "No pair of variables looks as if it shared a cause that is not in the data (0 suspected)."
+        shown = ", ".join(f"{first} and {second} ({share:.0%})" for first, second, share in found[:3])
+        more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+        noun = "pair" if len(found) == 1 else "pairs"
+        return (
+            f"{len(found)} {noun} may share a cause that is not in the data, or lack an edge: {shown}{more}. What the "
+            "graph's causes leave of them still depends."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The suspected pairs and the sentence, JSON-ready."""
+        pairs = [{"first": str(a), "second": str(b), "probability": share} for a, b, share in self.suspects()]
+        return {"pairs": pairs, "sentence": self.sentence}
+
+
+def hidden_causes(graph: CausalGraph, data: Any = None) -> HiddenCauses:
+    """Suspect a hidden common cause where the noise of two variables still depends.
+
+    Parameters
+    ----------
+    graph : CausalGraph
+    data : as for ``fit``, optional
+        What the graph was learned from when left out.
+
+    Notes
+    -----
+    Between variables that no edge joins, a missing edge looks the same. Along an edge only noise that is not Gaussian,
+    or curves, can give a hidden cause away.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> hidden = rng.normal(size=800)
+    >>> x = np.column_stack([hidden + rng.normal(size=800), hidden + rng.normal(size=800), rng.normal(size=800)])
+    >>> graph = CausalGraph.from_matrix(np.zeros((3, 3)), names=["ice", "crime", "rain"])
+    >>> [pair[:2] for pair in hidden_causes(graph, x).suspects()]
+    [('ice', 'crime')]
+    """
+    rows = sample_for(graph, data).rows
+    if rows is None:
+        raise DataError("the test needs rows, and this graph has only moments: give the table as data=...")
+    p_values = dependence(residuals(rows, graph.edges), graph.edges)
+    joined = graph.edges | graph.edges.T  # transposed: a pair, whichever way
+    strength = evidence(p_values)
+    (apart, apart_slope), (edge, edge_slope) = CALIBRATION["apart"], CALIBRATION["joined"]
+    log_odds = np.where(joined, edge + edge_slope * strength, apart + apart_slope * strength)
+    probability = 1 / (1 + np.exp(-log_odds))
+    np.fill_diagonal(probability, 0.0)
+    names = list(graph.names)
+    frames = (pd.DataFrame(part, index=names, columns=names) for part in (probability, p_values, joined))
+    return HiddenCauses(*frames)
+
+
+def evidence(p_values: FloatArray) -> FloatArray:
+    r""":math:`\log(1 - \log_{10} p)`: zero for no evidence, growing ever more slowly."""
+    return np.asarray(np.log1p(-np.log10(np.maximum(p_values, 1e-300))))

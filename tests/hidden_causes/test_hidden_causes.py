@@ -1,0 +1,92 @@
+"""Suspicion of hidden causes: where noise is shared, and not where it is not."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+import precede as pc
+from precede.errors import DataError
+from precede.graph.sample import Sample
+from precede.hidden_causes import hidden_causes
+from precede.hidden_causes.residual_dependence import dependence, residuals
+
+
+def chain(rng: np.random.Generator, m: int, hidden: float, noise: str = "normal") -> np.ndarray:
+    """0 -> 1 -> 2 -> 3, with a cause of 0 and 3 that is not shown."""
+    e = rng.normal(size=(m, 5)) if noise == "normal" else rng.exponential(size=(m, 5)) - 1
+    x = e[:, :4].copy()
+    x[:, 0] += hidden * e[:, 4]
+    x[:, 1] += x[:, 0]
+    x[:, 2] += np.tanh(2 * x[:, 1])
+    x[:, 3] += x[:, 2] + hidden * e[:, 4]
+    return x
+
+
+GRAPH = pc.CausalGraph.from_matrix(np.eye(4, k=1), names=list("abcd"))
+
+
+def test_p_values_are_nearly_uniform_without_hidden_causes() -> None:
+    rng = np.random.default_rng(0)
+    apart, joined = [], []
+    for _ in range(80):
+        p_values = dependence(residuals(chain(rng, 600, 0.0, "exponential"), GRAPH.edges), GRAPH.edges)
+        assert np.array_equal(p_values, p_values.T)
+        apart += [p_values[0, 2], p_values[0, 3], p_values[1, 3]]
+        joined += [p_values[0, 1], p_values[1, 2], p_values[2, 3]]
+    for found in (apart, joined):
+        assert np.mean(np.array(found) < 0.05) < 0.13  # the curves are estimated too
+        assert np.mean(np.array(found) < 0.5) > 0.3
+
+
+def test_a_shared_cause_is_suspected_and_named() -> None:
+    found = hidden_causes(GRAPH, chain(np.random.default_rng(1), 800, 1.0))
+    assert [pair[:2] for pair in found.suspects()] == [("a", "d")]
+    assert "a and d" in found.sentence
+    assert "a cause that is not in the data" in found.sentence
+    assert json.loads(json.dumps(found.to_dict()))["pairs"][0]["first"] == "a"
+    assert found.probability.loc["a", "d"] == found.probability.loc["d", "a"] > 0.5
+    assert np.diag(found.probability).tolist() == [0.0] * 4
+
+
+def test_nothing_is_suspected_where_nothing_is_hidden() -> None:
+    found = hidden_causes(GRAPH, chain(np.random.default_rng(2), 800, 0.0))
+    assert found.suspects() == []
+    assert "0 suspected" in found.sentence
+
+
+def test_pairs_are_told_apart() -> None:
+    scores, labels = [], []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        d = 10
+        weights = np.triu(rng.uniform(0.5, 1.5, (d, d)) * (rng.random((d, d)) < 0.15), 1)
+        noise = rng.laplace(size=(600, d))
+        pairs = np.zeros((d, d), dtype=bool)
+        for _ in range(2):
+            i, j = rng.choice(d, 2, replace=False)
+            common = rng.laplace(size=600)
+            noise[:, i] += common
+            noise[:, j] += common
+            pairs[min(i, j), max(i, j)] = True
+        rows = noise @ np.linalg.inv(np.eye(d) - weights)
+        found = hidden_causes(pc.CausalGraph.from_matrix(weights), rows).probability.to_numpy()
+        upper = np.triu_indices(d, 1)
+        scores.append(found[upper])
+        labels.append(pairs[upper])
+    assert roc_auc_score(np.concatenate(labels), np.concatenate(scores)) > 0.85
+
+
+def test_rows_are_needed() -> None:
+    with pytest.raises(DataError, match="needs rows"):
+        hidden_causes(GRAPH, Sample(100, np.zeros(4), np.eye(4)))
+
+
+def test_a_result_names_its_suspects() -> None:
+    rows = chain(np.random.default_rng(3), 800, 1.0)
+    model = pc.CORL(
+        score="linear", search="exact", verbose=False, knowledge=pc.Knowledge(forbidden=[(0, 3), (3, 0)])
+    ).fit(rows)
+    check = next(check for check in model.diagnostics_.checks if check.name == "hidden common causes")
+    assert ("0", "3") in {(pair["first"], pair["second"]) for pair in check.details["pairs"]}
