@@ -467,6 +467,13 @@ def methods() -> dict[str, type[CausalEstimator]]:
     return {"corl": CORL, **METHODS}
 
 
+def every_method() -> dict[str, type[CausalEstimator]]:
+    """The same, and those that another package brings: ``pc``, ``ges`` and ``fci`` of ``precede[constraint]``."""
+    from precede.constraint import CONSTRAINT_METHODS  # as in methods
+
+    return {**methods(), **CONSTRAINT_METHODS}
+
+
 def make_method(method: str, options: Mapping[str, Any]) -> CausalEstimator:
     """The estimator of a name, with options that it has; one that it does not have is refused.
 
@@ -475,7 +482,7 @@ def make_method(method: str, options: Mapping[str, Any]) -> CausalEstimator:
     >>> make_method("eqvar", {"pruning": "bic"})
     EqVar(pruning='bic')
     """
-    known = methods()
+    known = every_method()
     check_choice("method", method, known)
     accepted = known[method]._get_param_names()
     for name in options:

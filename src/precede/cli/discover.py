@@ -208,12 +208,12 @@ def _bootstrap(
 
 def _make_model(method: str, flags: dict[str, Any], pairs: list[str], quiet: bool) -> CausalEstimator:
     """Build the estimator from the flags that were given and from ``--set``; nothing that was given is dropped."""
-    from precede.discovery import make_method, methods
+    from precede.discovery import every_method, make_method
     from precede.options import declared, from_text
 
     given = {name: value for name, value in flags.items() if value is not None}
     make_method(method, given)  # refuses a flag that the method does not have
-    hints = declared(methods()[method])
+    hints = declared(every_method()[method])
     for name, text in (_assignment(pair) for pair in pairs):
         if name in given:
             raise OptionError(f"{name!r} was given twice: write it once, as a flag or as --set {name}=value.")
@@ -226,9 +226,10 @@ def _make_model(method: str, flags: dict[str, Any], pairs: list[str], quiet: boo
 
 def _draws(method: str) -> bool:
     """Whether a method draws at random; where it does not, ``--seed`` is for the resamples."""
-    from precede.discovery import methods
+    from precede.discovery import every_method
 
-    return method not in methods() or "random_state" in methods()[method]._get_param_names()
+    known = every_method()
+    return method not in known or "random_state" in known[method]._get_param_names()
 
 
 def _assignment(pair: str) -> tuple[str, str]:

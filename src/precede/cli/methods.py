@@ -24,9 +24,19 @@ WHAT_IT_IS = {
 """The names of :func:`precede.methods`, in words that need no import of the methods themselves."""
 
 
+FROM_CAUSAL_LEARN = {
+    "pc": "Independences and colliders, where nothing is hidden (Spirtes, Glymour 1991).",
+    "ges": "Greedy search over equivalence classes (Chickering 2002).",
+    "fci": "As pc, where causes may be hidden (Spirtes, Meek, Richardson 1995).",
+}
+"""Methods that the package causal-learn brings."""
+
+
 def list_methods() -> None:
     """List the methods that 'discover --method' takes."""
     table = TerminalTable("method", "what it is")
     for name, words in WHAT_IT_IS.items():
         table.add_row(name, words)
+    for name, words in FROM_CAUSAL_LEARN.items():
+        table.add_row(name, f"{words} Needs the extra 'constraint'.")
     SafeConsole().print(table)

@@ -36,8 +36,12 @@ def hermite_moments(values: FloatArray) -> FloatArray:
 
 def hermite_columns(values: FloatArray) -> FloatArray:
     """The columns themselves, of mean zero and variance one (or zero where a polynomial is constant)."""
-    m, d = values.shape
-    scores = special.ndtri((stats.rankdata(values, axis=0) - 0.5) / m)
+    return polynomial_columns(special.ndtri((stats.rankdata(values, axis=0) - 0.5) / len(values)))
+
+
+def polynomial_columns(scores: FloatArray) -> FloatArray:
+    """Polynomials of first to third degree of each column, orthogonal to each other, of mean zero and variance one."""
+    m, d = scores.shape
     columns = np.empty((m, DEGREE * d))
     columns[:, 0::DEGREE], columns[:, 1::DEGREE] = scores, scores**2
     columns[:, 2::DEGREE] = scores**3 - 3 * scores

@@ -11,8 +11,14 @@ import numpy as np
 from scipy import special
 
 from precede.arrays import BoolArray, FloatArray
-from precede.falsification.curves import DEGREE, hermite_columns
-from precede.pruning.gam import fit_gam
+from precede.falsification.curves import DEGREE, polynomial_columns
+from precede.pruning.splines import basis_size, spline_basis
+
+CURVE_BASIS = 6
+"""Basis functions of a curve, the constant included."""
+
+CLIP = 3.0
+"""Standard deviations beyond which a rest counts no more."""
 
 
 def residuals(values: FloatArray, edges: BoolArray) -> FloatArray:
@@ -27,20 +33,24 @@ def residuals(values: FloatArray, edges: BoolArray) -> FloatArray:
     Returns
     -------
     residuals : (n_samples, n_variables) float array
-        Centred; of a variable without parents, the variable itself.
+        Centred, each row's divided by what its leverage leaves; of a variable without parents, the variable itself.
     """
     left = values - values.mean(axis=0)
     for j in range(values.shape[1]):
         parents = np.flatnonzero(edges[:, j])
         if 0 < len(parents) < len(values) - 3:
-            left[:, j] = values[:, j] - fit_gam(values[:, parents], values[:, j], penalised=False).fitted
+            size = min(CURVE_BASIS, basis_size(len(values), len(parents)))
+            basis, _ = np.linalg.qr(np.hstack([spline_basis(values[:, i], size).columns for i in parents]))
+            leverage = np.minimum((basis**2).sum(axis=1) + 1 / len(values), 0.9)
+            # a row far out pulls the curve towards it: without this, noise would look smaller there
+            left[:, j] = (left[:, j] - basis @ (basis.T @ left[:, j])) / np.sqrt(1 - leverage)
     return np.asarray(left)
 
 
 def dependence(rests: FloatArray, edges: BoolArray) -> FloatArray:
     r"""P-value that the rests of each pair are independent.
 
-    With the Hermite columns :math:`h_k` of the normal scores, :math:`m \sum_{kl} r(h_k(e_i), h_l(e_j))^2` is
+    With orthogonal polynomials :math:`h_k` up to the third degree, :math:`m \sum_{kl} r(h_k(e_i), h_l(e_j))^2` is
     chi-squared with nine degrees of freedom; beside it stands the correlation alone, with one. Twice the smaller
     p-value is taken. Along an edge i -> j the regression has removed what is linear in j's rest: six degrees are left.
 
@@ -66,7 +76,9 @@ def dependence(rests: FloatArray, edges: BoolArray) -> FloatArray:
            [0, 0, 0]])
     """
     m, d = rests.shape
-    columns = hermite_columns(rests)
+    spread = rests.std(axis=0)
+    # clipped, so that single rows do not decide; not ranked, as ranks near a hard edge of the noise hang on the fit
+    columns = polynomial_columns(np.clip(rests / np.where(spread > 0, spread, 1.0), -CLIP, CLIP))
     squares = ((columns.T @ columns / m) ** 2).reshape(d, DEGREE, d, DEGREE).transpose(0, 2, 1, 3)  # [i, j, k, l]
     whole = special.chdtrc(DEGREE**2, m * squares.sum(axis=(2, 3)))
     linear = special.chdtrc(1, m * squares[:, :, 0, 0])

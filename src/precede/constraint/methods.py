@@ -1,0 +1,192 @@
+"""PC, GES and FCI through the package causal-learn, under the interface of every other method."""
+
+from __future__ import annotations
+
+import io
+from abc import abstractmethod
+from contextlib import redirect_stdout
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from precede.arrays import FloatArray, IntArray
+from precede.constraint.marks import MEANING, in_words, marked_edges, member_dag
+from precede.data.load import Table
+from precede.errors import OptionError
+from precede.estimator import CausalEstimator, Findings
+from precede.graph.dags import is_acyclic, topological_order
+from precede.knowledge import Constraints, Knowledge, constraints_over
+from precede.lazy import pandas as pd
+from precede.options import Positive, Range
+from precede.pruning.weights import regression_on
+from precede.scores.assumptions import Assumptions
+from precede.scores.covariance import covariance, regularised
+
+TestName = Literal["fisherz", "kci"]
+Level = Annotated[float, Range(above=0, most=0.5)]
+
+LINEAR = Assumptions("linear", False, "assumed", False, "Independences are judged by partial correlations: every "
+    "variable is a weighted sum of its causes plus Gaussian noise. No two independences cancel out.")  # fmt: skip
+CURVED = Assumptions("any", False, "free", False, "Independences are judged by kernels, whatever the curves and the "
+    "noise. No two independences cancel out.")  # fmt: skip
+
+
+class CausalLearnMethod(CausalEstimator):
+    """What the three share: marks kept as they are, a member of the class for ``graph_``.
+
+    Attributes
+    ----------
+    marks_ : DataFrame
+        One row for each edge: ``first``, ``second``, ``mark`` and ``meaning``. The marks read from first to second:
+        ``-->``, ``---``, ``<->``, ``o->``, ``o-o``.
+    """
+
+    knowledge: Knowledge | None
+
+    @abstractmethod
+    def _search(self, values: FloatArray, constraints: Constraints | None) -> tuple[IntArray, float]:
+        """causal-learn's marks at the ends of the edges, and the score where there is one; higher is better."""
+
+    @property
+    @abstractmethod
+    def _assumes(self) -> Assumptions: ...
+
+    def _learn(self, table: Table) -> Findings:
+        if find_spec("causallearn") is None:
+            raise OptionError(
+                f"{type(self).__name__} comes from the package causal-learn, which is not installed: "
+                "pip install 'precede[constraint]'."
+            )
+        knowledge = getattr(self, "knowledge", None)
+        constraints = None if knowledge is None else constraints_over(knowledge, table.names)
+        with redirect_stdout(io.StringIO()):  # it prints while it works
+            ends, score = self._search(np.array(table.values), constraints)
+        d = table.n_variables
+        edges, whole = member_dag(
+            ends, np.arange(d) if constraints is None else constraints.nearest_order(np.arange(d))
+        )
+        remarks = []
+        if not whole:
+            remarks.append("The marks contradict each other, so no graph has them all: graph_ turns some of them.")
+        if constraints is not None and constraints.violated_by(edges):
+            mended = constraints.apply(edges)
+            edges = mended if is_acyclic(mended) else edges
+            remarks.append(
+                "causal-learn did not keep to all that is known: graph_ is mended, marks_ is as it was found."
+            )
+        found = marked_edges(ends, table.names)
+        order = topological_order(edges)
+        weights = regression_on(regularised(covariance(table.values)), edges, order)
+        reported = {"marks": [list(edge) for edge in found], "remarks": [*remarks, *in_words(found)]}
+        return Findings(edges, order, weights, score, diagnostics=reported, assumes=self._assumes)
+
+    @property
+    def marks_(self) -> pd.DataFrame:
+        rows = [(*edge, MEANING[edge[2]]) for edge in self.diagnostics_["marks"]]
+        return pd.DataFrame(rows, columns=["first", "second", "mark", "meaning"])
+
+
+class PC(CausalLearnMethod):
+    """The PC algorithm (Spirtes, Glymour 1991): edges fall to independences, colliders give directions.
+
+    Assumes that nothing is hidden. Tells the equivalence class (a CPDAG); ``graph_`` is a member of it.
+
+    Parameters
+    ----------
+    alpha : float
+        Level of each test of independence.
+    test : {"fisherz", "kci"}
+        Partial correlations, or kernels for curves (slow).
+    knowledge : Knowledge, optional
+        Passed on as forbidden and required edges.
+    """
+
+    def __init__(self, alpha: Level = 0.05, test: TestName = "fisherz", knowledge: Knowledge | None = None) -> None:
+        self.alpha = alpha
+        self.test = test
+        self.knowledge = knowledge
+
+    @property
+    def _assumes(self) -> Assumptions:
+        return LINEAR if self.test == "fisherz" else CURVED
+
+    def _search(self, values: FloatArray, constraints: Constraints | None) -> tuple[IntArray, float]:
+        search = import_module("causallearn.search.ConstraintBased.PC").pc
+        found = search(
+            values, self.alpha, self.test, background_knowledge=_passed_on(constraints, values.shape[1]),
+            show_progress=False,
+        )  # fmt: skip
+        return np.asarray(found.G.graph, dtype=np.int64), float("nan")
+
+
+class FCI(CausalLearnMethod):
+    """Fast causal inference (Spirtes, Meek, Richardson 1995): as PC, but causes may be hidden.
+
+    Tells a PAG, whose marks ``marks_`` keeps: ``<->`` is a hidden common cause, a circle is an end that the data leave
+    open. ``graph_`` reads a circle as a tail and leaves ``<->`` out.
+
+    Parameters
+    ----------
+    alpha : float
+        Level of each test of independence.
+    test : {"fisherz", "kci"}
+    knowledge : Knowledge, optional
+        Passed on as forbidden and required edges.
+    """
+
+    def __init__(self, alpha: Level = 0.05, test: TestName = "fisherz", knowledge: Knowledge | None = None) -> None:
+        self.alpha = alpha
+        self.test = test
+        self.knowledge = knowledge
+
+    @property
+    def _assumes(self) -> Assumptions:
+        return LINEAR if self.test == "fisherz" else CURVED
+
+    def _search(self, values: FloatArray, constraints: Constraints | None) -> tuple[IntArray, float]:
+        search = import_module("causallearn.search.ConstraintBased.FCI").fci
+        graph, _ = search(
+            values, self.test, self.alpha, background_knowledge=_passed_on(constraints, values.shape[1]),
+            show_progress=False, verbose=False,
+        )  # fmt: skip
+        return np.asarray(graph.graph, dtype=np.int64), float("nan")
+
+
+class GES(CausalLearnMethod):
+    """Greedy equivalence search (Chickering 2002): add the edge that raises BIC most, then take edges away.
+
+    Assumes a linear Gaussian model with nothing hidden. Tells a CPDAG; ``graph_`` is a member of it.
+
+    Parameters
+    ----------
+    penalty : float
+        Of each parameter, in log-rows; a half is BIC.
+    """
+
+    def __init__(self, penalty: Positive = 0.5) -> None:
+        self.penalty = penalty
+
+    @property
+    def _assumes(self) -> Assumptions:
+        return LINEAR
+
+    def _search(self, values: FloatArray, constraints: Constraints | None) -> tuple[IntArray, float]:
+        search = import_module("causallearn.search.ScoreBased.GES").ges
+        found = search(values, "local_score_BIC", lambda_value=self.penalty)
+        return np.asarray(found["G"].graph, dtype=np.int64), float(np.ravel(found["score"])[0])
+
+
+def _passed_on(constraints: Constraints | None, n_variables: int) -> Any:
+    """The knowledge in causal-learn's form; its variables are X1, X2, ..."""
+    if constraints is None:
+        return None
+    node = import_module("causallearn.graph.GraphNode").GraphNode
+    nodes = [node(f"X{k + 1}") for k in range(n_variables)]
+    knowledge = import_module("causallearn.utils.PCUtils.BackgroundKnowledge").BackgroundKnowledge()
+    for i, j in np.argwhere(~constraints.allowed & ~np.eye(n_variables, dtype=bool)):
+        knowledge.add_forbidden_by_node(nodes[i], nodes[j])
+    for i, j in np.argwhere(constraints.required):
+        knowledge.add_required_by_node(nodes[i], nodes[j])
+    return knowledge
