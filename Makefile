@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip --disable-pip-version-check
 
-.PHONY: demo test test-slow test-peers test-browser lint types docs bench clean
+.PHONY: demo test test-slow test-peers test-browser test-cuda coverage lint types docs bench clean
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -34,6 +34,15 @@ test-peers: .venv-peers/installed  ## against gcastle, lingam, causal-learn, DoW
 test-browser: .venv/developed  ## reports in headless Chromium; does nothing without one on the PATH
 	$(BIN)/pytest -m browser tests/report/test_report_browser.py
 
+test-cuda: .venv/developed  ## what needs an NVIDIA GPU, on a machine that has one
+	$(BIN)/pytest -m cuda tests
+
+coverage: .venv/developed  ## which lines the suite runs, into htmlcov/
+	OMP_NUM_THREADS=1 $(BIN)/coverage run -m pytest -m "not slow and not peers"
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage html --quiet
+	$(BIN)/coverage report | tail -1
+
 lint: .venv/developed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -55,4 +64,4 @@ bench: .venv/developed  ## the tables that the README quotes
 	$(BIN)/python benchmarks/linear.py
 
 clean:
-	rm -rf .venv .venv-peers results build dist docs/_build docs/generated docs/gallery
+	rm -rf .venv .venv-peers results build dist htmlcov .coverage docs/_build docs/generated docs/gallery

@@ -11,7 +11,7 @@ import precede
 from precede.data.load import load_table
 from precede.data.simulate import simulate
 
-HEAVY = {"torch", "sklearn", "scipy", "networkx", "pandas", "joblib", "plotly", "matplotlib", "jinja2"}
+HEAVY = {"torch", "sklearn", "scipy", "networkx", "pandas", "joblib", "matplotlib", "jinja2"}
 
 
 def imported(code: str) -> set[str]:

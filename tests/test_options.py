@@ -31,6 +31,7 @@ QUICK: dict[str, dict[str, Any]] = {
         "n_samples": 4,
         "encoder": "mlp",
         "decoder": "mlp",
+        "diagnose": False,
     },
     "notears": {"max_iterations": 2},
     "notears-mlp": {"hidden_size": 2, "max_iterations": 1},

@@ -1,7 +1,7 @@
-"""Encoder by moments: pairs of variables meet in averages over samples of learned features.
+r"""Encoder by moments: pairs of variables meet in averages over samples of learned features.
 
 Attention over samples costs a token for every value. Here samples only ever enter averages of products,
-:math:`\\frac1n \\sum_s a(x_{si})\\, b(x_{sj})^\\top`, so all rows of a data set can be used, and most of the
+:math:`\frac1n \sum_s a(x_{si})\, b(x_{sj})^\top`, so all rows of a data set can be used, and most of the
 work is on the d x d pairs.
 """
 

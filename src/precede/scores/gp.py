@@ -184,7 +184,7 @@ class GPScore(OrderScore):
         return variances
 
     def _kernels(self, sets: Tensor) -> Tensor:
-        """Lower triangles of :math:`K + \\alpha I`, (n_sets, n_samples, n_samples)."""
+        r"""Lower triangles of :math:`K + \alpha I`, (n_sets, n_samples, n_samples)."""
         distances = sets @ self._distances
         sample = distances if self._median_pairs is None else distances[:, self._median_pairs]
         median = _lower_median(sample)
