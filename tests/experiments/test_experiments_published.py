@@ -64,12 +64,15 @@ def test_numbers_of_the_text() -> None:
     assert PUBLISHED["convergence"]["50-er5", "corl-2", "converged_at"].mean == 2400
     assert ("100-er2", "rl-bic2", "converged_at") not in PUBLISHED["convergence"]
     assert PUBLISHED["times"]["100", "corl-2", "seconds"].mean == 7 * 3600
+    assert PUBLISHED["pruning"]["100", "l1obs-unpruned", "shd"] == Published(1964.5, 136.6, 0.05)
+    assert PUBLISHED["pruning"]["50", "l1obs", "shd"] == Published(215.4, 26.3, 0.05)  # its table has 288.0 (66.2)
 
 
 def test_number_of_cells_of_every_table() -> None:
     sizes = {name: len(cells) for name, cells in PUBLISHED.items()}
     expected = {"table1-30": 64, "table1-100": 64, "linear-50": 64, "others-linear": 96, "lingam": 60, "encoders": 16}
     expected |= {"convergence": 10, "linear-150": 6, "gp-20": 16, "gp-20-additive": 16, "sachs": 9, "times": 17}
+    expected |= {"gp-20-joint": 16, "pruning": 12}
     assert sizes == expected
 
 

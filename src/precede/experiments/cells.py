@@ -13,6 +13,7 @@ from precede.errors import OptionError, check_choice
 from precede.estimator import CausalEstimator
 from precede.experiments.null_methods import NULL_METHODS
 from precede.options import check_names
+from precede.search.settings import Details
 
 METHOD_SEED = 10_000
 """Added to a cell's seed for the method, so that a method never draws the very numbers its data was made of."""
@@ -69,8 +70,10 @@ class Method:
         Start from :meth:`precede.CORL.paper`.
     nonlinear : bool
         Whether in its nonlinear form.
+    beside : str or None
+        The row of the paper to compare with, where it has another name.
     options : mapping
-        Parameters that differ from the defaults.
+        Parameters that differ from the defaults; those of :class:`precede.search.settings.Details` stand among them.
     repeats : int
         Cells per seed, each with a seed of its own; for controls whose distribution is asked for.
     """
@@ -81,6 +84,7 @@ class Method:
     options: Mapping[str, Any] = field(default_factory=dict)
     repeats: int = 1
     nonlinear: bool = False
+    beside: str | None = None
 
     def accepts(self, option: str) -> bool:
         return option in {**methods(), **NULL_METHODS}[self.estimator]._get_param_names()
@@ -92,9 +96,13 @@ class Method:
             model = known[self.estimator]()
         else:
             model = CORL.paper(self.paper, self.nonlinear, self.options.get("pretrained"))
-        check_names(f"the method {self.name!r}", list(self.options), model._get_param_names())
+        details = {name: value for name, value in self.options.items() if name in Details.__dataclass_fields__}
+        own = {name: value for name, value in self.options.items() if name not in details}
+        check_names(f"the method {self.name!r}", list(own), model._get_param_names())
         given = {name: value for name, value in options.items() if self.accepts(name)}
-        model.set_params(**self.options, **given)
+        model.set_params(**own, **given)
+        if details:
+            model.set_params(details=replace(model.get_params()["details"], **details))
         return model
 
 

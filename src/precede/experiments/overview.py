@@ -8,16 +8,18 @@ from typing import Any
 
 from precede.experiments.verdicts import LEAST_CELLS, Entry
 
-GROUPS = {"corl-1": "CORL-1", "corl-2": "CORL-2"}
 BASELINES = "baselines"
-COLORS = {"CORL-1": "#0b6e99", "CORL-2": "#c0562a", BASELINES: "#8a8f94"}
+GROUPS = {"corl-1": "CORL-1", "corl-2": "CORL-2", "corl-1-32": "CORL, 32 rows", "corl-2-32": "CORL, 32 rows"}
+COLORS = {BASELINES: "#b8bcc0", "CORL, 32 rows": "#3f9d5b", "CORL-1": "#0b6e99", "CORL-2": "#c0562a"}
+OTHER_DATA = ("gp-20-joint", "gp-20-additive")
+"""Experiments on data that is known not to be the paper's."""
 PANELS = {"shd": "SHD (lower is better)", "tpr": "TPR (higher is better)"}
 
 
 def compared(entries: Mapping[str, Sequence[Entry]], metric: str) -> Iterable[tuple[Entry, str]]:
     """Numbers of which both are there, with the group of their method."""
-    for found in entries.values():
-        for entry in found:
+    for name, found in entries.items():
+        for entry in found if name not in OTHER_DATA else ():
             own = "tpr" if entry.metric == "order_tpr" else entry.metric
             if own == metric and entry.mean is not None and entry.published is not None:
                 yield entry, GROUPS.get(entry.method, BASELINES)
@@ -52,7 +54,7 @@ def draw_overview(entries: Mapping[str, Sequence[Entry]], path: Path) -> bool:
 
 def _panel(axis: Any, found: Sequence[tuple[Entry, str]], metric: str) -> None:
     """A dot for each number, hollow where fewer than three data sets were run; the line is where both are equal."""
-    for group in (BASELINES, "CORL-1", "CORL-2"):
+    for group in COLORS:
         dots = [entry for entry, its in found if its == group]
         for whole in (True, False):
             some = [entry for entry in dots if (entry.n_done >= min(LEAST_CELLS, entry.n_planned)) == whole]

@@ -104,6 +104,10 @@ def summarize(experiment: Experiment, cells: Iterable[Record], times: Mapping[st
     numbers = PUBLISHED.get(experiment.name, {})
     planned = _planned(experiment)
     metrics = list(dict.fromkeys([*experiment.metrics, "seconds"]))
+    for row in experiment.methods:
+        if row.beside is not None:
+            own = {(data, row.name, metric): n for (data, method, metric), n in numbers.items() if method == row.beside}
+            numbers = {**numbers, **own}
     return [
         _entry((data.name, method.name, metric), rows.get((data.name, method.name), []), times, planned, numbers)
         for data in experiment.data
