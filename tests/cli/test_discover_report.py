@@ -87,6 +87,18 @@ def test_a_report_that_fails_loses_no_result(
     assert not (out / "report.html").exists()
 
 
+def test_sachs_says_at_the_top_what_is_and_is_not_known(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = runner.invoke(app, ["discover", "sachs", "--method=eqvar", f"--out={out}", "-q"])
+    assert done.exit_code == 0
+    first = flat(done.output.split("•")[1])
+    assert "SHD" in first
+    assert "random order" in first
+    page = (out / "report.html").read_text()
+    assert page.index("random orders do at least as well") < page.index('id="graph-heading"')
+    assert json.loads((out / "summary.json").read_text())["rows_shown"]  # the data is public
+
+
 def test_every_json_file_is_strict(csv: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert runner.invoke(app, ["discover", csv, "--method=eqvar", "--bootstrap=3", f"--out={out}", "-q"]).exit_code == 0

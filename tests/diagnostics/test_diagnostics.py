@@ -176,6 +176,8 @@ def test_stability():
     shares = np.where(CHAIN, 0.9, 0.0)
     assert stability(CHAIN, shares, NAMES).level == "fine"
     shares[0, 1] = 0.2
+    turned = np.where(CHAIN | CHAIN.T, 1.0, 0.0)  # each edge may point either way
+    assert stability(CHAIN, turned, NAMES).details["absent"] == []
     shaky = with_shares(Diagnostics(), CHAIN, shares, NAMES).checks[0]
     assert (shaky.level, shaky.details["unstable"]) == ("warning", ["a -> b"])
 

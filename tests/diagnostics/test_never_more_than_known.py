@@ -235,6 +235,16 @@ def test_knowledge_and_continuous_columns_are_claimed():
     assert read_edges(learned(values, [[0, 1], [0, 0]], score="nongaussian"))[0].direction == "told"
 
 
+def test_categories_have_no_sizes():
+    frame = smokers(600)
+    frame["city"] = np.where(frame["smoker"] == 1, "Rome", np.where(frame["cancer"] == 1, "Bonn", "Oslo"))
+    found = pc.CORL(**FAST).fit(frame).diagnostics_
+    touched = [edge for edge in found.edges if 3 in (edge.cause, edge.effect)]
+    assert touched
+    assert all(np.isnan(edge.strength) and edge.trend == "mixed" for edge in touched)
+    assert {edge["strength"] for edge in found["edges"] if 3 in (edge["cause"], edge["effect"])} == {None}
+
+
 def test_the_sentences_are_those_of_remarks_and_checks_warnings_first():
     found = Diagnostics(
         remarks=(Remark("A note.", "note"), Remark("A limit.")), checks=(Check("x", None, "Fine.", "fine"),)

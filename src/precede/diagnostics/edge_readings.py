@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from scipy import stats
 
@@ -34,17 +36,19 @@ def read_edges(learned: Learned) -> tuple[EdgeReading, ...]:
         for j in np.flatnonzero(learned.edges[i]):
             edge = (int(i), int(j))
             x = learned.values[fit.rows, i]
+            numeric = "categorical" not in (learned.table.kinds[i].name, learned.table.kinds[j].name)
             weight = None if learned.weights is None or not linear else float(learned.weights[edge])
             readings.append(
                 EdgeReading(
                     *edge,
                     weight=weight,
-                    strength=fit.strength(*edge),
-                    trend=trend_of(x, fit.effects[edge]),
-                    partial_r2=float(fit.partial_r2[edge]),
-                    p_value=float(fit.p_values[edge]),
+                    # the places of categories are no sizes, so a fit to them says nothing
+                    strength=fit.strength(*edge) if numeric else math.nan,
+                    trend=trend_of(x, fit.effects[edge]) if numeric else "mixed",
+                    partial_r2=float(fit.partial_r2[edge]) if numeric else math.nan,
+                    p_value=float(fit.p_values[edge]) if numeric else math.nan,
                     direction=directions[edge],
-                    influence=influence_on(learned, *edge),
+                    influence=influence_on(learned, *edge) if numeric else None,
                 )
             )
     return tuple(readings)

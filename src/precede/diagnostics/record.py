@@ -54,7 +54,8 @@ class EdgeReading:
     weight : float or None
         In units of the effect per unit of the cause; None where the effect is no straight line, so has none.
     strength : float
-        Standard deviation of the cause's contribution over that of the effect; it has no sign.
+        Standard deviation of the cause's contribution over that of the effect; it has no sign. NaN, as what follows
+        from the same fit, where a column holds categories.
     trend : "rising", "falling" or "mixed"
         How the effect moves with the cause along the fitted line or curve.
     partial_r2 : float

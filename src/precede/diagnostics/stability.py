@@ -147,7 +147,9 @@ def stability(edges: BoolArray, confidence: FloatArray, names: Sequence[Hashable
     def named(chosen: BoolArray) -> list[str]:
         return [f"{names[i]} -> {names[j]}" for i, j in np.argwhere(chosen)]
 
-    unstable, absent = named(edges & (confidence < UNSTABLE)), named(~edges & (confidence >= UNSTABLE))
+    # of a pair that the graph connects, only a reversal that came more often is missed: it may point either way
+    lacking_edges = ~edges & (confidence >= UNSTABLE) & (~edges.T | (confidence > confidence.T))
+    unstable, absent = named(edges & (confidence < UNSTABLE)), named(lacking_edges)
     details = {"unstable": unstable, "absent": absent}
     n = int(edges.sum())
     lacking = f"{counted(len(absent), 'edge')} that the graph lacks ({some(absent)})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from precede.confidence import Confidence
@@ -42,8 +43,9 @@ def found_words(graph: CausalGraph, edges: Sequence[EdgeReading]) -> list[str]:
         f"{counted(graph.n_edges, 'edge')} among {graph.n_variables} variables, "
         f"{graph.n_edges / max(graph.n_variables, 1):.1f} per variable."
     ]
-    if edges:
-        strongest = max(edges, key=lambda edge: edge.strength)
+    sized = [edge for edge in edges if math.isfinite(edge.strength)]
+    if sized:
+        strongest = max(sized, key=lambda edge: edge.strength)
         tip = "→" if strongest.direction == "told" else "–"
         sentences.append(
             f"The strongest: {names[strongest.cause]} {tip} {names[strongest.effect]}, {TREND_WORDS[strongest.trend]}; "
