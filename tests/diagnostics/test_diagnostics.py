@@ -178,6 +178,9 @@ def test_stability():
     shares[0, 1] = 0.2
     turned = np.where(CHAIN | CHAIN.T, 1.0, 0.0)  # each edge may point either way
     assert stability(CHAIN, turned, NAMES).details["absent"] == []
+    reversed_ = np.where(CHAIN.T, 1.0, 0.0)
+    assert stability(CHAIN, reversed_, NAMES).details["absent"] == ["b -> a", "c -> b"]
+    assert stability(CHAIN, reversed_, NAMES, loose=CHAIN).details["absent"] == []
     shaky = with_shares(Diagnostics(), CHAIN, shares, NAMES).checks[0]
     assert (shaky.level, shaky.details["unstable"]) == ("warning", ["a -> b"])
 

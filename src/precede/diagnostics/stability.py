@@ -62,11 +62,14 @@ def with_shares(
         )
         for reading in diagnostics.edges
     )
+    loose = np.zeros_like(edges)
+    for reading in diagnostics.edges:
+        loose[reading.cause, reading.effect] = reading.direction != "told"
     others = tuple(check for check in diagnostics.checks if check.name != NAME)
     return replace(
         diagnostics,
         remarks=(*diagnostics.remarks, *(Remark(sentence) for sentence in remarks)),
-        checks=(stability(edges, shares, names), *others),
+        checks=(stability(edges, shares, names, loose), *others),
         edges=readings,
         resamples=n_resamples,
         resampled=True,
@@ -133,8 +136,12 @@ def _score_of(learned: Learned) -> ScoreName | None:
     return "sparse-linear" if learned.assumptions.gaussian == "assumed" else None
 
 
-def stability(edges: BoolArray, confidence: FloatArray, names: Sequence[Hashable]) -> Check:
+def stability(
+    edges: BoolArray, confidence: FloatArray, names: Sequence[Hashable], loose: BoolArray | None = None
+) -> Check:
     """Compare a graph with the probability of each edge, ``[i, j]`` for i -> j.
+
+    An edge whose direction is not claimed (``loose``) is not missed the other way round.
 
     Examples
     --------
@@ -147,8 +154,8 @@ def stability(edges: BoolArray, confidence: FloatArray, names: Sequence[Hashable
     def named(chosen: BoolArray) -> list[str]:
         return [f"{names[i]} -> {names[j]}" for i, j in np.argwhere(chosen)]
 
-    # of a pair that the graph connects, only a reversal that came more often is missed: it may point either way
-    lacking_edges = ~edges & (confidence >= UNSTABLE) & (~edges.T | (confidence > confidence.T))
+    turned = edges.T if loose is None else edges.T & ~loose.T  # transposed: edges of the graph the other way round
+    lacking_edges = ~edges & (confidence >= UNSTABLE) & (~edges.T | (turned & (confidence > confidence.T)))
     unstable, absent = named(edges & (confidence < UNSTABLE)), named(lacking_edges)
     details = {"unstable": unstable, "absent": absent}
     n = int(edges.sum())

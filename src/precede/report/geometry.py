@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from precede.graph import CausalGraph
-from precede.graph.drawing import BOX_HEIGHT, MANY_VARIABLES, draw
+from precede.graph.drawing import BOX_HEIGHT, MANY_VARIABLES, TIP, draw
 from precede.graph.formats import Parts
 
 TALLEST = 2600
@@ -36,7 +36,9 @@ def picture(summary: Summary, graph: CausalGraph) -> dict[str, Any]:
         ],
         "edges": [
             {
-                "path": drawing.path((edge["cause"], edge["effect"])),
+                # a line without a tip goes on to the box, level as it ends
+                "path": drawing.path((edge["cause"], edge["effect"]))
+                + ("" if edge["direction"] == "told" else f"h{TIP:.0f}"),
                 "stroke": round(thin + thick * min((edge["strength"] or 0.0) / largest, 1.0), 2),
                 "opacity": 0.9 if edge["confidence"] is None else round(0.2 + 0.8 * edge["confidence"], 2),
                 "kind": _edge_kind(edge),
