@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from precede.data.dags import random_dag, scale_free
-from precede.data.mechanisms import gp_additive, gp_joint, gp_scaled, random_weights
+from precede.data.equations import gp_additive, gp_joint, gp_scaled, random_weights
 from precede.data.noise import EXPONENT_RANGES, UNEQUAL_RANGE, power_noise
 from precede.data.simulate import SEMS, simulate
 from precede.errors import OptionError

@@ -14,7 +14,7 @@ from precede.errors import OptionError
 from precede.policy.pretrained import Architecture, load_pretrained, save_policy
 from precede.pretraining import supervised
 from precede.pretraining.curriculum import CurriculumSettings
-from precede.pretraining.listeners import pretrain_into
+from precede.pretraining.run_folder import pretrain_into
 from precede.pretraining.supervised import Pretrainer, pretrain, set_valued_loss, task_cost, variant_settings
 from precede.pretraining.validation import ValidationSettings, greedy_orders, order_tpr
 

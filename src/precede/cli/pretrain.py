@@ -13,7 +13,7 @@ from precede.cli.terminal import Debug, Quiet, SafeConsole, Seed, kindly, log_to
 def pretrain(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the log, checkpoints and weights.")],
     variant: Annotated[str, typer.Option(help="default, or paper for the paper's transformer.")] = "default",
-    encoder: Annotated[str | None, typer.Option(help="moments or alternating, for the default variant.")] = None,
+    start: Annotated[Path | None, typer.Option(help="Weights to start from, where they fit.")] = None,
     name: Annotated[str | None, typer.Option(help="Of the files; the variant's name unless given.")] = None,
     max_time: Annotated[float, typer.Option(help="Seconds of training, over all resumed runs.")] = 420.0,
     steps: Annotated[int | None, typer.Option(help="End after so many steps, if that is sooner.")] = None,
@@ -29,12 +29,12 @@ def pretrain(
     with kindly(debug):
         from precede.device import choose_device
         from precede.pretraining.command import command_settings
-        from precede.pretraining.listeners import pretrain_into
+        from precede.pretraining.run_folder import pretrain_into
         from precede.progress import ProgressBar, logger
 
         log_to_terminal(quiet)
         settings = command_settings(
-            variant, encoder, tiny=tiny, max_time=max_time, n_steps=steps, tasks_per_step=tasks_per_step,
+            variant, tiny=tiny, start=None if start is None else str(start), max_time=max_time, n_steps=steps, tasks_per_step=tasks_per_step,
             random_state=seed, device=str(choose_device(device)),
         )  # fmt: skip
         name = name or variant

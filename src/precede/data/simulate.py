@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from precede.data import mechanisms
+from precede.data import equations
 from precede.data.dags import random_dag
 from precede.data.datasets import Dataset
 from precede.data.noise import gaussian_noise, noise_scales, power_noise
@@ -13,13 +13,13 @@ from precede.graph import CausalGraph
 from precede.lazy import pandas as pd
 from precede.randomness import RandomState, numpy_rng
 
-NONLINEAR: dict[str, mechanisms.Mechanism] = {
-    "gp": mechanisms.gp_joint,
-    "gp-quiet": mechanisms.gp_joint,
-    "gp-scaled": mechanisms.gp_scaled,
-    "gp-additive": mechanisms.gp_additive,
-    "quadratic": mechanisms.quadratic,
-    "mlp": mechanisms.mlp,
+NONLINEAR: dict[str, equations.Mechanism] = {
+    "gp": equations.gp_joint,
+    "gp-quiet": equations.gp_joint,
+    "gp-scaled": equations.gp_scaled,
+    "gp-additive": equations.gp_additive,
+    "quadratic": equations.quadratic,
+    "mlp": equations.mlp,
 }
 SEMS = ("linear-gaussian", "lingam", *NONLINEAR)
 DEFAULT_WEIGHT_RANGE = (0.5, 2.0)
@@ -53,7 +53,7 @@ def simulate(
     sem : str
         "linear-gaussian", "lingam" (linear, non-Gaussian noise), "gp" (Gaussian process over the parents jointly, as
         the paper has it), "gp-quiet" (the same with half the noise), "gp-scaled" (squared distances divided by the
-        number of parents), "gp-additive", "quadratic" or "mlp" (see :mod:`precede.data.mechanisms`).
+        number of parents), "gp-additive", "quadratic" or "mlp" (see :mod:`precede.data.equations`).
     noise : "equal" or "unequal"
         Standard deviations all one, or uniform in :data:`precede.data.noise.UNEQUAL_RANGE`; half for "gp-quiet".
     weight_range : (float, float)
@@ -84,10 +84,10 @@ def simulate(
     errors = draw(int(n_samples), scales, rng)
     if sem in NONLINEAR:
         weights = adjacency.astype(float)
-        data = mechanisms.nonlinear_data(errors, adjacency, order, NONLINEAR[sem], weight_range, rng)
+        data = equations.nonlinear_data(errors, adjacency, order, NONLINEAR[sem], weight_range, rng)
     else:
-        weights = adjacency * mechanisms.random_weights(adjacency.shape, weight_range, rng)
-        data = mechanisms.linear_data(errors, weights, order)
+        weights = adjacency * equations.random_weights(adjacency.shape, weight_range, rng)
+        data = equations.linear_data(errors, weights, order)
     if standardize:
         scale = data.std(axis=0)
         data = (data - data.mean(axis=0)) / scale

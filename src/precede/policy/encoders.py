@@ -8,13 +8,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from precede.errors import check_choice
-from precede.policy.alternating import AlternatingEncoder
 from precede.policy.moments import MomentsEncoder
 
 PaperEncoderName = Literal["null", "mlp", "lstm", "transformer"]
 """Encoders of the paper, which ``CORL(encoder=...)`` takes."""
-EncoderName = Literal[PaperEncoderName, "alternating", "moments"]
-"""Those and the encoders of pretrained policies, which read any number of rows and come with their weights."""
+EncoderName = Literal[PaperEncoderName, "moments"]
+"""Those and the encoder of the pretrained policy, which reads any number of rows and comes with its weights."""
 NormalizationName = Literal["layer", "batch"]
 
 WIDTH = 256  # Appendix A.2: the embedded state
@@ -143,9 +142,7 @@ class LearnedStates(nn.Module):
         return self.states
 
 
-Encoder = (
-    NullEncoder | MLPEncoder | LSTMEncoder | TransformerEncoder | LearnedStates | AlternatingEncoder | MomentsEncoder
-)
+Encoder = NullEncoder | MLPEncoder | LSTMEncoder | TransformerEncoder | LearnedStates | MomentsEncoder
 
 
 def make_encoder(name: EncoderName, n_inputs: int, normalization: NormalizationName = "layer") -> Encoder:
@@ -169,7 +166,5 @@ def make_encoder(name: EncoderName, n_inputs: int, normalization: NormalizationN
             return LSTMEncoder(n_inputs)
         case "transformer":
             return TransformerEncoder(n_inputs, normalization)
-        case "alternating":  # these two take any number of rows
-            return AlternatingEncoder()
-        case "moments":
+        case "moments":  # takes any number of rows
             return MomentsEncoder()

@@ -12,6 +12,9 @@ import math
 import torch
 from torch import Tensor, nn
 
+from precede.policy.edges import EdgeHead
+from precede.policy.features import N_PAIR_FEATURES, N_VARIABLE_FEATURES, classical_features, read_columns
+
 BLOCKS = 6
 PAIR_WIDTH = 64
 VALUE_WIDTH = 32
@@ -21,65 +24,8 @@ MOMENT_FEATURES = 8
 MIX_HEADS = 4
 TRIANGLE_WIDTH = 32
 HEADS = 8
-N_PAIR_FEATURES = 12
-N_VARIABLE_FEATURES = 6
-RIDGE = 1e-6
-"""Added to the correlation matrix, so that collinear columns have an inverse."""
-
-USUAL_SAMPLES = 300.0
-"""The log of the number of samples is an input, relative to this many."""
-
-
-@torch.no_grad()
-def classical_features(inputs: Tensor) -> tuple[Tensor, Tensor]:
-    r"""Correlations, partial correlations, residual variances and scales, all of order one.
-
-    With R the correlation matrix and z the log scale: :math:`\rho_{ij}`, the partial correlation given all others, the
-    log residual scales :math:`\tfrac12 \log(1 - \rho_{ij}^2)` and :math:`-\tfrac12 \log (R^{-1})_{ii}`, alone
-    and with z added (the scale of what is left), third and fourth moments, and the number of samples.
-
-    Returns
-    -------
-    pairs : (batch, n_variables, n_variables, N_PAIR_FEATURES) tensor
-    variables : (batch, n_variables, N_VARIABLE_FEATURES) tensor
-    """
-    x, z = inputs[:, :, :-1], inputs[:, :, -1]
-    batch, d, n = x.shape
-    precise = x.double()  # collinear columns: 1 - R² can be far below single precision
-    eye = torch.eye(d, dtype=torch.float64, device=x.device)
-    correlation = precise @ precise.transpose(1, 2) / n
-    inverse = torch.linalg.inv_ex(correlation + RIDGE * eye).inverse  # not checked: a GPU would have to wait
-    diagonal = inverse.diagonal(dim1=1, dim2=2).clamp_min(1.0)
-    partial = -inverse / (diagonal[:, :, None] * diagonal[:, None, :]).sqrt()
-    left = 0.5 * torch.log1p(RIDGE - correlation.square().clamp_max(1.0)).clamp_min(-10.0)
-    rho, partial, left, left_all = (part.float() for part in (correlation, partial, left, -0.5 * diagonal.log()))
-    square, cube = x.square(), x.clamp(-5, 5) ** 3
-    skewed = square @ x.transpose(1, 2) / n  # [i, j]: E x_i² x_j
-    peaked = cube @ x.transpose(1, 2) / n
-    size = torch.full((batch, d, d), math.log(n / USUAL_SAMPLES), device=x.device)
-    here, there = z[:, :, None].expand(-1, -1, d), z[:, None, :].expand(-1, d, -1)
-    pairs = torch.stack(
-        [
-            rho,
-            partial.clamp(-1, 1),
-            left,
-            here + left,
-            there + left,
-            here - there,
-            skewed.asinh(),
-            skewed.transpose(1, 2).asinh(),
-            peaked.asinh(),
-            peaked.transpose(1, 2).asinh(),
-            (peaked - peaked.transpose(1, 2)).asinh(),
-            size,
-        ],
-        dim=3,
-    )
-    variables = torch.stack(
-        [z, left_all, z + left_all, (x * square).mean(2).asinh(), square.square().mean(2).log() - 1.0, size[:, 0]],
-        dim=2,
-    )
-    return pairs, variables
+CELL_FEATURES = 3
+"""Of a cell: its value, its normal score, and how often the value is found."""
 
 
 class MomentsBlock(nn.Module):
@@ -114,10 +60,16 @@ class MomentsBlock(nn.Module):
         self.norm_forward = nn.LayerNorm(width)
         self.forward_layers = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
 
-    def forward(self, values: Tensor, pairs: Tensor, states: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Update values (batch, d, n, 32), pairs (batch, d, d, 64) and states (batch, d, width)."""
-        values = self._mix(values, pairs)
-        pairs = pairs + self._moments(values)
+    def forward(
+        self, values: Tensor, pairs: Tensor, states: Tensor, seen: Tensor, both: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Update values (batch, d, n, 32), pairs (batch, d, d, 64) and states (batch, d, width).
+
+        ``seen`` (batch, d, n) is zero for missing cells, ``both`` (batch, d, d) the number of rows that two columns
+        have in common.
+        """
+        values = self._mix(values, pairs) * seen[..., None]
+        pairs = pairs + self._moments(values, both)
         pairs = pairs + self._triangles(self.norm_pairs(pairs))
         here, there = self.from_states(states).chunk(2, dim=2)
         normed = self.norm_both(pairs + here[:, :, None] + there[:, None])
@@ -140,13 +92,14 @@ class MomentsBlock(nn.Module):
         result: Tensor = values + self.value_layers(values)
         return result
 
-    def _moments(self, values: Tensor) -> Tensor:
+    def _moments(self, values: Tensor, both: Tensor) -> Tensor:
         batch, d, n, _ = values.shape
         left, right = self.factors(values).chunk(2, dim=3)  # (batch, d, n, features) each
         left = left.permute(0, 1, 3, 2).reshape(batch, d * MOMENT_FEATURES, n)
         right = right.permute(0, 2, 1, 3).reshape(batch, n, d * MOMENT_FEATURES)
         products = (left / n @ right).view(batch, d, MOMENT_FEATURES, d, MOMENT_FEATURES)
-        result: Tensor = self.moments(products.permute(0, 1, 3, 2, 4).reshape(batch, d, d, -1))
+        products = products.permute(0, 1, 3, 2, 4).reshape(batch, d, d, -1)
+        result: Tensor = self.moments(products * (n / both)[..., None].to(products.dtype))
         return result
 
     def _triangles(self, pairs: Tensor) -> Tensor:
@@ -178,7 +131,9 @@ class MomentsEncoder(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.embed_values = nn.Sequential(nn.Linear(1, VALUE_WIDTH), nn.GELU(), nn.Linear(VALUE_WIDTH, VALUE_WIDTH))
+        self.embed_values = nn.Sequential(
+            nn.Linear(CELL_FEATURES, VALUE_WIDTH), nn.GELU(), nn.Linear(VALUE_WIDTH, VALUE_WIDTH)
+        )
         self.embed_pairs = nn.Sequential(
             nn.Linear(N_PAIR_FEATURES, PAIR_WIDTH), nn.GELU(), nn.Linear(PAIR_WIDTH, PAIR_WIDTH)
         )
@@ -187,18 +142,25 @@ class MomentsEncoder(nn.Module):
         )
         self.blocks = nn.ModuleList(MomentsBlock(self.width) for _ in range(BLOCKS))
         self.norm = nn.LayerNorm(self.width)
+        self.edges = EdgeHead(PAIR_WIDTH)
 
-    def states_and_pairs(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
-        """States (batch, d, width) and the pairs (batch, d, d, 64) behind them."""
+    def states_and_edges(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
+        """States (batch, d, width) and the logits (batch, d, d) of :class:`precede.policy.edges.EdgeHead`."""
         # scales span orders of magnitude and their differences matter: no half precision here
         with torch.autocast(inputs.device.type, enabled=False):
-            pair_features, variable_features = classical_features(inputs)
+            columns = read_columns(inputs)
+            pair_features, variable_features = classical_features(columns)
+            both = (columns.seen @ columns.seen.transpose(1, 2)).clamp_min(1.0)
             pairs, states = self.embed_pairs(pair_features), self.embed_states(variable_features)
-        values = self.embed_values(inputs[:, :, :-1, None])
+        values = self.embed_values(torch.stack([columns.values, columns.scores, columns.ties], dim=3))
+        values = values * columns.seen[..., None]
         for block in self.blocks:
-            values, pairs, states = block(values, pairs, states)
-        return self.norm(states), pairs
+            values, pairs, states = block(values, pairs, states, columns.seen, both)
+        return self.norm(states), self.edges(pairs)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """States (batch, n_variables, width) of inputs (batch, n_variables, n_samples + 1), the log scale last."""
-        return self.states_and_pairs(inputs)[0]
+        """States (batch, n_variables, width) of inputs (batch, n_variables, n_samples + 1), the log scale last.
+
+        A missing cell is NaN.
+        """
+        return self.states_and_edges(inputs)[0]

@@ -22,13 +22,12 @@ from precede.options import Count, check_options
 from precede.policy.actor import Actor
 from precede.policy.decoders import DecoderName, PointerName
 from precede.policy.encoders import EncoderName, LearnedStates
+from precede.policy.moments import MomentsEncoder
 from precede.policy.inputs import FixedInputs
 from precede.strict_json import to_json
 
 FORMAT_VERSION = 1
 SHIPPED = ("default", "paper")
-ANY_ROWS = ("alternating", "moments")
-"""Encoders that take any number of rows."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class Architecture:
 
     def inputs(self, values: FloatArray, rng: np.random.Generator, device: torch.device) -> FixedInputs:
         """Show the policy a data set (n_samples, n_variables), in the form it was trained on."""
-        n_samples = min(self.n_samples, len(values)) if self.encoder in ANY_ROWS else self.n_samples
+        n_samples = min(self.n_samples, len(values)) if self.encoder == "moments" else self.n_samples
         return FixedInputs(values, n_samples, rng, device)
 
 
@@ -82,7 +81,7 @@ class Pretrained:
         that training moves, so that an iteration costs the decoder alone.
         """
         actor = copy.deepcopy(self.actor).to(inputs.device)
-        if self.architecture.encoder in ANY_ROWS:
+        if isinstance(actor.encoder, MomentsEncoder):
             actor.eval()
             actor.encoder = LearnedStates(actor.encoder(inputs))
             actor.train()  # cuDNN differentiates an LSTM in training mode only

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
 
 import torch
 from torch import Tensor
 
-from precede.data.noise import EXPONENT_RANGES, UNEQUAL_RANGE
-from precede.pretraining import graphs, mechanisms
-
-NONLINEAR: dict[str, mechanisms.BatchedMechanism] = {
-    "gp": mechanisms.gp_joint,
-    "gp-additive": mechanisms.gp_additive,
-    "mlp": mechanisms.mlp,
-    "quadratic": mechanisms.quadratic,
-}
-SHARES = {"linear-gaussian": 0.2, "lingam": 0.25, "gp": 0.2, "gp-additive": 0.2, "mlp": 0.1, "quadratic": 0.05}
-"""Share of each mechanism in a batch."""
+from precede.pretraining import graphs
+from precede.pretraining.drawing import Draws
+from precede.pretraining.families import family_data
+from precede.pretraining.hidden import choose_shown, marginal_graph
+from precede.pretraining.observation import measured, missing_cells, selected_rows, with_few_digits
+from precede.pretraining.world import world_data
 
 RESCALED_SHARE = 0.1
-"""Share of tasks whose columns have arbitrary units, so that the policy does not trust every scale."""
+"""Share of the families' tasks whose columns have arbitrary units, so that the policy does not trust every scale."""
+
+WORLD_RESCALED_SHARE = 0.3
+"""The same for the wide prior, where all other columns are standardised: scales carry nothing there."""
 
 RESCALED_SPREAD = 2.0
 """Standard deviation of the log of those units."""
+
+HIDDEN_SHARE = 0.25
+"""Share of the wide prior's tasks with hidden variables, one for seven that are shown."""
+
+SELECTED_SHARE = 0.1
+"""Share of the wide prior's tasks in which rows were selected."""
+
+THINNED_SHARE = 0.3
+"""Share of the wide prior's graphs that lose edges at random: forests, and variables that are alone."""
 
 
 @dataclass(frozen=True)
@@ -36,22 +41,26 @@ class CurriculumSettings:
     ----------
     n_variables, n_samples : tuple of int
         The sizes; a batch has one of each, so that its tensors have no padding.
-    degrees : (float, float)
-        Edges per variable, uniform between these.
+    degrees, world_degrees : (float, float)
+        Edges per variable: uniform between these for the six families, log-uniform for the wide prior.
     standardized : float
-        Share of tasks whose columns are standardised, so that scales tell nothing.
+        Share of the families' tasks whose columns are standardised, so that scales tell nothing.
     rows : int or None
         How many of the samples the policy sees, None for all; scales are always those of all samples.
+    world : float
+        Share of tasks from the wide prior (:mod:`precede.pretraining.world`); the rest are of the six families.
     """
 
-    n_variables: tuple[int, ...] = (10, 15, 20, 30, 40, 50)
-    n_samples: tuple[int, ...] = (100, 200, 300, 500, 800)
+    n_variables: tuple[int, ...] = (2, 2, 3, 5, 8, 10, 12, 15, 20, 25, 30, 40, 50)
+    n_samples: tuple[int, ...] = (100, 200, 300, 500, 800, 1200)
     degrees: tuple[float, float] = (1.0, 5.0)
-    standardized: float = 0.45
+    world_degrees: tuple[float, float] = (0.5, 4.0)
+    standardized: float = 0.55
     rows: int | None = None
+    world: float = 0.75
 
 
-PAPER_CURRICULUM = CurriculumSettings((30,), (500,), (2.0, 2.0), rows=64)
+PAPER_CURRICULUM = CurriculumSettings((30,), (500,), (2.0, 2.0), standardized=0.45, rows=64, world=0.0)
 """Section 5.1, "Pretraining": 30-node ER2 and SF2 with different causal relationships; 64 rows (Appendix A.2)."""
 
 
@@ -62,7 +71,8 @@ class Tasks:
     Parameters
     ----------
     inputs : (batch, n_variables, rows + 1) tensor
-        As :class:`precede.policy.inputs.FixedInputs`: standardised rows, then the centred log scale.
+        As :class:`precede.policy.inputs.FixedInputs`: standardised rows, NaN where a cell is missing, then the
+        centred log scale.
     adjacency : (batch, n_variables, n_variables) bool tensor
     orders : (batch, n_variables) int64 tensor
         From :func:`precede.pretraining.graphs.training_orders`.
@@ -96,108 +106,102 @@ class Curriculum:
     """
 
     def __init__(self, settings: CurriculumSettings, generator: torch.Generator) -> None:
-        self.settings, self.generator = settings, generator
+        self.settings, self.draws = settings, Draws(generator)
 
     def draw(self, batch: int, n_variables: int, n_samples: int) -> Tasks:
-        """Draw ``batch`` tasks of one size: graphs, weights, noise, mechanisms, units, column order."""
-        adjacency = self._graphs(batch, n_variables)
-        orders = graphs.training_orders(adjacency, self.generator)
-        shuffled = self._uniform(batch).argsort()  # so that no mechanism always meets the same kind of graph
-        x = self._data(adjacency[shuffled].float(), n_samples)[shuffled.argsort()]
-        inputs = self._inputs(x)
-        columns = self._uniform(batch, n_variables).argsort(1)  # column k shows variable columns[k]
+        """Draw ``batch`` tasks of one size: graphs, data, units, column order."""
+        n_world = round(self.settings.world * batch)
+        n_selected = round(SELECTED_SHARE * n_world)
+        parts = [
+            self._family_tasks(batch - n_world, n_variables, n_samples),
+            self._world_tasks(n_world - n_selected, n_variables, n_samples, selected=False),
+            self._world_tasks(n_selected, n_variables, n_samples, selected=True),
+        ]
+        inputs, adjacency = (torch.cat(column) for column in zip(*parts, strict=True))
+        inputs[:, :, :-1] *= self.draws.sign((batch, n_variables, 1))  # which end is called large tells nothing
+        shuffled = self.draws.uniform((batch,)).argsort()
+        inputs, adjacency = inputs[shuffled][:, :, self._seen_rows(n_samples)], adjacency[shuffled]
+        orders = graphs.training_orders(adjacency, self.draws.generator)
+        columns = self.draws.uniform((batch, n_variables)).argsort(1)  # column k shows variable columns[k]
         inputs = inputs.gather(1, columns[:, :, None].expand_as(inputs))
         by_row = adjacency.gather(1, columns[:, :, None].expand_as(adjacency))
         adjacency = by_row.gather(2, columns[:, None, :].expand_as(adjacency))
         return Tasks(inputs, adjacency, columns.argsort(1).gather(1, orders))
 
-    def _graphs(self, batch: int, n_variables: int) -> Tensor:
-        """Half Erdős–Rényi, half scale-free, alternating; of these a quarter with hubs as common causes."""
+    def _seen_rows(self, n_samples: int) -> Tensor:
+        """Positions of the rows that the policy sees, and of the scale."""
+        seen = range(min(self.settings.rows or n_samples, n_samples))
+        return torch.tensor([*seen, n_samples], device=self.draws.device)
+
+    def _family_tasks(self, batch: int, n_variables: int, n_samples: int) -> tuple[Tensor, Tensor]:
         low, high = self.settings.degrees
-        degrees = low + (high - low) * self._uniform(batch)
+        adjacency = self._graphs(self.draws.uniform((batch,), low, high), n_variables)
+        # shuffled, so that no mechanism always meets the same kind of graph
+        adjacency = adjacency[self.draws.uniform((batch,)).argsort()]
+        if batch == 0:
+            return torch.empty((0, n_variables, n_samples + 1), device=self.draws.device), adjacency
+        x = family_data(adjacency, n_samples, self.draws)
+        kind = self.draws.uniform((batch, 1, 1))
+        shares = self.settings.standardized, RESCALED_SHARE
+        return standardized_inputs(x, kind < shares[0], kind > 1 - shares[1], self.draws), adjacency
+
+    def _world_tasks(self, batch: int, n_variables: int, n_samples: int, *, selected: bool) -> tuple[Tensor, Tensor]:
+        d = n_variables
+        n_hidden = max(1, round(d / 7))
+        with_hidden = self.draws.chance((batch,), HIDDEN_SHARE)
+        degrees = self.draws.log_uniform((batch,), *self.settings.world_degrees)
+        whole, plain = (self._graphs(degrees, count) for count in (d + n_hidden, d))
+        # where nothing is hidden, the further variables are alone and left out
+        padded = torch.nn.functional.pad(plain, (0, n_hidden, 0, n_hidden))
+        whole = torch.where(with_hidden[:, None, None], whole, padded)
+        whole = whole & ~self._thinned(batch, d + n_hidden)
+        shown = choose_shown(d + n_hidden, d, with_hidden, self.draws)
+        if batch == 0:
+            return torch.empty((0, d, n_samples + 1), device=self.draws.device), plain
+        x = world_data(whole, n_samples * (2 if selected else 1), self.draws)
+        x = x.gather(1, shown[:, :, None].expand(-1, -1, x.shape[2]))
+        if selected:
+            x = selected_rows(x, n_samples, self.draws)
+        x = with_few_digits(measured(x, self.draws), self.draws)
+        x = x.masked_fill(missing_cells(x, self.draws), torch.nan)
+        kind = self.draws.uniform((batch, 1, 1))
+        rescaled = kind < WORLD_RESCALED_SHARE
+        return standardized_inputs(x, ~rescaled, rescaled, self.draws), marginal_graph(whole, shown)
+
+    def _thinned(self, batch: int, n_variables: int) -> Tensor:
+        """Edges that are taken away, up to nearly all of a task's."""
+        rate = self.draws.uniform((batch, 1, 1), 0.2, 0.9) * self.draws.chance((batch, 1, 1), THINNED_SHARE)
+        return self.draws.chance((batch, n_variables, n_variables), rate)
+
+    def _graphs(self, degrees: Tensor, n_variables: int) -> Tensor:
+        """Half Erdős–Rényi, half scale-free, one after the other; of the latter a quarter with hubs as causes."""
+        batch = len(degrees)
         n_random = (batch + 1) // 2
-        random = graphs.erdos_renyi(degrees[:n_random], n_variables, self.generator)
-        hubs_last = self._uniform(batch - n_random) < 0.75
-        free = graphs.scale_free(degrees[n_random:].round(), n_variables, hubs_last, self.generator)
+        random = graphs.erdos_renyi(degrees[:n_random], n_variables, self.draws.generator)
+        hubs_last = self.draws.chance((batch - n_random,), 0.75)
+        links = degrees[n_random:].round().clamp_min(1)
+        free = graphs.scale_free(links, n_variables, hubs_last, self.draws.generator)
         # interleaved, so that any part of a batch has both
         return torch.cat([random, free])[_interleaved(batch, random.device)]
 
-    def _data(self, adjacency: Tensor, n_samples: int) -> Tensor:
-        """Values (batch, n_variables, n_samples) in causal order, consecutive tasks sharing a mechanism."""
-        batch, d, _ = adjacency.shape
-        weights = adjacency * self._weights(batch, d)
-        noise = self._gaussian(batch, d, n_samples)
-        scales = self._noise_scales(batch, d)
-        # every mechanism has its share in every batch, up to a rounded task
-        edges = [0, *(round(share * batch) for share in accumulate(SHARES.values()))]
-        parts = []
-        for name, (start, stop) in zip(SHARES, pairwise(edges), strict=True):
-            if start == stop:
-                continue
-            part = slice(start, stop)
-            if name == "lingam":
-                parts.append(mechanisms.linear(self._non_gaussian(noise[part]) * scales[part], weights[part]))
-            elif name == "linear-gaussian":
-                parts.append(mechanisms.linear(noise[part] * scales[part], weights[part]))
-            else:
-                make = NONLINEAR[name]
-                parts.append(make(noise[part] * scales[part], adjacency[part], weights[part], self.generator))
-        return torch.cat(parts)
 
-    def _weights(self, batch: int, d: int) -> Tensor:
-        """Either sign, size in [0.5, 2] as in Appendix B.2 for most tasks, in a narrower or weaker range for others."""
-        usual = self._uniform(batch, 1, 1) < 0.7
-        low = torch.where(usual, 0.5, 0.2 + 0.5 * self._uniform(batch, 1, 1))
-        high = torch.where(usual, 2.0, 0.8 + 1.2 * self._uniform(batch, 1, 1))
-        signed = 2 * self._uniform(batch, d, d) - 1
-        return signed.sign() * (low + (high - low) * signed.abs())
+def standardized_inputs(x: Tensor, plain: Tensor, rescaled: Tensor, draws: Draws) -> Tensor:
+    """Standardised rows and the centred log scale; cells that are missing stay so.
 
-    def _noise_scales(self, batch: int, d: int) -> Tensor:
-        """One for two tasks of three, uniform in the range of ``noise="unequal"`` for the third."""
-        low, high = UNEQUAL_RANGE
-        unequal = self._uniform(batch, 1, 1) < 1 / 3
-        return torch.where(unequal, low + (high - low) * self._uniform(batch, d, 1), 1.0)
-
-    def _non_gaussian(self, z: Tensor) -> Tensor:
-        """Gaussian noise to non-Gaussian, variance one: half powers, the rest Laplace, uniform, exponential, Gumbel."""
-        batch, d, _ = z.shape
-        (low_a, high_a), (low_b, high_b) = EXPONENT_RANGES
-        position = self._uniform(batch, d, 1)
-        exponents = torch.where(
-            self._uniform(batch, d, 1) < 0.5, low_a + (high_a - low_a) * position, low_b + (high_b - low_b) * position
-        )
-        variance = 2**exponents * torch.lgamma(exponents + 0.5).exp() / math.sqrt(math.pi)
-        power = z.sign() * z.abs() ** exponents / variance.sqrt()
-        # quantile, kept from the ends so that the logarithms are finite
-        u = (0.5 * torch.erfc(-z / math.sqrt(2))).clamp(1e-6, 1 - 1e-6)
-        laplace = -(u - 0.5).sign() * torch.log1p(-2 * (u - 0.5).abs()) / math.sqrt(2)
-        uniform = (u - 0.5) * math.sqrt(12)
-        exponential = -torch.log1p(-u) - 1
-        gumbel = (-torch.log(-torch.log(u)) - 0.5772156649) * math.sqrt(6) / math.pi
-        kind = (self._uniform(batch, 1, 1) * 8).long()
-        noise = power
-        for number, other in enumerate((laplace, uniform, exponential, gumbel)):
-            noise = torch.where(kind == 4 + number, other, noise)
-        return noise
-
-    def _inputs(self, x: Tensor) -> Tensor:
-        """Standardised rows and the centred log scale; the scale is zero for standardised tasks."""
-        batch, d, _ = x.shape
-        centred = x - x.mean(2, keepdim=True)
-        scale = centred.square().mean(2, keepdim=True).sqrt().clamp_min(1e-20)
-        log_scale = scale.log()
-        kind = self._uniform(batch, 1, 1)
-        rescaled = kind > 1 - RESCALED_SHARE
-        log_scale = log_scale + torch.where(rescaled, RESCALED_SPREAD * self._gaussian(batch, d, 1), 0.0)
-        log_scale = log_scale - log_scale.mean(1, keepdim=True)
-        log_scale = torch.where(kind < self.settings.standardized, 0.0, log_scale)
-        return torch.cat([(centred / scale)[:, :, : self.settings.rows], log_scale], dim=2)
-
-    def _uniform(self, *shape: int) -> Tensor:
-        return torch.rand(shape, generator=self.generator, device=self.generator.device)
-
-    def _gaussian(self, *shape: int) -> Tensor:
-        return torch.randn(shape, generator=self.generator, device=self.generator.device)
+    Parameters
+    ----------
+    x : (batch, n_variables, n_samples) tensor
+    plain, rescaled : (batch, 1, 1) bool tensors
+        Tasks whose scale is shown as zero, and tasks in arbitrary units.
+    """
+    batch, d, _ = x.shape
+    centred = x - x.nanmean(2, keepdim=True)
+    scale = centred.square().nanmean(2, keepdim=True).sqrt().clamp_min(1e-20)
+    log_scale = scale.log()
+    log_scale = torch.where(rescaled, RESCALED_SPREAD * draws.normal((batch, d, 1)), log_scale)
+    log_scale = log_scale - log_scale.mean(1, keepdim=True)
+    log_scale = torch.where(plain, 0.0, log_scale)
+    return torch.cat([centred / scale, log_scale], dim=2)
 
 
 def _interleaved(batch: int, device: torch.device) -> Tensor:

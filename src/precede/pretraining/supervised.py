@@ -19,11 +19,12 @@ from torch import Tensor, nn
 from precede.deadline import Deadline
 from precede.errors import check_choice, check_positive
 from precede.policy.actor import Actor, admissible
-from precede.policy.alternating import AxisAttention
+from precede.policy.edges import edge_loss
 from precede.policy.encoders import TransformerBlock
-from precede.policy.moments import PAIR_WIDTH, MomentsBlock, MomentsEncoder
+from precede.policy.moments import MomentsBlock, MomentsEncoder
 from precede.policy.pretrained import Architecture
 from precede.pretraining.curriculum import PAPER_CURRICULUM, Curriculum, CurriculumSettings, Tasks
+from precede.pretraining.starting import copy_what_fits
 from precede.pretraining.validation import ValidationSettings, ValidationSuite
 from precede.randomness import initial_weights, numpy_rng, torch_generator
 
@@ -59,7 +60,9 @@ class PretrainingSettings:
     learning_rate, weight_decay, warmup_steps : float, float, int
         AdamW, linear warm-up, then a cosine over ``n_steps`` or ``max_time``, whichever is further.
     edge_weight : float
-        Weight of the loss that asks the pairs of a moments encoder for the edges themselves.
+        Weight of the loss of the edge head.
+    start : str or None
+        File of weights to start from, where their names and shapes fit.
     average : float
         Decay of the running mean of the weights, which is what is validated and saved.
     n_steps, max_time : int or None, float or None
@@ -80,6 +83,7 @@ class PretrainingSettings:
     weight_decay: float = 0.01
     warmup_steps: int = 300
     edge_weight: float = 0.5
+    start: str | None = None
     average: float = 0.999
     n_steps: int | None = None
     max_time: float | None = None
@@ -150,9 +154,9 @@ class Pretrainer:
         rng = numpy_rng(settings.random_state)
         with initial_weights(rng):
             self.actor = settings.architecture.build()
-            self.edge_head = nn.Linear(PAIR_WIDTH, 1)
+        if settings.start is not None:
+            copy_what_fits(settings.start, self.actor)
         self.actor.to(self.device)
-        self.edge_head.to(self.device)
         self.averaged = copy.deepcopy(self.actor)
         if settings.compile:
             compile_blocks(self.actor)
@@ -160,7 +164,7 @@ class Pretrainer:
         self.curriculum = Curriculum(settings.curriculum, self.generator)
         self._drawn: list[Tasks] = []
         self.sizes = rng  # sizes of the batches come from here, on the CPU
-        self.parameters = [*self.actor.parameters(), *self.edge_head.parameters()]
+        self.parameters = list(self.actor.parameters())
         self.optimizer = torch.optim.AdamW(
             self.parameters, settings.learning_rate, betas=(0.9, 0.98), weight_decay=settings.weight_decay, fused=True
         )
@@ -187,7 +191,7 @@ class Pretrainer:
                 self.step += 1
                 if self.settings.n_steps is not None and self.step >= self.settings.n_steps:
                     break
-            loss, edge_loss = torch.stack(losses).mean(0).tolist()
+            loss, of_edges = torch.stack(losses).mean(0).tolist()
             last = self._count_seconds(last)
             spent = self.seconds - start_seconds
             since_validation += spent
@@ -199,7 +203,7 @@ class Pretrainer:
                 self.step,
                 self.seconds,
                 loss,
-                edge_loss,
+                of_edges,
                 self.optimizer.param_groups[0]["lr"],
                 (self.step - start_step) / spent,
                 (self.tasks_seen - start_tasks) / spent,
@@ -249,15 +253,15 @@ class Pretrainer:
         cosine = 0.5 * (1 + math.cos(math.pi * min(1.0, self._progress())))
         for group in self.optimizer.param_groups:
             group["lr"] = rate * (LOWEST_RATE + (1 - LOWEST_RATE) * cosine)
-        loss, edge_loss = self._losses(tasks)
+        loss, of_edges = self._losses(tasks)
         self.optimizer.zero_grad(set_to_none=True)
-        (loss + self.settings.edge_weight * edge_loss).backward()
+        (loss + self.settings.edge_weight * of_edges).backward()
         norm = nn.utils.clip_grad_norm_(self.parameters, LARGEST_GRADIENT)
         # a step with an infinite gradient is left out, decided on the device (as torch's GradScaler does)
         self.optimizer.found_inf = (~norm.isfinite()).float()  # type: ignore[attr-defined]
         self.optimizer.step()
         self._average()
-        return torch.stack([loss.detach(), edge_loss.detach()]), (middle - start, self._clock(wait) - start)
+        return torch.stack([loss.detach(), of_edges.detach()]), (middle - start, self._clock(wait) - start)
 
     def _next_tasks(self) -> Tasks:
         """Next batch; none is left over when a record is yielded, so checkpoints need not hold any."""
@@ -277,16 +281,15 @@ class Pretrainer:
         return self.curriculum.draw(batch * BATCHES_AT_ONCE, d, n)
 
     def _losses(self, tasks: Tasks) -> tuple[Tensor, Tensor]:
-        edge_loss = tasks.inputs.new_zeros(())
+        of_edges = tasks.inputs.new_zeros(())
         with self._half_precision():
             if isinstance(self.actor.encoder, MomentsEncoder):
-                states, pairs = self.actor.encoder.states_and_pairs(tasks.inputs)
-                edges = self.edge_head(pairs)[..., 0].float()
-                edge_loss = nn.functional.binary_cross_entropy_with_logits(edges, tasks.adjacency.float())
+                states, edges = self.actor.encoder.states_and_edges(tasks.inputs)
+                of_edges = edge_loss(edges, tasks.adjacency)
             else:
                 states = self.actor.encoder(tasks.inputs)
         logits = self.actor.decoder.logits(states.float(), tasks.orders)
-        return set_valued_loss(logits, tasks.orders, tasks.adjacency), edge_loss
+        return set_valued_loss(logits, tasks.orders, tasks.adjacency), of_edges
 
     def _half_precision(self) -> AbstractContextManager[Any]:
         return torch.autocast("cuda", torch.bfloat16) if self.device.type == "cuda" else nullcontext()
@@ -309,7 +312,6 @@ class Pretrainer:
         return {
             "actor": self.actor.state_dict(),
             "averaged": self.averaged.state_dict(),
-            "edge_head": self.edge_head.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "generator": self.generator.get_state(),
             "sizes": self.sizes.bit_generator.state,
@@ -323,7 +325,7 @@ class Pretrainer:
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Go on from what :meth:`state` returned."""
-        for name in ("actor", "averaged", "edge_head", "optimizer"):
+        for name in ("actor", "averaged", "optimizer"):
             getattr(self, name).load_state_dict(state[name])
         self.generator.set_state(state["generator"].cpu())
         self.sizes.bit_generator.state = state["sizes"]
@@ -342,7 +344,7 @@ def compile_blocks(actor: Actor) -> None:
 
     torch._dynamo.config.suppress_errors = True  # fall back to eager
     for module in actor.encoder.modules():
-        if isinstance(module, AxisAttention | MomentsBlock | TransformerBlock):
+        if isinstance(module, MomentsBlock | TransformerBlock):
             module.compile(dynamic=True)
 
 

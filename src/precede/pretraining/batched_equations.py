@@ -1,4 +1,4 @@
-"""Batched structural equations: what :mod:`precede.data.mechanisms` does for one data set, for many on the device.
+"""Batched structural equations: what :mod:`precede.data.equations` does for one data set, for many on the device.
 
 All tensors are (batch, n_variables, n_samples), variables in causal order. Linear equations are one triangular solve;
 the others loop over positions, each step for the whole batch.
@@ -12,7 +12,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from precede.data.mechanisms import HIDDEN_UNITS
+from precede.data.equations import HIDDEN_UNITS
 
 BatchedMechanism = Callable[[Tensor, Tensor, Tensor, torch.Generator], Tensor]
 
@@ -96,7 +96,7 @@ def mlp(noise: Tensor, adjacency: Tensor, weights: Tensor, generator: torch.Gene
 def quadratic(noise: Tensor, adjacency: Tensor, weights: Tensor, generator: torch.Generator) -> Tensor:
     """Random quadratic form of the standardised parents; each term kept with probability one half.
 
-    As :func:`precede.data.mechanisms.quadratic`, with ``weights`` for the linear terms.
+    As :func:`precede.data.equations.quadratic`, with ``weights`` for the linear terms.
     """
     batch, d, _ = noise.shape
     x, z = noise.clone(), torch.empty_like(noise)

@@ -1,0 +1,229 @@
+"""What can be said of columns and of pairs of columns by formula: the first layer of the moments encoder.
+
+All features are of order one, need no training, and come in both directions where they have one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+RIDGE = 1e-6
+"""Added to the correlation matrix, so that collinear columns have an inverse."""
+
+USUAL_SAMPLES = 300.0
+"""The log of the number of samples is an input, relative to this many."""
+
+N_BINS = 8
+"""Bins of one column's ranks in which moments of another are taken."""
+
+LARGEST = 4.0
+"""Values enter third and fourth moments within these many standard deviations."""
+
+SMALLEST_VARIANCE = 0.003
+"""Variance within a bin, of a column with variance one, is taken as at least this."""
+
+N_PAIR_FEATURES = 38
+N_VARIABLE_FEATURES = 12
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Columns of some tables, with what is known of single cells; zero where a cell is missing.
+
+    Parameters
+    ----------
+    values : (batch, n_variables, n_samples) tensor
+        Standardised.
+    scores : tensor of the same shape
+        Normal scores of the ranks, standardised: the same for every monotone transform of a column.
+    ties : tensor of the same shape
+        Log of how often a cell's value is found in its column, from 0 (once) to 1 (always).
+    positions : tensor of the same shape
+        Mean rank as a share of the rows, between 0 and 1.
+    seen : tensor of the same shape
+        One for a cell that is there, zero for a missing one.
+    log_scale : (batch, n_variables) tensor
+    """
+
+    values: Tensor
+    scores: Tensor
+    ties: Tensor
+    positions: Tensor
+    seen: Tensor
+    log_scale: Tensor
+
+    @property
+    def n_seen(self) -> Tensor:
+        """How many cells of each column are there, (batch, n_variables)."""
+        return self.seen.sum(2).clamp_min(1.0)
+
+
+@torch.no_grad()
+def read_columns(inputs: Tensor) -> Columns:
+    """Columns of inputs (batch, n_variables, n_samples + 1): values, NaN for a missing cell, and the log scale last."""
+    raw = inputs[:, :, :-1].contiguous()
+    seen = (~raw.isnan()).to(raw.dtype)
+    last = raw.nan_to_num(torch.inf, torch.inf)  # missing cells rank after all others
+    ordered = last.sort(2).values
+    below = torch.searchsorted(ordered, last)
+    upto = torch.searchsorted(ordered, last, right=True)
+    count = seen.sum(2, keepdim=True).clamp_min(1.0)
+    positions = (0.5 * (below + upto) / count).clamp(0.5 / raw.shape[2], 1 - 0.5 / raw.shape[2])
+    scores = math.sqrt(2) * torch.erfinv(2 * positions - 1) * seen
+    scores = (scores - scores.sum(2, keepdim=True) / count) * seen
+    scores = scores * torch.rsqrt((scores.square().sum(2, keepdim=True) / count).clamp_min(1e-6))
+    ties = (upto - below).clamp_min(1).log() / count.clamp_min(2.0).log() * seen
+    return Columns(raw.nan_to_num(0.0), scores, ties, positions * seen, seen, inputs[:, :, -1])
+
+
+@torch.no_grad()
+def classical_features(columns: Columns) -> tuple[Tensor, Tensor]:
+    r"""Features of pairs and of single columns.
+
+    With R the correlation matrix and z the log scale: :math:`\rho_{ij}`, the partial correlation given all others, the
+    log residual scales :math:`\tfrac12 \log(1 - \rho_{ij}^2)` and :math:`-\tfrac12 \log (R^{-1})_{ii}`, alone
+    and with z added (the scale of what is left), third and fourth moments, the number of samples; the same
+    correlations of normal scores; moments of one column within bins of the other (:func:`binned_moments`); of single
+    columns also how many distinct values they have, how often the commonest, the least and the greatest is found, and
+    how many cells are missing.
+
+    Returns
+    -------
+    pairs : (batch, n_variables, n_variables, N_PAIR_FEATURES) tensor
+    variables : (batch, n_variables, N_VARIABLE_FEATURES) tensor
+    """
+    x, z = columns.values, columns.log_scale
+    batch, d, n = x.shape
+    both = columns.seen @ columns.seen.transpose(1, 2)  # rows in which both cells are there
+    both = both.clamp_min(1.0)
+    rho, partial, left, left_all = correlations(x, both)
+    score_rho, score_partial, _, _ = correlations(columns.scores, both)
+    square, cube = x.square(), x.clamp(-5, 5) ** 3
+    skewed = square @ x.transpose(1, 2) / both  # [i, j]: E x_i² x_j
+    peaked = cube @ x.transpose(1, 2) / both
+    bent = x.tanh() @ x.transpose(1, 2) / both
+    score_skewed = columns.scores.square() @ columns.scores.transpose(1, 2) / both
+    clipped = x.clamp(-LARGEST, LARGEST)
+    joint = clipped.square() @ clipped.square().transpose(1, 2) / both
+    size = torch.full((batch, d, d), math.log(n / USUAL_SAMPLES), device=x.device)
+    here, there = z[:, :, None].expand(-1, -1, d), z[:, None, :].expand(-1, d, -1)
+    pairs = [
+        rho,
+        partial,
+        left,
+        here + left,
+        there + left,
+        here - there,
+        skewed.asinh(),
+        skewed.transpose(1, 2).asinh(),
+        peaked.asinh(),
+        peaked.transpose(1, 2).asinh(),
+        (peaked - peaked.transpose(1, 2)).asinh(),
+        size,
+        score_rho,
+        score_partial,
+        (bent - bent.transpose(1, 2)) * 3,
+        score_skewed.asinh(),
+        score_skewed.transpose(1, 2).asinh(),
+        joint.log1p() - math.log(2.0),
+    ]
+    for feature in binned_moments(columns):
+        pairs += [feature, feature.transpose(1, 2)]
+    return torch.stack(pairs, dim=3), _variable_features(columns, left_all)
+
+
+def correlations(x: Tensor, both: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Correlations, partial correlations, log residual scales given one other column and given all others.
+
+    Parameters
+    ----------
+    x : (batch, n_variables, n_samples) tensor
+        Standardised, zero where missing.
+    both : (batch, n_variables, n_variables) tensor
+        In how many rows both columns are there.
+    """
+    d, n = x.shape[1:]
+    precise = x.double()  # collinear columns: 1 - R² can be far below single precision
+    eye = torch.eye(d, dtype=torch.float64, device=x.device)
+    products = precise @ precise.transpose(1, 2)
+    rho = (products / both).clamp(-1.0, 1.0)
+    # over all rows, missing cells as zero: positive definite in any case, and the same where none is missing
+    filled = products / n
+    spread = filled.diagonal(dim1=1, dim2=2).clamp_min(1e-12).sqrt()
+    filled = filled / (spread[:, :, None] * spread[:, None, :])
+    inverse = torch.linalg.inv_ex(filled + RIDGE * eye).inverse  # not checked: a GPU would have to wait
+    diagonal = inverse.diagonal(dim1=1, dim2=2).clamp_min(1.0)
+    partial = (-inverse / (diagonal[:, :, None] * diagonal[:, None, :]).sqrt()).clamp(-1, 1)
+    left = 0.5 * torch.log1p(RIDGE - rho.square().clamp_max(1.0)).clamp_min(-10.0)
+    return rho.float(), partial.float(), left.float(), (-0.5 * diagonal.log()).float()
+
+
+def binned_moments(columns: Columns) -> list[Tensor]:
+    r"""How one column is distributed given another: moments of j within bins of the ranks of i.
+
+    Returns
+    -------
+    features : list of (batch, n_variables, n_variables) tensors
+        ``[i, j]``, for the values of j and then for its normal scores: the share of variance that the means explain,
+        the mean log scale within bins, how much that scale varies (heteroscedasticity), how much the skewness varies,
+        and the mean skewness.
+    """
+    batch, d, n = columns.values.shape
+    bins = (columns.positions * N_BINS).long().clamp_max(N_BINS - 1)
+    indicator = torch.zeros((batch, d, N_BINS, n), device=bins.device).scatter_(2, bins[:, :, None, :], 1.0)
+    indicator = (indicator * columns.seen[:, :, None, :]).view(batch, d * N_BINS, n)
+
+    def sums(y: Tensor) -> Tensor:
+        """Sum of column j over the rows of each bin of i, (batch, i, bin, j)."""
+        return (indicator @ y.transpose(1, 2)).view(batch, d, N_BINS, d)
+
+    count = sums(columns.seen)
+    share = count / count.sum(2, keepdim=True).clamp_min(1.0)
+    count = count.clamp_min(1.0)
+    features = []
+    for y in (columns.values.clamp(-LARGEST, LARGEST), columns.scores):
+        first, second, third = (sums(y**power) / count for power in (1, 2, 3))
+        variance = (second - first.square()).clamp_min(SMALLEST_VARIANCE)
+        skewness = (third - 3 * first * second + 2 * first**3) / variance**1.5
+        skewness = skewness.clamp(-LARGEST, LARGEST)
+        log_scale = 0.5 * variance.log()
+        mean_scale, mean_skewness = ((share * part).sum(2) for part in (log_scale, skewness))
+        features += [
+            (share * first.square()).sum(2),
+            mean_scale,
+            (share * (log_scale - mean_scale[:, :, None]).square()).sum(2).sqrt(),
+            (share * (skewness - mean_skewness[:, :, None]).square()).sum(2).sqrt(),
+            mean_skewness,
+        ]
+    return features
+
+
+def _variable_features(columns: Columns, left_all: Tensor) -> Tensor:
+    x, z, count = columns.values, columns.log_scale, columns.n_seen
+    n = x.shape[2]
+    square = x.square()
+    often = columns.ties * count.clamp_min(2.0).log()[:, :, None]  # log of how often a value is found
+    distinct = ((-often).exp() * columns.seen).sum(2).clamp_min(1.0)
+    ends = columns.positions.masked_fill(columns.seen == 0, 0.5)
+    least, greatest = 2 * ends.amin(2), 2 * (1 - ends.amax(2))  # a value's mean rank is half its share of the ends
+    return torch.stack(
+        [
+            z,
+            left_all,
+            z + left_all,
+            ((x * square).sum(2) / count).asinh(),
+            (square.square().sum(2) / count).clamp_min(0.1).log() - 1.0,
+            torch.full_like(z, math.log(n / USUAL_SAMPLES)),
+            distinct.log() / count.clamp_min(2.0).log(),
+            distinct.log() / 4.0,
+            columns.ties.amax(2),
+            least.clamp(0.0, 1.0),
+            greatest.clamp(0.0, 1.0),
+            1 - count / n,
+        ],
+        dim=2,
+    )
