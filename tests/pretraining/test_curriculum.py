@@ -5,8 +5,11 @@ import pytest
 import torch
 
 from precede.data.simulate import simulate
-from precede.pretraining import graphs, mechanisms
-from precede.pretraining.curriculum import PAPER_CURRICULUM, SHARES, Curriculum, CurriculumSettings
+from precede.pretraining import batched_equations as equations
+from precede.pretraining import graphs
+from precede.pretraining.curriculum import PAPER_CURRICULUM, Curriculum, CurriculumSettings
+from precede.pretraining.drawing import Draws
+from precede.pretraining.families import SHARES, non_gaussian, random_weights
 
 
 def generator(seed=0):
@@ -14,7 +17,7 @@ def generator(seed=0):
 
 
 def curriculum(seed=0, **settings):
-    return Curriculum(CurriculumSettings(**settings), generator(seed))
+    return Curriculum(CurriculumSettings(**({"world": 0.0} | settings)), generator(seed))
 
 
 def is_valid(order, adjacency):
@@ -71,17 +74,17 @@ def test_training_orders_are_valid_but_for_the_corrupted_third():
 
 @pytest.mark.parametrize("sem", ["gp", "gp-additive", "mlp", "quadratic"])
 def test_mechanisms_match_the_simulator(sem):
-    """The scale of the last variable of a full DAG, over many draws, agrees with precede.data.mechanisms."""
+    """The scale of the last variable of a full DAG, over many draws, agrees with precede.data.equations."""
     n_sets, m = 300, 100
     adjacency = torch.ones(n_sets, 3, 3).triu(1)
     noise = torch.randn((n_sets, 3, m), generator=generator())
     batched = {
-        "gp": mechanisms.gp_joint,
-        "gp-additive": mechanisms.gp_additive,
-        "mlp": mechanisms.mlp,
-        "quadratic": mechanisms.quadratic,
+        "gp": equations.gp_joint,
+        "gp-additive": equations.gp_additive,
+        "mlp": equations.mlp,
+        "quadratic": equations.quadratic,
     }
-    weights = adjacency * curriculum()._weights(n_sets, 3)
+    weights = adjacency * random_weights(n_sets, 3, Draws(generator(2)))
     ours = batched[sem](noise, adjacency, weights, generator(1))[:, 2].numpy()
     theirs = []
     for seed in range(n_sets):
@@ -95,19 +98,19 @@ def test_mechanisms_match_the_simulator(sem):
 
 def test_sources_of_nonlinear_data_are_noise_alone():
     noise = torch.randn((5, 4, 20), generator=generator())
-    for mechanism in (mechanisms.gp_joint, mechanisms.gp_additive, mechanisms.mlp, mechanisms.quadratic):
+    for mechanism in (equations.gp_joint, equations.gp_additive, equations.mlp, equations.quadratic):
         assert (mechanism(noise, torch.zeros(5, 4, 4), torch.zeros(5, 4, 4), generator()) == noise).all()
 
 
 def test_linear_solves_the_equations():
     weights = torch.randn((3, 5, 5), generator=generator()).triu(1)
     noise = torch.randn((3, 5, 10), generator=generator(1))
-    x = mechanisms.linear(noise, weights)
+    x = equations.linear(noise, weights)
     assert torch.allclose(x, weights.transpose(1, 2) @ x + noise, atol=1e-5)
 
 
 def test_non_gaussian_noise_has_variance_one():
-    noise = curriculum()._non_gaussian(torch.randn((200, 2, 2000), generator=generator()))
+    noise = non_gaussian(torch.randn((200, 2, 2000), generator=generator()), Draws(generator(1)))
     assert abs(noise.square().mean() - 1) < 0.05
     excess = (noise**4).mean((1, 2)) - 3
     assert excess.min() < -0.5

@@ -11,6 +11,7 @@ from torch import Tensor
 from precede.arrays import FloatArray, IntArray
 from precede.policy.actor import Actor
 from precede.policy.inputs import FixedInputs, ResampledInputs
+from precede.policy.looks import Looks
 from precede.randomness import gumbel_noise, torch_generator
 from precede.scores.protocol import OrderScore
 
@@ -22,7 +23,7 @@ class TrainedPolicy:
     """A trained actor with what it looks at and the score that it was trained for; can be pickled."""
 
     actor: Actor
-    inputs: FixedInputs | ResampledInputs
+    inputs: FixedInputs | ResampledInputs | Looks
     before: Tensor | None
     score: OrderScore
 

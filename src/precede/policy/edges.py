@@ -16,26 +16,18 @@ class EdgeHead(nn.Module):
     ----------
     width : int
         Of a pair's state.
-
-    Notes
-    -----
-    ``calibration`` holds a slope and an intercept for e, fitted after training
-    (:func:`precede.pretraining.calibration.calibrate`); 1 and 0 until then.
     """
-
-    calibration: Tensor
 
     def __init__(self, width: int) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(width)
         self.layers = nn.Sequential(nn.Linear(2 * width, 2 * width), nn.GELU(), nn.Linear(2 * width, 1))
-        self.register_buffer("calibration", torch.tensor([1.0, 0.0]))
 
     def forward(self, pairs: Tensor) -> Tensor:
         """Logits e (batch, n_variables, n_variables) of pairs (batch, n_variables, n_variables, width)."""
         normed = self.norm(pairs)
         logits: Tensor = self.layers(torch.cat([normed, normed.transpose(1, 2)], dim=3))[..., 0].float()
-        return self.calibration[0] * logits + self.calibration[1]
+        return logits
 
 
 def edge_log_probabilities(logits: Tensor) -> tuple[Tensor, Tensor]:

@@ -25,6 +25,7 @@ from precede.policy.encoders import EncoderName, LearnedStates
 from precede.policy.moments import MomentsEncoder
 from precede.policy.inputs import FixedInputs
 from precede.strict_json import to_json
+from precede.policy.looks import Looks
 
 FORMAT_VERSION = 1
 SHIPPED = ("default", "paper")
@@ -51,10 +52,17 @@ class Architecture:
         """Make the network, its weights not yet trained."""
         return Actor(self.n_samples + 1, self.encoder, self.decoder, self.pointer)
 
-    def inputs(self, values: FloatArray, rng: np.random.Generator, device: torch.device) -> FixedInputs:
-        """Show the policy a data set (n_samples, n_variables), in the form it was trained on."""
-        n_samples = min(self.n_samples, len(values)) if self.encoder == "moments" else self.n_samples
-        return FixedInputs(values, n_samples, rng, device)
+    def inputs(
+        self, values: FloatArray, rng: np.random.Generator, device: torch.device, *, scales: bool = False
+    ) -> FixedInputs | Looks:
+        """Show the policy a data set (n_samples, n_variables), in the form it was trained on.
+
+        ``scales`` shows the columns' scales to an encoder that can do without: they mean something where noise
+        variances are equal.
+        """
+        if self.encoder == "moments":
+            return Looks(values, self.n_samples, rng, device, scales=scales)
+        return FixedInputs(values, self.n_samples, rng, device)
 
 
 @dataclass(frozen=True)
@@ -75,15 +83,15 @@ class Pretrained:
 
     @torch.no_grad()
     def started_on(self, inputs: Tensor) -> Actor:
-        """A copy to train further on one data set, given as (1, n_variables, n_inputs).
+        """A copy to train further on one data set, given as (1, n_variables, n_inputs) or as several looks.
 
-        An encoder that takes any number of rows has done its work after one look: its states become the parameters
-        that training moves, so that an iteration costs the decoder alone.
+        An encoder that takes any number of rows has done its work once it has looked: its states, the mean over the
+        looks, become the parameters that training moves, so that an iteration costs the decoder alone.
         """
         actor = copy.deepcopy(self.actor).to(inputs.device)
         if isinstance(actor.encoder, MomentsEncoder):
             actor.eval()
-            actor.encoder = LearnedStates(actor.encoder(inputs))
+            actor.encoder = LearnedStates(actor.encoder(inputs).mean(0, keepdim=True))
             actor.train()  # cuDNN differentiates an LSTM in training mode only
         return actor
 

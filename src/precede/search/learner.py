@@ -12,6 +12,7 @@ from precede.arrays import FloatArray
 from precede.policy.actor import Actor
 from precede.policy.critic import Critic
 from precede.policy.inputs import FixedInputs, ResampledInputs
+from precede.policy.looks import Looks
 from precede.policy.pretrained import Pretrained
 from precede.randomness import initial_weights, torch_generator
 from precede.search.settings import TrainingSettings
@@ -45,10 +46,11 @@ def make_inputs(
     rng: np.random.Generator,
     device: torch.device,
     pretrained: Pretrained | None,
-) -> FixedInputs | ResampledInputs:
-    """What the encoder sees of the data; a pretrained policy sees what it was trained on."""
+    scales: bool = False,
+) -> FixedInputs | ResampledInputs | Looks:
+    """What the encoder sees of the data; a pretrained policy sees what it was trained on, and ``scales`` if asked."""
     if pretrained is not None:
-        return pretrained.architecture.inputs(values, rng, device)
+        return pretrained.architecture.inputs(values, rng, device, scales=scales)
     if settings.inputs == "fixed":
         return FixedInputs(values, settings.n_samples, rng, device)
     generator = torch_generator(rng, device)
@@ -56,7 +58,7 @@ def make_inputs(
 
 
 def make_networks(
-    inputs: FixedInputs | ResampledInputs,
+    inputs: FixedInputs | ResampledInputs | Looks,
     settings: TrainingSettings,
     rng: np.random.Generator,
     device: torch.device,

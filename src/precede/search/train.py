@@ -86,7 +86,8 @@ class Trainer:
         self.patience = Patience(settings.patience, settings.details.patience_on)
         self.returns = Returns(score, settings.reward, settings.shaping, settings.gamma)
         self.generator = torch_generator(rng, self.device)
-        self.inputs = make_inputs(values, settings, rng, self.device, pretrained)
+        scales = score.assumes.equal_variances
+        self.inputs = make_inputs(values, settings, rng, self.device, pretrained, scales)
         self.actor, self.critic = make_networks(self.inputs, settings, rng, self.device, pretrained)
         self.learners = {
             "actor": Learner(self.actor, settings.actor_learning_rate),
