@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from precede.pretraining.listeners import pretrain_into
 from safetensors.torch import load_file, save_file
 
 import precede as pc
 from precede.errors import DataError, GraphError, KnowledgeError, OptionError
 from precede.policy.pretrained import load_pretrained
 from precede.pretraining.command import command_settings
-from precede.pretraining.listeners import pretrain_into
 
 DATA = pc.simulate(n_variables=4, degree=1, n_samples=60, random_state=0).data
 TINY: dict[str, Any] = {"score": "linear", "encoder": "null", "decoder": "mlp", "batch_size": 4, "n_samples": 4}

@@ -25,6 +25,7 @@ from precede.policy.decoders import DecoderName, PointerName
 from precede.policy.draws import TrainedPolicy
 from precede.policy.encoders import NormalizationName, PaperEncoderName
 from precede.policy.inputs import InputsName
+from precede.policy.judgement import Judgement, judge_table
 from precede.policy.pretrained import load_pretrained
 from precede.progress import ProgressBar, logger
 from precede.pruning.order_to_graph import PruningName, effects_by_level, order_to_graph, weigh
@@ -32,6 +33,7 @@ from precede.pruning.weights import THRESHOLD
 from precede.randomness import RandomState, numpy_rng
 from precede.scores.build import ScoreName, build_score
 from precede.scores.choose import choose_score
+from precede.scores.policy_prior import PolicyScore
 from precede.scores.protocol import NoiseName, OrderScore
 from precede.search import local
 from precede.search.checkpoint import CheckpointFile, data_fingerprint, open_checkpoint
@@ -61,7 +63,8 @@ class CORL(CausalEstimator):
     Parameters
     ----------
     score : str or OrderScore
-        "auto" looks at the data and says why; "linear" assumes equal noise variances; "nongaussian", "quadratic",
+        "auto" looks at the data and says why; "policy" is the pretrained policy's own probabilities; "linear" assumes
+        equal noise variances; "nongaussian", "quadratic",
         "gp", "sparse-linear", "sparse-gp", "sparse-gp-additive"; for columns with levels "discrete-bic", "bdeu",
         "degenerate-gaussian", "conditional-gaussian"; or any object with the interface of
         :class:`precede.scores.protocol.OrderScore`.
@@ -71,8 +74,9 @@ class CORL(CausalEstimator):
     decoder : {"mlp", "lstm"}
     inputs : {"fixed", "resample"}
         Whether the encoder sees the same rows throughout or, as in the paper, new ones every time.
-    pruning : {"auto", "threshold", "bic", "cam", "cam-f", "none"}
-        "auto" takes "bic" for linear scores, the maximising sets of sparse scores, and "cam" for the others.
+    pruning : {"auto", "threshold", "bic", "cam", "cam-f", "policy", "none"}
+        "auto" takes "bic" for linear scores, the maximising sets of sparse scores, and "cam" for the others; "policy"
+        takes the edges that the pretrained policy finds likely.
     polish : bool
         Improve the policy's best order by insertion moves; False is the paper.
     knowledge : Knowledge, optional
@@ -159,7 +163,7 @@ class CORL(CausalEstimator):
 
     def __init__(
         self,
-        score: ScoreName | Literal["auto"] | OrderScore = "auto",
+        score: ScoreName | Literal["auto", "policy"] | OrderScore = "auto",
         reward: RewardName = "dense",
         encoder: PaperEncoderName = "transformer",
         decoder: DecoderName = "lstm",
@@ -293,13 +297,17 @@ class CORL(CausalEstimator):
         constraints = constraints_over(self.knowledge, table.names)
         diagnostics: dict[str, Any] = {"remarks": []}
         searched = standardized(table) if self.details.standardize_columns else table
-        score = self._make_score(searched, constraints, diagnostics, deadline)
+        said = judge_table(searched, self._start) if self._asks_the_policy else None
+        score = self._make_score(searched, constraints, diagnostics, deadline, said)
         found = self._search(score, searched, constraints, rng, deadline)
         order = found.order
         edges, weights = order_to_graph(
             order, table, score, constraints,
             pruning=self.pruning, threshold=self.threshold, cutoff=self.cutoff,
+            edge_probability=None if said is None else said.edges,
         )  # fmt: skip
+        if said is not None:
+            diagnostics["policy"] = said.records(table.names)
         if score.identifies == "cpdag":
             member = self._member(edges, found, table, score, constraints)
             edges, order = member.edges, member.order
@@ -350,8 +358,18 @@ class CORL(CausalEstimator):
                     "its own: leave it out, or train from scratch with pretrained=None."
                 )
 
+    @property
+    def _asks_the_policy(self) -> bool:
+        """Whether the pretrained policy's probabilities are looked at."""
+        return self.pruning == "policy" or (isinstance(self.score, str) and self.score in ("auto", "policy"))
+
     def _make_score(
-        self, table: Table, constraints: Constraints, diagnostics: dict[str, Any], deadline: Deadline
+        self,
+        table: Table,
+        constraints: Constraints,
+        diagnostics: dict[str, Any],
+        deadline: Deadline,
+        said: Judgement | None,
     ) -> OrderScore:
         if isinstance(self.score, OrderScore):
             if self.score.n_variables != table.n_variables:
@@ -362,11 +380,16 @@ class CORL(CausalEstimator):
         name = self.score
         device = choose_device(self.device)
         if name == "auto":
-            choice = choose_score(table)
+            choice = choose_score(table, None if said is None else said.likely())
             diagnostics["score_choice"] = asdict(choice)
             name = choice.name
             if self.verbose:
                 logger.info("score: %s", choice.reason)
+        if name == "policy":
+            if said is None or self.noise != "auto":
+                why = "no noise option" if self.noise != "auto" else "only numbers, and at most 150 columns"
+                raise OptionError(f"score='policy' cannot be used here: it takes {why}.")
+            return PolicyScore(said.precedence, said.edges, said.order, constraints)
         return build_score(
             name, table, constraints, noise=self.noise, device=device, deadline=deadline, verbose=self.verbose
         )

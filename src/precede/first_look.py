@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from precede.arrays import FloatArray
 from precede.data.kinds import refuse_categories
@@ -15,6 +17,17 @@ from precede.policy.pretrained import load_pretrained
 from precede.pruning.weights import regression_on
 from precede.scores.covariance import covariance, regularised
 from precede.scores.policy_prior import PolicyScore
+
+
+@dataclass(frozen=True)
+class LikelyEdge:
+    """An edge of a first look; ``reverse`` is the probability that it points the other way."""
+
+    cause: Hashable
+    effect: Hashable
+    weight: float
+    probability: float
+    reverse: float
 
 
 @dataclass(frozen=True)
@@ -32,6 +45,28 @@ class FirstLook:
     graph: CausalGraph
     edge_probability: FloatArray
     precedence: FloatArray
+
+    def edges(self) -> list[LikelyEdge]:
+        """The edges of the graph with their probabilities, in causal order of the cause."""
+        place = {name: k for k, name in enumerate(self.graph.names)}
+        return [
+            LikelyEdge(
+                cause, effect, weight,
+                float(self.edge_probability[place[cause], place[effect]]),
+                float(self.edge_probability[place[effect], place[cause]]),
+            )
+            for cause, effect, weight in self.graph.edge_list()
+        ]  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: order, edges, and the probability of every ordered pair by position in ``names``."""
+        return {
+            "order": list(self.graph.order),
+            "edges": [asdict(edge) for edge in self.edges()],
+            "names": list(self.graph.names),
+            "edge_probability": self.edge_probability.round(4).tolist(),
+            "precedence": self.precedence.round(4).tolist(),
+        }
 
 
 def first_look(table: Table, pretrained: str | Path = "default") -> FirstLook:

@@ -241,7 +241,18 @@ def test_names_and_paths_that_are_not_there_are_refused(tmp_path):
 
 @pytest.mark.parametrize("variant", ["default", "paper"])
 def test_the_command_in_miniature(variant, tmp_path):
-    words = ["pretrain", "--out", str(tmp_path), "--variant", variant, "--tiny", "--steps", "2", "--tasks-per-step", "1"]
+    words = [
+        "pretrain",
+        "--out",
+        str(tmp_path),
+        "--variant",
+        variant,
+        "--tiny",
+        "--steps",
+        "2",
+        "--tasks-per-step",
+        "1",
+    ]
     result = CliRunner().invoke(app, [*words, "--device", "cpu", "--quiet"])
     assert result.exit_code == 0, result.output
     assert load_pretrained(tmp_path / f"{variant}.safetensors").architecture == variant_settings(variant).architecture

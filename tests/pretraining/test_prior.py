@@ -26,7 +26,7 @@ def test_draws_stay_in_their_ranges():
     assert abs(logs.mean()) < 0.1
     assert logs.std() == pytest.approx(2 * math.log(10) / math.sqrt(12), abs=0.1)
     signed = source.either_sign((1000,), 0.5, 2.0)
-    assert 0.5 <= signed.abs().min()
+    assert signed.abs().min() >= 0.5
     assert signed.abs().max() <= 2
     assert abs((signed > 0).float().mean() - 0.5) < 0.06
     chosen = source.choice((6000,), {"a": 1.0, "b": 3.0})
@@ -190,7 +190,7 @@ def test_missing_cells_and_measurement_and_digits_come_in_their_shares():
     x = draws().normal((2000, 3, 60))
     missing = observation.missing_cells(x, draws(1))
     assert missing.any((1, 2)).float().mean() == pytest.approx(observation.MISSING_SHARE, abs=0.03)
-    assert missing.float().mean((2)).max() < 0.66
+    assert missing.float().mean(2).max() < 0.66
     changed = (observation.measured(x, draws(2)) != x).any((1, 2)).float().mean()
     assert changed == pytest.approx(observation.MEASUREMENT_SHARE, abs=0.03)
     coarse = observation.with_few_digits(x, draws(3))

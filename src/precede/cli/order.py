@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
+from rich.table import Table as TerminalTable
 
 from precede.cli.terminal import (
     AsJson,
@@ -17,23 +19,24 @@ from precede.cli.terminal import (
     Quiet,
     SafeConsole,
     Types,
-    edge_records,
     kindly,
     log_to_terminal,
     read_table,
-    show_graph,
 )
 from precede.strict_json import to_json
 
+if TYPE_CHECKING:
+    from precede.first_look import FirstLook
+
 FIRST_LOOK = (
-    "This is a first look: a pretrained policy's guess at the order and a linear graph along it, neither searched nor "
-    "checked; 'precede discover' does both."
+    "This is a first look: a pretrained policy's guess at order and edges, neither searched nor checked; "
+    "'precede discover' does both."
 )
 
 
 def order(
     data: DataFile,
-    pretrained: Annotated[str, typer.Option(help="default, paper, or the path of a saved policy.")] = "default",
+    pretrained: Annotated[str, typer.Option(help="default, or the path of a saved policy.")] = "default",
     missing: Missing = "em",
     leave_out: LeaveOut = None,
     types: Types = None,
@@ -49,14 +52,32 @@ def order(
         log_to_terminal(quiet)
         start = time.perf_counter()
         table = read_table(data, missing, leave_out, types, na)
-        graph = first_look(table, pretrained)
+        look = first_look(table, pretrained)
         seconds = time.perf_counter() - start
         if as_json:
-            typer.echo(to_json({"order": list(graph.order), "edges": edge_records(graph), "remark": FIRST_LOOK}))
+            typer.echo(to_json(look.to_dict() | {"remark": FIRST_LOOK}))
             return
         console = SafeConsole()
-        show_graph(console, graph)
+        show_look(console, look)
         if not quiet:
-            took = f"Reading, ordering and pruning took {seconds:.2f} s."
+            took = f"Reading and ordering took {seconds:.2f} s."
             for line in (*table.remarks, FIRST_LOOK, took):
                 console.print(f"• {line}", highlight=False, markup=False)
+
+
+def show_look(console: SafeConsole, look: FirstLook) -> None:
+    """Print the order, and the edges with their probabilities."""
+    names = " < ".join(map(str, look.graph.order))
+    console.print(f"[bold]Causal order[/bold]  {escape(names)}", highlight=False)
+    n_edges = look.graph.n_edges
+    table = TerminalTable(title=f"{n_edges} edge{'' if n_edges == 1 else 's'}", title_justify="left")
+    for heading in ("cause", "effect"):
+        table.add_column(heading)
+    for heading in ("weight", "probability", "of the reverse"):
+        table.add_column(heading, justify="right")
+    for edge in look.edges():
+        table.add_row(
+            escape(str(edge.cause)), escape(str(edge.effect)),
+            f"{edge.weight:+.3f}", f"{edge.probability:.2f}", f"{edge.reverse:.2f}",
+        )  # fmt: skip
+    console.print(table)

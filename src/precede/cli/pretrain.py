@@ -34,7 +34,8 @@ def pretrain(
 
         log_to_terminal(quiet)
         settings = command_settings(
-            variant, tiny=tiny, start=None if start is None else str(start), max_time=max_time, n_steps=steps, tasks_per_step=tasks_per_step,
+            variant, tiny=tiny, start=None if start is None else str(start), max_time=max_time, n_steps=steps,
+            tasks_per_step=tasks_per_step,
             random_state=seed, device=str(choose_device(device)),
         )  # fmt: skip
         name = name or variant

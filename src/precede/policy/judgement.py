@@ -1,24 +1,37 @@
-"""What a pretrained policy says about a table at once: an order, which variable precedes which, and which causes which."""
+"""What a pretrained policy says about a table at once: an order, what precedes what, and what causes what."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
-from precede.arrays import FloatArray, IntArray
+from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.data.load import Table
 from precede.device import one_thread
 from precede.errors import OptionError
+from precede.knowledge import Constraints
 from precede.policy.edges import edge_log_probabilities
 from precede.policy.moments import MomentsEncoder
 from precede.policy.pretrained import Pretrained, load_pretrained
+from precede.scores.policy_prior import PolicyScore
 
 N_ORDERS = 200
 """Orders that are drawn for the precedence probabilities."""
 
 SEED = 0
 """Of the rows in each look and of those orders: the same table gives the same answer."""
+
+
+MOST_VARIABLES = 150
+"""Tables with more columns are far beyond what the policy was trained on, which is 50."""
+
+SHOWN = 0.01
+"""Edges from this probability on are reported."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +51,39 @@ class Judgement:
     order: IntArray
     precedence: FloatArray
     edges: FloatArray
+
+    def likely(self) -> BoolArray:
+        """The graph of the policy alone, along the order that its probabilities favor."""
+        score = PolicyScore(self.precedence, self.edges, self.order)
+        return score.graph(score.quick_order(Constraints.none(len(self.order))))
+
+    def records(self, names: Sequence[Hashable]) -> list[dict[str, Any]]:
+        """Edges that are not ruled out, likeliest first, as plain values."""
+        cause, effect = np.nonzero(self.edges >= SHOWN)
+        likeliest = np.argsort(-self.edges[cause, effect], kind="stable")
+        return [
+            {
+                "cause": names[i],
+                "effect": names[j],
+                "probability": round(float(self.edges[i, j]), 4),
+                "before": round(float(self.precedence[i, j]), 4),
+            }
+            for i, j in zip(cause[likeliest], effect[likeliest], strict=True)
+        ]
+
+
+def judge_table(table: Table, pretrained: str | Path | None) -> Judgement | None:
+    """What a pretrained policy says of a table; None where it cannot read it.
+
+    It reads numbers, counts and levels that have an order. Where no policy is named, or one that tells orders only,
+    the shipped one is asked.
+    """
+    if table.n_variables > MOST_VARIABLES or any(kind.name == "categorical" for kind in table.kinds):
+        return None
+    policy = load_pretrained("default" if pretrained is None else pretrained)
+    if not isinstance(policy.actor.encoder, MomentsEncoder):
+        policy = load_pretrained("default")
+    return judge(table.values, policy)
 
 
 def judge(values: FloatArray, policy: Pretrained | None = None, *, scales: bool = False) -> Judgement:

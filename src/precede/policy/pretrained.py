@@ -22,10 +22,10 @@ from precede.options import Count, check_options
 from precede.policy.actor import Actor
 from precede.policy.decoders import DecoderName, PointerName
 from precede.policy.encoders import EncoderName, LearnedStates
-from precede.policy.moments import MomentsEncoder
 from precede.policy.inputs import FixedInputs
-from precede.strict_json import to_json
 from precede.policy.looks import Looks
+from precede.policy.moments import MomentsEncoder
+from precede.strict_json import to_json
 
 FORMAT_VERSION = 1
 SHIPPED = ("default", "paper")

@@ -24,21 +24,22 @@ def _blend(parents: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Random weighted sum of the parents, variance about one; Gaussian for a root."""
     n, p = parents.shape
     if p == 0:
-        return rng.normal(size=n)
+        return np.asarray(rng.normal(size=n))
     weights = rng.choice([-1.0, 1.0], p) * rng.uniform(0.5, 1.5, p)
     return np.asarray(parents @ weights / np.linalg.norm(weights))
 
 
 def counts(parents: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Poisson with a log-linear mean."""
-    return rng.poisson(np.exp(rng.uniform(0.5, 2.0) + rng.uniform(0.5, 1.0) * _blend(parents, rng).clip(-3, 3))) * 1.0
+    mean = np.exp(rng.uniform(0.5, 2.0) + rng.uniform(0.5, 1.0) * _blend(parents, rng).clip(-3, 3))
+    return rng.poisson(mean).astype(np.float64)
 
 
 def coins(parents: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Half of the variables are tosses of a coin whose log-odds the parents give, half are linear."""
     signal = rng.uniform(1.5, 3.0) * _blend(parents, rng)
     if rng.random() < 0.5:
-        return (rng.random(len(signal)) < 1 / (1 + np.exp(-signal))) * 1.0
+        return (rng.random(len(signal)) < 1 / (1 + np.exp(-signal))).astype(np.float64)
     return np.asarray(signal + rng.uniform(0.5, 1.5) * rng.normal(size=len(signal)))
 
 
@@ -57,7 +58,7 @@ def trees(parents: FloatArray, rng: np.random.Generator) -> FloatArray:
     """A random decision tree of depth three, and Gaussian noise."""
     n, p = parents.shape
     if p == 0:
-        return rng.uniform(-1, 1, n)
+        return np.asarray(rng.uniform(-1, 1, n))
     leaf = np.zeros(n, dtype=int)
     for level in range(3):
         for node in range(2**level):
@@ -97,7 +98,7 @@ def ratings(parents: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Linear Gaussian, shown as one of five ratings."""
     hidden = _blend(parents, rng) + rng.uniform(0.3, 1.0) * rng.normal(size=len(parents))
     cuts = np.sort(rng.normal(size=4)) * hidden.std()
-    return np.searchsorted(cuts, hidden) * 1.0
+    return np.searchsorted(cuts, hidden).astype(np.float64)
 
 
 HELD_OUT: dict[str, Mechanism] = {
@@ -124,7 +125,9 @@ def held_out_data(
     ((40, 5), (5, 5))
     """
     rng = np.random.default_rng(FIRST_SEED + seed)
-    adjacency, order = random_dag(("er", "sf")[seed % 2], n_variables, max(1, round(degree)) if seed % 2 else degree, rng)
+    adjacency, order = random_dag(
+        ("er", "sf")[seed % 2], n_variables, max(1, round(degree)) if seed % 2 else degree, rng
+    )
     values, shown = np.zeros((2, n_samples, n_variables))
     for node in order:
         parents = np.flatnonzero(adjacency[:, node])

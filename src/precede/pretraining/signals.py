@@ -82,7 +82,7 @@ class Signals:
         signal : (batch, n_samples) tensor
             Standardised; zero without parents.
         """
-        batch, _, n = x.shape
+        batch = len(x)
         draws, terms = self.draws, self.n_terms
         kinds, additive = self.kinds[:, t], self.additive[:, t]
         n_parents = parents.sum(1).clamp_min(1)
@@ -101,7 +101,9 @@ class Signals:
         whole = (weights[:, None] @ features)[:, 0]
         first = ((weights * half)[:, None] @ features)[:, 0]
         product = standardized(first) * standardized(whole - first)
-        signal = torch.where((self.product[:, t] & (used[:, 0] > 1))[:, None], product + 0.5 * standardized(whole), whole)
+        signal = torch.where(
+            (self.product[:, t] & (used[:, 0] > 1))[:, None], product + 0.5 * standardized(whole), whole
+        )
         return standardized(signal) * parents.any(1)[:, None]
 
     def _projections(self, t: int, parents: Tensor, n_parents: Tensor, additive: Tensor) -> Tensor:

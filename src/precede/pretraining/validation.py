@@ -94,6 +94,8 @@ def _cell(
             **options,
         )
         rng = np.random.default_rng(FIRST_SEED + k)
-        inputs.append(architecture.inputs(dataset.data.to_numpy(), rng, device).draw(1))
+        scales = not options.get("standardize", False)
+        looks = architecture.inputs(dataset.data.to_numpy(), rng, device, scales=scales).draw(1)
+        inputs.append(looks[:1])
         graphs.append(torch.tensor(dataset.graph.adjacency.to_numpy() != 0, device=device))
     return torch.cat(inputs), torch.stack(graphs)

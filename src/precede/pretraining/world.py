@@ -46,7 +46,9 @@ def world_data(adjacency: Tensor, n_samples: int, draws: Draws) -> Tensor:
     depth = draws.uniform((batch, d), 0.2, 1.0) * draws.chance((batch, 1), HETEROSCEDASTIC_SHARE)
     depth = depth * draws.chance((batch, d), 0.8)
     with_the_signal = draws.chance((batch, d), 0.4)
-    distorted = draws.chance((batch, 1), DISTORTED_SHARE) & draws.chance((batch, d), draws.uniform((batch, 1), 0.2, 1.0))
+    distorted = draws.chance((batch, 1), DISTORTED_SHARE) & draws.chance(
+        (batch, d), draws.uniform((batch, 1), 0.2, 1.0)
+    )
     bent = draws.kinds(batch, d, DISTORTIONS)
     discrete = discrete_variables(adjacency, draws)
     levels_seen = draws.chance((batch, 1), SEEN_SHARE)

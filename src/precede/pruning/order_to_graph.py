@@ -14,10 +14,21 @@ from precede.knowledge import Constraints
 from precede.pruning.cam import prune_by_gam
 from precede.pruning.levels import LevelRegression
 from precede.pruning.weights import prune_by_bic, prune_by_weight, regression_on
+<<<<<<< HEAD
 from precede.scores.covariance import moments_of, regularised
 from precede.scores.protocol import OrderScore
 
 PruningName = Literal["auto", "threshold", "bic", "cam", "cam-f", "none"]
+=======
+from precede.scores.covariance import covariance, regularised
+from precede.scores.policy_prior import likely_edges
+from precede.scores.protocol import OrderScore
+
+if TYPE_CHECKING:
+    from precede.pruning.levels import LevelRegression
+
+PruningName = Literal["auto", "threshold", "bic", "cam", "cam-f", "policy", "none"]
+>>>>>>> ad8f513 (Policy, second edition: a wide prior in parts, edge probabilities, several looks; auto checks its class and may leave the answer to the policy)
 
 
 def order_to_graph(
@@ -29,6 +40,7 @@ def order_to_graph(
     pruning: PruningName,
     threshold: float,
     cutoff: float,
+    edge_probability: FloatArray | None = None,
 ) -> tuple[BoolArray, FloatArray]:
     """Prune the densest graph along an order, and weigh the edges that are left.
 
@@ -45,6 +57,8 @@ def order_to_graph(
         Smallest absolute weight for "threshold".
     cutoff : float
         Largest p-value for "cam" and "cam-f".
+    edge_probability : (n_variables, n_variables) array, optional
+        For "policy": what a pretrained policy says of i -> j.
 
     Returns
     -------
@@ -74,6 +88,10 @@ def order_to_graph(
             edges = prune_by_gam(
                 table.values, candidates, required=constraints.required, cutoff=cutoff, test=test
             ).edges
+        case "policy":
+            if edge_probability is None:
+                raise OptionError("pruning='policy' needs the edge probabilities of a pretrained policy.")
+            edges = likely_edges(edge_probability, order, constraints)
         case "none":
             edges = candidates if own is None else own
     return edges, weigh(edges, order, table, score)

@@ -8,22 +8,20 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
-from precede.arrays import FloatArray
+from precede.arrays import BoolArray, FloatArray
 from precede.data.load import Table
 from precede.errors import DataError
 from precede.scores.by_kind import KindScoreName, score_for
 from precede.scores.covariance import covariance, regularised
+from precede.scores.spread import least_squares, share_with_uneven_noise, spline_basis
 
-ChosenName = Literal["nongaussian", "sparse-linear", "sparse-gp"] | KindScoreName
+ChosenName = Literal["nongaussian", "sparse-linear", "sparse-gp", "policy"] | KindScoreName
 
 MOST_ROWS = 3000
 """Rows that are looked at, evenly spaced: enough for every test here."""
 
 FEWEST_ROWS = 100
 """Below this many rows neither curvature nor shape can be told."""
-
-N_KNOTS = 6
-"""Pieces of the regression splines."""
 
 CURVED_GAIN = 0.015
 """Nats per row that the better curve must gain over the better line, held out, for a pair to count as curved."""
@@ -40,6 +38,15 @@ NORMAL_P = 1e-4
 NOT_NORMAL_SHARE = 0.1
 """Share of the residuals that must not be normal for the noise to count as non-Gaussian."""
 
+MOST_UNEVEN = 0.25
+"""Share of the variables whose noise may depend on their causes before classes with additive noise are given up."""
+
+FEW_DISTINCT = 0.2
+"""A column with fewer distinct values, as a share of the rows, is rounded: its noise is not what a density says."""
+
+MOST_ROUNDED = 0.25
+"""Share of such columns from which on scores of densities are given up."""
+
 MOST_GP_VARIABLES = 150
 """The table of GP evidence is too slow beyond this."""
 
@@ -53,10 +60,11 @@ class Choice:
     figures: dict[str, float]
 
 
-def choose_score(table: Table) -> Choice:
-    r"""Choose a score from what the data show.
+def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
+    r"""Choose a score from what the data show, and check on held-out rows that its class of models holds.
 
-    Where columns have levels or are counts, their kinds decide (:func:`precede.scores.by_kind.score_for`). Else:
+    Where a column is categorical, or every column has levels, kinds decide (:func:`precede.scores.by_kind.score_for`).
+    Else a class is named:
 
     1. *Curved?* For the d most dependent pairs of variables, held-out likelihood of a bivariate model is compared:
        :math:`-H(x) - H(y - \hat f(x))` with :math:`\hat f` a spline or a line, each in its better direction, and the
@@ -68,11 +76,18 @@ def choose_score(table: Table) -> Choice:
     3. Else the data look linear and Gaussian, their scale is taken as arbitrary, and only the CPDAG can be told:
        "sparse-linear".
 
+    The class has to survive: noise that does not depend on the causes
+    (:func:`precede.scores.spread.share_with_uneven_noise`), and columns that are not rounded. Where it does not, a
+    score would prefer wrong orders, the more surely the more rows there are; then the pretrained policy's own answer
+    stands ("policy"). Without an answer to fall back on, the class is taken as it is.
+
     Equal noise variances are never assumed: ask for ``score="linear"`` to do so.
 
     Parameters
     ----------
     table : Table
+    supposed : (n_variables, n_variables) bool array, optional
+        Edges that a pretrained policy finds likely, ``[i, j]`` for i -> j: the causes that noise is compared with.
 
     Returns
     -------
@@ -90,7 +105,7 @@ def choose_score(table: Table) -> Choice:
     100 % of the most dependent pairs are curved: nonlinear.
     """
     by_kind = score_for(table.kinds)
-    if by_kind is not None:
+    if by_kind is not None and (supposed is None or _by_levels_alone(table)):
         return Choice(*by_kind, {})
     if table.targets is not None:
         return Choice("sparse-linear", "Interventions are known: linear Gaussian, each variable from its own rows.", {})
@@ -101,7 +116,7 @@ def choose_score(table: Table) -> Choice:
     if (spread == 0).any():
         raise DataError(f"column {table.names[int(spread.argmin())]!r} is constant: leave it out.")
     columns = (rows - rows.mean(axis=0)) / spread
-    m, d = columns.shape
+    m = len(columns)
     if m < FEWEST_ROWS:
         return Choice(
             "sparse-linear",
@@ -109,12 +124,44 @@ def choose_score(table: Table) -> Choice:
             "of which only the CPDAG can be told.",
             {"n_samples": float(m)},
         )
+    named = _class_of(columns)
+    if supposed is None:
+        return named
+    uneven = share_with_uneven_noise(columns, supposed, curved=named.name == "sparse-gp")
+    rounded = float(np.mean([len(np.unique(column)) < FEW_DISTINCT * m for column in columns.T]))
+    figures = named.figures | {"uneven_noise": uneven, "rounded_columns": rounded}
+    if uneven > MOST_UNEVEN:
+        broken = f"In {_percent(uneven)} of the variables the size of the noise depends on the causes"
+    elif rounded > MOST_ROUNDED:
+        broken = f"{_percent(rounded)} of the columns are rounded to few distinct values"
+    else:
+        return Choice(named.name, named.reason, figures)
+    return Choice(
+        "policy",
+        f"{broken}: no score with additive noise holds here (the nearest would be {named.name!r}), so the pretrained "
+        "policy's own answer stands.",
+        figures,
+    )
+
+
+def _by_levels_alone(table: Table) -> bool:
+    """Whether the policy cannot read the table, or a count of levels does better."""
+    kinds = table.kinds
+    return any(kind.name == "categorical" for kind in kinds) or all(kind.discrete for kind in kinds)
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}".replace("%", " %")
+
+
+def _class_of(columns: FloatArray) -> Choice:
+    """Curved, linear non-Gaussian or linear Gaussian, with the reason."""
+    m, d = columns.shape
     curved = share_of_curved_pairs(columns)
     not_normal = share_not_normal(columns)
     figures = {"curved_pairs": curved, "residuals_not_normal": not_normal, "n_samples": float(m)}
     if curved >= CURVED_SHARE:
-        reason = f"{curved:.0%} of the most dependent pairs are curved: nonlinear"
-        reason = reason.replace("%", " %")
+        reason = f"{_percent(curved)} of the most dependent pairs are curved: nonlinear"
         if d > MOST_GP_VARIABLES:
             return Choice(
                 "sparse-linear",
@@ -123,8 +170,8 @@ def choose_score(table: Table) -> Choice:
                 figures,
             )
         return Choice("sparse-gp", f"{reason}.", figures)
-    straight = f"A line fits {1 - curved:.0%} of the most dependent pairs as well as a curve".replace("%", " %")
-    share = f"{not_normal:.0%}".replace("%", " %")
+    straight = f"A line fits {_percent(1 - curved)} of the most dependent pairs as well as a curve"
+    share = _percent(not_normal)
     if not_normal >= NOT_NORMAL_SHARE:
         return Choice(
             "nongaussian", f"{straight} and {share} of the residuals are not normal: linear non-Gaussian.", figures
@@ -167,13 +214,6 @@ def share_of_curved_pairs(columns: FloatArray) -> float:
     return float((straight - curved > CURVED_GAIN).mean())
 
 
-def spline_basis(column: FloatArray) -> FloatArray:
-    """Constant, line, and hinges at inner quantiles: linear in the tails, so that an outlier bends nothing."""
-    knots = np.quantile(column, np.linspace(0, 1, N_KNOTS + 2)[1:-1])
-    hinges = np.maximum(column[:, None] - knots[None, :], 0)
-    return np.column_stack([np.ones_like(column), column, hinges])
-
-
 def spacing_entropy(sample: FloatArray) -> float:
     r"""Entropy from spacings (Vasicek 1976), :math:`\frac1n \sum \log \frac{n}{2w} (x_{(i+w)} - x_{(i-w)})`.
 
@@ -194,17 +234,9 @@ def share_not_normal(columns: FloatArray) -> float:
     return float((p_values < NORMAL_P).mean())
 
 
-def _fit(basis: FloatArray, targets: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Gram matrix, cross moments and least-squares weights."""
-    gram, cross = basis.T @ basis, basis.T @ targets
-    # a ridge, since hinges may coincide where values are tied
-    weights = np.linalg.solve(gram + 1e-8 * len(basis) * np.eye(len(gram)), cross)
-    return gram, cross, np.asarray(weights, dtype=np.float64)
-
-
 def _held_out_variance(basis: tuple[FloatArray, ...], targets: tuple[FloatArray, ...]) -> FloatArray:
     """Mean squared residual of every target, each half predicted from the other's fit, from moments alone."""
-    fits = [_fit(part, target) for part, target in zip(basis, targets, strict=True)]
+    fits = [least_squares(part, target) for part, target in zip(basis, targets, strict=True)]
     total = sum((target**2).sum(axis=0) for target in targets)
     for (gram, cross, _), (_, _, weights) in zip(fits, fits[::-1], strict=True):
         total = total - 2 * (weights * cross).sum(axis=0) + (weights * (gram @ weights)).sum(axis=0)
@@ -213,5 +245,5 @@ def _held_out_variance(basis: tuple[FloatArray, ...], targets: tuple[FloatArray,
 
 def _held_out_residual(basis: tuple[FloatArray, ...], target: tuple[FloatArray, ...]) -> FloatArray:
     """Residual of one target, each half predicted from the other's fit."""
-    weights = [_fit(part, values)[2] for part, values in zip(basis, target, strict=True)]
+    weights = [least_squares(part, values)[2] for part, values in zip(basis, target, strict=True)]
     return np.concatenate([target[0] - basis[0] @ weights[1], target[1] - basis[1] @ weights[0]])

@@ -13,11 +13,11 @@ from precede.deadline import Deadline
 from precede.errors import check_positive
 from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
-from precede.scores.choose import spline_basis
 from precede.scores.evidence import GaussianProcessEvidence, Kernel
 from precede.scores.linear import Noise
 from precede.scores.moves import ParentSet
 from precede.scores.parent_tables import MOST_CANDIDATES, SparseScore
+from precede.scores.spread import spline_basis
 
 N_INDUCING = 100
 """Inducing rows on a CPU, where the data have more than twice as many: a set then costs 10 ms at 1,000 rows."""

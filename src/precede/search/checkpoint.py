@@ -24,7 +24,7 @@ from precede.arrays import FloatArray
 from precede.data.checks import row_blocks
 from precede.errors import OptionError, listed
 from precede.files import remove_leftovers, write_whole
-from precede.policy.inputs import FixedInputs
+from precede.policy.inputs import ResampledInputs
 from precede.progress import logger
 from precede.search.train import IterationRecord, Trainer
 from precede.strict_json import to_json
@@ -173,7 +173,7 @@ def restore(trainer: Trainer, state: Mapping[str, Tensor]) -> None:
 
 
 def _generators(trainer: Trainer) -> dict[str, torch.Generator]:
-    rows = {} if isinstance(trainer.inputs, FixedInputs) else {"rows": trainer.inputs.generator}
+    rows = {"rows": trainer.inputs.generator} if isinstance(trainer.inputs, ResampledInputs) else {}
     return {"orders": trainer.generator, **rows}
 
 
