@@ -12,10 +12,10 @@ from precede.data.kinds import refuse_categories
 from precede.data.load import Table
 from precede.graph import CausalGraph
 from precede.knowledge import Constraints
-from precede.policy.judgement import judge
+from precede.policy.judgement import judge, seen_values
 from precede.policy.pretrained import load_pretrained
 from precede.pruning.weights import regression_on
-from precede.scores.covariance import covariance, regularised
+from precede.scores.covariance import moments_of, regularised
 from precede.scores.policy_prior import PolicyScore
 
 
@@ -85,9 +85,9 @@ def first_look(table: Table, pretrained: str | Path = "default") -> FirstLook:
     5
     """
     refuse_categories(table.names, table.kinds, "a first look")
-    said = judge(table.values, load_pretrained(pretrained))
+    said = judge(seen_values(table), load_pretrained(pretrained))
     score = PolicyScore(said.precedence, said.edges, said.order)
     order = score.quick_order(Constraints.none(table.n_variables))
     edges = score.graph(order)
-    weights = regression_on(regularised(covariance(table.values)), edges, order)
+    weights = regression_on(regularised(moments_of(table).covariance), edges, order)
     return FirstLook(CausalGraph.from_matrix(edges, weights, order, table.names), said.edges, said.precedence)

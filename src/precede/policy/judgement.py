@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.data.load import Table
+from precede.data.table import Table
 from precede.device import one_thread
 from precede.errors import OptionError
 from precede.knowledge import Constraints
@@ -75,15 +75,21 @@ class Judgement:
 def judge_table(table: Table, pretrained: str | Path | None) -> Judgement | None:
     """What a pretrained policy says of a table; None where it cannot read it.
 
-    It reads numbers, counts and levels that have an order. Where no policy is named, or one that tells orders only,
-    the shipped one is asked.
+    It reads numbers, counts and levels that have an order, with missing cells, but knows nothing of interventions.
+    Where no policy is named, or one that tells orders only, the shipped one is asked.
     """
-    if table.n_variables > MOST_VARIABLES or any(kind.name == "categorical" for kind in table.kinds):
+    categories = any(kind.name == "categorical" for kind in table.kinds)
+    if table.n_variables > MOST_VARIABLES or categories or table.targets is not None:
         return None
     policy = load_pretrained("default" if pretrained is None else pretrained)
     if not isinstance(policy.actor.encoder, MomentsEncoder):
         policy = load_pretrained("default")
-    return judge(table.values, policy)
+    return judge(seen_values(table), policy)
+
+
+def seen_values(table: Table) -> FloatArray:
+    """Values of a table, NaN for the cells that are missing."""
+    return table.values if table.gaps is None else np.where(table.gaps.mask, np.nan, table.values)
 
 
 def judge(values: FloatArray, policy: Pretrained | None = None, *, scales: bool = False) -> Judgement:

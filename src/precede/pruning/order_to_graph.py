@@ -14,21 +14,11 @@ from precede.knowledge import Constraints
 from precede.pruning.cam import prune_by_gam
 from precede.pruning.levels import LevelRegression
 from precede.pruning.weights import prune_by_bic, prune_by_weight, regression_on
-<<<<<<< HEAD
 from precede.scores.covariance import moments_of, regularised
-from precede.scores.protocol import OrderScore
-
-PruningName = Literal["auto", "threshold", "bic", "cam", "cam-f", "none"]
-=======
-from precede.scores.covariance import covariance, regularised
 from precede.scores.policy_prior import likely_edges
 from precede.scores.protocol import OrderScore
 
-if TYPE_CHECKING:
-    from precede.pruning.levels import LevelRegression
-
 PruningName = Literal["auto", "threshold", "bic", "cam", "cam-f", "policy", "none"]
->>>>>>> ad8f513 (Policy, second edition: a wide prior in parts, edge probabilities, several looks; auto checks its class and may leave the answer to the policy)
 
 
 def order_to_graph(
