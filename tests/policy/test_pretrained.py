@@ -222,8 +222,9 @@ def test_the_command_shows_a_first_look(made, tmp_path):
 def test_the_command_fills_holes_or_refuses_them(made, loaded_once, tmp_path):
     path = tmp_path / "data.csv"
     made.data.mask(made.data == made.data.iloc[3, 0]).to_csv(path, index=False)
-    assert run_command("order", str(path)).exit_code == 2
-    assert run_command("order", str(path), "--missing", "drop").exit_code == 0
+    assert run_command("order", str(path), "--missing", "refuse").exit_code == 2
+    for words in ((), ("--missing", "drop")):
+        assert run_command("order", str(path), *words).exit_code == 0
 
 
 def test_a_policy_that_the_command_trains_can_be_used(tmp_path):
