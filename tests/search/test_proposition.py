@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from precede.data.dags import random_dag
-from precede.data.mechanisms import random_weights
+from precede.data.equations import random_weights
 from precede.graph.dags import full_dag
 from precede.scores.linear import LinearScore
 
