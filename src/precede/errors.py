@@ -42,7 +42,9 @@ def check_choice(option: str, value: object, known: Iterable[str]) -> None:
     choices = list(known)
     if isinstance(value, str) and value in choices:
         return
-    nearest = get_close_matches(str(value), choices, n=1)
+    spelled = str(value)
+    opposites = {f"non{spelled}", f"non-{spelled}", spelled.removeprefix("non").lstrip("-")} - {spelled}
+    nearest = get_close_matches(spelled, [choice for choice in choices if choice not in opposites], n=1)
     hint = f" did you mean {nearest[0]!r}?" if nearest else ""
     raise OptionError(f"{option}={value!r} is unknown:{hint} Known: {', '.join(map(repr, choices))}.")
 

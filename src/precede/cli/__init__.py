@@ -6,18 +6,41 @@ packages of another command.
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
-from precede.cli import compare, discover, effect, evaluate, methods, order, pretrain, report, reproduce, simulate
+from precede.cli import (
+    check,
+    compare,
+    discover,
+    effect,
+    evaluate,
+    methods,
+    order,
+    pretrain,
+    report,
+    reproduce,
+    simulate,
+)
+
+
+def _say_version(asked: bool) -> None:
+    if asked:
+        from precede import __version__
+
+        typer.echo(f"precede {__version__}")
+        raise typer.Exit
+
 
 app = typer.Typer(
     help="Learn which variable precedes which: causal discovery by ordering.",
     no_args_is_help=True,
     rich_markup_mode="rich",
-    add_completion=False,
     pretty_exceptions_enable=False,
     epilog="Try it: [bold]precede discover sachs --out results/[/bold]",
 )
+app.command()(check.check)
 app.command()(discover.discover)
 app.command()(order.order)
 app.command()(effect.effect)
@@ -28,6 +51,15 @@ app.command()(evaluate.evaluate)
 app.command()(reproduce.reproduce)
 app.command()(report.report)
 app.command("methods")(methods.list_methods)
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Show the version and leave.")
+    ] = False,
+) -> None:
+    """Learn which variable precedes which: causal discovery by ordering."""
 
 
 def main() -> None:

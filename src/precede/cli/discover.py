@@ -58,6 +58,9 @@ def discover(
     ] = None,
     pruning: Annotated[str | None, typer.Option(help="auto, threshold, bic, cam, cam-f, none.")] = None,
     knowledge: Annotated[Path | None, typer.Option(help="JSON or TOML file with what is known.")] = None,
+    root: Annotated[list[str] | None, typer.Option(help="A variable without causes; may be given again.")] = None,
+    sink: Annotated[list[str] | None, typer.Option(help="A variable without effects; may be given again.")] = None,
+    tier: Annotated[str | None, typer.Option(help="What comes first, from early to late: 'a,b<c'.")] = None,
     missing: Missing = "em",
     leave_out: LeaveOut = None,
     types: Types = None,
@@ -92,8 +95,8 @@ def discover(
 ) -> None:
     """Learn the causal graph of a table."""
     with kindly(debug), ExitStack() as course:
+        from precede.cli.known import known_from
         from precede.data.datasets import load_sachs
-        from precede.knowledge import Knowledge
         from precede.report import Heading, with_confidence, write_results, write_summary
 
         log_to_terminal(quiet)
@@ -102,7 +105,7 @@ def discover(
             "random_state": None if resamples and not _draws(method) else seed,
             "checkpoint": None if checkpoint is None else str(checkpoint),
             "resume": (resume and (checkpoint is not None or out is None or not resamples)) or None,
-            "knowledge": None if knowledge is None else Knowledge.from_file(knowledge),
+            "knowledge": known_from(knowledge, root, sink, tier),
         }  # fmt: skip
         model = _make_model(method, flags, option or [], quiet)
         if not stability and model.diagnose:

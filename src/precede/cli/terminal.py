@@ -17,6 +17,7 @@ from rich.markup import escape
 from rich.table import Table as TerminalTable
 from rich.text import Text
 
+from precede.cli.standard_input import as_file
 from precede.errors import OptionError, PrecedeError
 
 if TYPE_CHECKING:
@@ -32,7 +33,13 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show nothing but the
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON on standard output.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Same seed, same result.")]
-DataFile = Annotated[str, typer.Argument(help="A CSV, Excel or Parquet file, or 'sachs' for the bundled protein data.")]
+MOST_EDGES = 40
+"""Lines of the table of edges on a terminal."""
+
+DataFile = Annotated[
+    str,
+    typer.Argument(help="A CSV, Excel or Parquet file, - for standard input, or 'sachs' for the bundled protein data."),
+]
 Missing = Annotated[str, typer.Option(help="What to do with missing values: em, pairwise, drop, impute, refuse.")]
 LeaveOut = Annotated[
     list[str] | None,
@@ -175,8 +182,11 @@ def read_table(
     from precede.data.datasets import load_sachs
     from precede.data.load import load_table
 
-    source = load_sachs().data if data == SACHS else data
-    return load_table(source, missing, leave_out or (), _kinds(types or []), (*NA_MARKERS, *(na or ())), interventions)
+    options = (missing, leave_out or (), _kinds(types or []), (*NA_MARKERS, *(na or ())), interventions)
+    if data == SACHS:
+        return load_table(load_sachs().data, *options)
+    with as_file(data) as path:
+        return load_table(path, *options)
 
 
 def _kinds(pairs: list[str]) -> dict[Hashable, str | Sequence[Hashable]]:
@@ -205,7 +215,7 @@ def show_graph(console: Console, graph: CausalGraph, known: Diagnostics | None =
     if readings:
         table.add_column("")
     index = {name: k for k, name in enumerate(graph.names)}
-    for cause, effect, weight in graph.edge_list():
+    for cause, effect, weight in _strongest(graph):
         cells = [name_of(cause), name_of(effect), f"{weight:+.3f}" if linear else f"{abs(weight):.3f}"]
         reading = readings.get((index[cause], index[effect]))
         if reading is not None:
@@ -214,6 +224,17 @@ def show_graph(console: Console, graph: CausalGraph, known: Diagnostics | None =
             cells += [_edge_words(reading)]
         table.add_row(*cells)
     console.print(table)
+    if graph.n_edges > MOST_EDGES:
+        console.print(f"  The {MOST_EDGES} strongest; --out writes all {graph.n_edges}.", highlight=False)
+
+
+def _strongest(graph: CausalGraph) -> list[tuple[Hashable, Hashable, float]]:
+    """As many edges as fit a screen, in causal order."""
+    edges = graph.edge_list()
+    if len(edges) <= MOST_EDGES:
+        return edges
+    least = sorted((abs(weight) for _, _, weight in edges), reverse=True)[MOST_EDGES - 1]
+    return [edge for edge in edges if abs(edge[2]) >= least][:MOST_EDGES]
 
 
 def _edge_words(reading: EdgeReading) -> str:

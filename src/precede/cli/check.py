@@ -1,0 +1,70 @@
+"""``precede check``: every problem of a table at once, and the command that would work."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table as TerminalTable
+
+from precede.cli.terminal import AsJson, Debug, SafeConsole, kindly, name_of
+from precede.strict_json import to_json
+
+if TYPE_CHECKING:
+    from precede.data.survey import Survey
+
+
+def check(
+    data: Annotated[str, typer.Argument(help="A CSV, Excel or Parquet file; - for standard input.")],
+    as_json: AsJson = False,
+    debug: Debug = False,
+) -> None:
+    """Name every problem of a table at once, and the command that would work."""
+    with kindly(debug):
+        from precede.cli.standard_input import as_file
+        from precede.data.survey import survey
+
+        with as_file(data) as path:
+            found = survey(Path(path))
+        command = _command(data, found)
+        if as_json:
+            kinds = (
+                {} if found.table is None else dict(zip(found.table.names, map(str, found.table.kinds), strict=True))
+            )
+            findings = [
+                {"column": item.column, "sentence": item.sentence, "remedy": item.remedy} for item in found.findings
+            ]
+            typer.echo(to_json({"findings": findings, "kinds": kinds, "command": command}))
+        else:
+            _show(found, command)
+        if command is None:
+            raise typer.Exit(1)
+
+
+def _command(data: str, found: Survey) -> str | None:
+    """What to type next; None where the table takes work by hand."""
+    if found.table is None:
+        return None
+    flags = [f"--leave-out {shlex.quote(str(name))}" for name in found.leave_out]
+    return " ".join(["precede discover", shlex.quote(data), *flags, "--out results/"])
+
+
+def _show(found: Survey, command: str | None) -> None:
+    console = SafeConsole()
+    if found.table is not None:
+        rows = TerminalTable(title=f"{found.table.n_samples} rows that can be used", title_justify="left")
+        rows.add_column("column")
+        rows.add_column("taken as")
+        for name, kind in zip(found.table.names, found.table.kinds, strict=True):
+            rows.add_row(name_of(name), str(kind))
+        console.print(rows)
+    for item in found.findings:
+        sign = {"leave out": "left out", "by hand": "stop", "none": "note"}[item.remedy]
+        console.print(f"• {sign}: {item.sentence}", highlight=False, markup=False)
+    if not found.findings:
+        console.print("• Nothing stands in the way.", highlight=False)
+    if command is not None:
+        console.print("[bold]This works[/bold]", highlight=False)
+        console.print(f"  {command}", highlight=False, markup=False, soft_wrap=True)
