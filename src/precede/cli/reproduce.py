@@ -8,10 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from precede.cli.terminal import Debug, Quiet, SafeConsole, kindly, log_to_terminal
+from precede.errors import OptionError
 
 
 def reproduce(
     name: Annotated[str | None, typer.Argument(help="One of 'precede reproduce --list', or all.")] = None,
+    folder: Annotated[Path | None, typer.Argument(help="With 'real': data with known tiers, pairs or graphs.")] = None,
     list_: Annotated[bool, typer.Option("--list", help="Show every table and figure.")] = False,
     seeds: Annotated[str | None, typer.Option(help="5 for the first five data sets, or 0-4, or 0,2,4.")] = None,
     methods: Annotated[str | None, typer.Option(help="Only these rows, with commas between.")] = None,
@@ -30,7 +32,7 @@ def reproduce(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Run a table or figure of the paper beside the published numbers."""
+    """Run a table or figure of the paper beside the published numbers; 'real DIR': a panel of real data."""
     with kindly(debug):
         from precede.experiments.reproduce import list_experiments, parse_seeds, reproduce_all
         from precede.experiments.reproduce import reproduce as run
@@ -39,6 +41,9 @@ def reproduce(
         console = SafeConsole()
         if list_ or name is None:
             console.print(list_experiments())
+            return
+        if name == "real":
+            _real(console, folder, _names(methods), max_time, quiet)
             return
         common: dict[str, Any] = {
             "seeds": None if seeds is None else parse_seeds(seeds), "max_time": max_time, "jobs": jobs, "quick": quick,
@@ -55,6 +60,20 @@ def reproduce(
                 f"[bold]Written[/bold]  {done.files[0].parent}: {', '.join(path.name for path in done.files)}",
                 highlight=False,
             )
+
+
+def _real(
+    console: SafeConsole, folder: Path | None, methods: list[str] | None, max_time: float | None, quiet: bool
+) -> None:
+    """Print the panel of real data."""
+    from precede.experiments.real_data import read_real_sets
+    from precede.experiments.real_panel import panel_table, run_panel
+
+    if folder is None:
+        raise OptionError("'precede reproduce real' needs the folder of the data sets: precede reproduce real DIR.")
+    sets = read_real_sets(folder)
+    rows = list(run_panel(sets, methods, max_time=max_time, verbose=not quiet))
+    console.print(panel_table(rows, sets))
 
 
 def _names(text: str | None) -> list[str] | None:
