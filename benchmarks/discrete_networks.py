@@ -98,7 +98,7 @@ def one(network: Network, seed: int, options: argparse.Namespace) -> list[float]
     truth = network.edges(list(frame.columns))
     table = pc.load_table(frame, types={column: "categorical" for column in frame if frame[column].nunique() > 2})
     start = time.perf_counter()
-    settings = {"pretrained": "default", "n_iterations": 0, "random_state": 0, "verbose": False, "diagnose": False}
+    settings = {"n_restarts": 100, "n_iterations": 0, "random_state": 0, "verbose": False, "diagnose": False}
     model = pc.CORL(score=options.score, **settings)
     model.fit(table)
     seconds = time.perf_counter() - start

@@ -3,9 +3,11 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import chi2_contingency
 
 from precede.data.dags import random_dag, scale_free
 from precede.data.equations import gp_additive, gp_joint, gp_scaled, random_weights
@@ -85,7 +87,7 @@ def test_every_sem_is_deterministic_finite_and_true_to_its_graph(sem, graph):
     assert first.data.equals(again.data)
     assert first.graph == again.graph
     assert not first.data.equals(other.data)
-    assert np.isfinite(first.data.to_numpy()).all()
+    assert np.isfinite(first.data.select_dtypes("number").to_numpy()).all()
     assert list(first.data.columns) == list(first.graph.names) == [f"x{k}" for k in range(1, 7)]
     assert is_acyclic(first.graph.edges)
     assert json.loads(json.dumps(first.settings)) == first.settings
@@ -241,3 +243,23 @@ def test_quadratic_data_needs_squares():
 def test_refusals(options, words):
     with pytest.raises(OptionError, match=words):
         simulate(**options)
+
+
+@pytest.mark.parametrize(("sem", "n_words"), [("mixed", 4), ("discrete", 8)])
+def test_columns_with_levels(sem, n_words):
+    dataset = simulate("er", 8, 1.5, sem, 400, standardize=True, random_state=0)
+    words = [name for name in dataset.data if not pd.api.types.is_numeric_dtype(dataset.data[name])]
+    assert len(words) == n_words
+    assert {dataset.data[name].nunique() for name in words} <= {2, 3, 4}
+    numbers = dataset.data.drop(columns=words)
+    np.testing.assert_allclose(numbers.std(ddof=0), 1)
+    again = simulate("er", 8, 1.5, sem, 400, standardize=True, random_state=0)
+    pd.testing.assert_frame_equal(dataset.data, again.data)
+    assert dataset.graph.n_edges == 12
+
+
+def test_levels_depend_on_their_causes():
+    dataset = simulate("er", 10, 2, "discrete", 4000, random_state=1)
+    for i, j in np.argwhere(dataset.graph.edges):
+        table = pd.crosstab(dataset.data.iloc[:, i], dataset.data.iloc[:, j])
+        assert chi2_contingency(table).pvalue < 0.05 or dataset.graph.edges[:, j].sum() > 1

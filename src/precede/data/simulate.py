@@ -7,6 +7,7 @@ import numpy as np
 from precede.data import equations
 from precede.data.dags import random_dag
 from precede.data.datasets import Dataset
+from precede.data.level_equations import SHARES, data_with_levels
 from precede.data.noise import gaussian_noise, noise_scales, power_noise
 from precede.errors import OptionError, check_choice, check_positive
 from precede.graph import CausalGraph
@@ -21,7 +22,7 @@ NONLINEAR: dict[str, equations.Mechanism] = {
     "quadratic": equations.quadratic,
     "mlp": equations.mlp,
 }
-SEMS = ("linear-gaussian", "lingam", *NONLINEAR)
+SEMS = ("linear-gaussian", "lingam", *NONLINEAR, *SHARES)
 DEFAULT_WEIGHT_RANGE = (0.5, 2.0)
 QUIET = 0.5
 """Noise of "gp-quiet", as a share of that of the others."""
@@ -53,7 +54,8 @@ def simulate(
     sem : str
         "linear-gaussian", "lingam" (linear, non-Gaussian noise), "gp" (Gaussian process over the parents jointly, as
         the paper has it), "gp-quiet" (the same with half the noise), "gp-scaled" (squared distances divided by the
-        number of parents), "gp-additive", "quadratic" or "mlp" (see :mod:`precede.data.equations`).
+        number of parents), "gp-additive", "quadratic" or "mlp" (see :mod:`precede.data.equations`); "mixed" and
+        "discrete" have half of the columns, or all, as categories (see :mod:`precede.data.level_equations`).
     noise : "equal" or "unequal"
         Standard deviations all one, or uniform in :data:`precede.data.noise.UNEQUAL_RANGE`; half for "gp-quiet".
     weight_range : (float, float)
@@ -77,23 +79,6 @@ def simulate(
     check_choice("sem", sem, SEMS)
     check_positive("n_samples", n_samples, integer=True)
     _check_weight_range(weight_range, sem)
-    rng = numpy_rng(random_state)
-    adjacency, order = random_dag(graph, n_variables, degree, rng)
-    scales = noise_scales(noise, n_variables, rng) * (QUIET if sem == "gp-quiet" else 1.0)
-    draw = power_noise if sem == "lingam" else gaussian_noise
-    errors = draw(int(n_samples), scales, rng)
-    if sem in NONLINEAR:
-        weights = adjacency.astype(float)
-        data = equations.nonlinear_data(errors, adjacency, order, NONLINEAR[sem], weight_range, rng)
-    else:
-        weights = adjacency * equations.random_weights(adjacency.shape, weight_range, rng)
-        data = equations.linear_data(errors, weights, order)
-    if standardize:
-        scale = data.std(axis=0)
-        data = (data - data.mean(axis=0)) / scale
-        if sem not in NONLINEAR:
-            weights = weights * scale[:, None] / scale[None, :]
-    names = [f"x{k}" for k in range(1, n_variables + 1)]
     settings = {
         "graph": graph,
         "n_variables": int(n_variables),
@@ -105,6 +90,30 @@ def simulate(
         "standardize": bool(standardize),
         "random_state": random_state if isinstance(random_state, int) else None,
     }
+    rng = numpy_rng(random_state)
+    adjacency, order = random_dag(graph, n_variables, degree, rng)
+    scales = noise_scales(noise, n_variables, rng) * (QUIET if sem == "gp-quiet" else 1.0)
+    draw = power_noise if sem == "lingam" else gaussian_noise
+    errors = draw(int(n_samples), scales, rng)
+    names = [f"x{k}" for k in range(1, n_variables + 1)]
+    weights = adjacency.astype(float)
+    if sem in SHARES:
+        columns = data_with_levels(errors, adjacency, order, sem, weight_range, rng)
+        frame = pd.DataFrame(dict(zip(names, columns, strict=True)))
+        if standardize:
+            numbers = frame.select_dtypes("number").columns
+            frame[numbers] = (frame[numbers] - frame[numbers].mean()) / frame[numbers].std(ddof=0)
+        return Dataset(frame, CausalGraph.from_matrix(adjacency, weights, order, names), settings)
+    if sem in NONLINEAR:
+        data = equations.nonlinear_data(errors, adjacency, order, NONLINEAR[sem], weight_range, rng)
+    else:
+        weights = adjacency * equations.random_weights(adjacency.shape, weight_range, rng)
+        data = equations.linear_data(errors, weights, order)
+    if standardize:
+        scale = data.std(axis=0)
+        data = (data - data.mean(axis=0)) / scale
+        if sem not in NONLINEAR:
+            weights = weights * scale[:, None] / scale[None, :]
     truth = CausalGraph.from_matrix(adjacency, weights, order, names)
     return Dataset(pd.DataFrame(data, columns=names, copy=False), truth, settings)
 
