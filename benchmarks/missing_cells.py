@@ -52,7 +52,7 @@ def with_gaps(frame: pd.DataFrame, gaps: str, rng: np.random.Generator) -> pd.Da
 
 
 def distance(frame: pd.DataFrame, holed: pd.DataFrame, way: str, score: str, truth: pc.CausalGraph) -> float:
-    """SHD, or CPDAG SHD where only the class can be told; that of the empty graph where nothing is left to learn from."""
+    """SHD, or CPDAG SHD where only the class can be told; the empty graph where nothing is left to learn from."""
     try:
         table = pc.load_table(frame) if way == "complete" else pc.load_table(holed, missing=way)
         settings = {"n_iterations": 0, "random_state": 0, "verbose": False, "diagnose": False}

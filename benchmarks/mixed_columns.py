@@ -2,7 +2,7 @@
 
     python benchmarks/mixed_columns.py [--tetrad-python PATH] [--sizes 20 50] [--seeds 3] [--samples 2000]
 
-ER graphs of degree 1.5, ``pc.simulate(sem="mixed")``. BOSS returns a CPDAG and no order, so its order TPR is not printed.
+ER graphs of degree 1.5, ``pc.simulate(sem="mixed")``. BOSS returns a CPDAG and no order, so it has no order TPR.
 """
 
 from __future__ import annotations
