@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from precede.arrays import BoolArray
 from precede.confidence import OrderSample
+from precede.data.lags import in_time
 from precede.data.load import Table, standardized
 from precede.deadline import Deadline, stopped_by_signals
 from precede.device import DeviceName, choose_device
@@ -159,7 +160,7 @@ class CORL(CausalEstimator):
     """
 
     _policy_: TrainedPolicy | None
-    _takes_categories = _takes_interventions = True  # its score has the last word
+    _takes_categories = _takes_interventions = _takes_lags = True  # its score has the last word
 
     def __init__(
         self,
@@ -294,7 +295,7 @@ class CORL(CausalEstimator):
 
     def _discover(self, table: Table, deadline: Deadline) -> Findings:
         rng = numpy_rng(self.random_state)
-        constraints = constraints_over(self.knowledge, table.names)
+        constraints = in_time(constraints_over(self.knowledge, table.names), table.steps)
         diagnostics: dict[str, Any] = {"remarks": []}
         searched = standardized(table) if self.details.standardize_columns else table
         said = judge_table(searched, self._start) if self._asks_the_policy else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -16,6 +16,7 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.confidence import Confidence, bootstrap
 from precede.data.canonical import canonical
 from precede.data.kinds import refuse_categories
+from precede.data.lags import in_time
 from precede.data.load import Table, load_table
 from precede.diagnostics import Diagnostics, Learned
 from precede.diagnostics import diagnose as diagnosed
@@ -115,8 +116,10 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
     feature_names_in_: Any
     _places_: IntArray
     _targets_: BoolArray | None
+    _steps_: tuple[int, ...] | None
     _takes_categories: ClassVar[bool] = False
     _takes_interventions: ClassVar[bool] = False
+    _takes_lags: ClassVar[bool] = False
 
     def _check_together(self) -> None:
         """Refuse options that are fine one by one but not together; each by itself is checked by its declaration."""
@@ -135,7 +138,14 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
     def _learn(self, table: Table) -> Findings:
         """Learn from a checked matrix; must not modify it."""
 
-    def fit(self, X: Any, y: None = None, interventions: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: None = None,
+        interventions: Any = None,
+        lags: int = 0,
+        group: str | Sequence[Hashable] | None = None,
+    ) -> Self:
         """Learn the causal graph of the columns of ``X``.
 
         Parameters
@@ -146,10 +156,17 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
             Ignored, for scikit-learn.
         interventions : column name, sequence or matrix, optional
             Which variables were set in which rows, whatever their causes (see :func:`precede.load_table`).
+        lags : int
+            For time series: columns of so many earlier steps are causes too. ``graph_`` is then the window graph, with
+            columns such as "x[t-1]", and ``summary_graph_`` what causes what at any lag.
+        group : column name or sequence, optional
+            For panels, whose row each is.
         """
         check_options(type(self), self.get_params(deep=False))
         self._check_together()
-        table = load_table(X, interventions=interventions)
+        table = load_table(X, interventions=interventions, lags=lags, group=group)
+        if table.steps is not None and not self._takes_lags:
+            raise OptionError(f"this method ({type(self).__name__}) does not take lags: 'corl' does.")
         if table.targets is not None and not self._takes_interventions:
             raise OptionError(f"this method ({type(self).__name__}) does not take interventions: 'corl' does.")
         if not self._takes_categories:
@@ -179,7 +196,8 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
         n_jobs : int
             Processes; -1 for one per core. Each resample computes on one thread, so that the result is the same.
         block : int, optional
-            For rows in sequence (time series): resample blocks of so many consecutive rows instead of single ones.
+            For rows in sequence (time series): resample blocks of so many consecutive rows instead of single ones. For
+            a table with lags, twice the cube root of the rows where nothing is said.
         random_state : int, Generator or None
             None takes the method's own, where it has one.
         checkpoint : path, optional
@@ -238,6 +256,7 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
         graph = CausalGraph.from_matrix(findings.adjacency, findings.weights, findings.order, table.names)
         self.graph_ = replace(graph, sample=sample_of(table.values))
         self._targets_ = None if table.targets is None else np.unique(table.targets, axis=0)
+        self._steps_ = table.steps
         self.score_ = float(findings.score)
         self.history_ = pd.DataFrame(findings.history)
         self.n_features_in_ = len(table.names)
@@ -264,7 +283,7 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
             identifies=str(reported.get("identifies", identified_under(assumes))),
             search=search,
             pruning=str(options.get("pruning", "auto")),
-            constraints=constraints_over(options.get("knowledge"), table.names),
+            constraints=in_time(constraints_over(options.get("knowledge"), table.names), table.steps),
             seed=options["random_state"] if isinstance(options.get("random_state"), int) else 0,
             max_time=options.get("max_time"),
             reported=reported,
@@ -287,6 +306,20 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
         return list(self.graph_.order)
 
     @property
+    def summary_graph_(self) -> pd.DataFrame:
+        """What causes what at any lag, ``[i, j] = 1`` for i -> j; with lags it may have cycles, and i may cause itself.
+
+        Without lags, the adjacency.
+        """
+        if self._steps_ is None:
+            return self.graph_.adjacency
+        d = self._steps_.count(0)
+        edges = self.graph_.edges[:, np.flatnonzero(np.array(self._steps_) == 0)]
+        at_any_lag = np.any([edges[k : k + d] for k in range(0, len(edges), d)], axis=0)
+        names = list(self.graph_.names[:d])
+        return pd.DataFrame(at_any_lag.astype(np.int64), index=names, columns=names)
+
+    @property
     def cpdag_(self) -> pd.DataFrame:
         """Equivalence class of the graph: 1 at both ``[i, j]`` and ``[j, i]`` where the edge could point either way.
 
@@ -295,4 +328,7 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
         It is all that a score with ``diagnostics_["identifies"] == "cpdag"`` can tell.
         """
         pattern = class_of(self.graph_.edges, self._targets_)
+        if self._steps_ is not None:
+            lag = np.array(self._steps_)
+            pattern[lag[:, None] < lag[None, :]] = 0  # nothing causes what came before it
         return pd.DataFrame(pattern, index=self.graph_.names, columns=self.graph_.names)

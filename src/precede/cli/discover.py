@@ -17,7 +17,9 @@ from precede.cli.terminal import (
     AsJson,
     DataFile,
     Debug,
+    Group,
     Interventions,
+    Lags,
     LeaveOut,
     Missing,
     Na,
@@ -66,6 +68,8 @@ def discover(
     types: Types = None,
     na: Na = None,
     interventions: Interventions = None,
+    lags: Lags = 0,
+    group: Group = None,
     max_time: Annotated[float | None, typer.Option(help="Seconds for the score and the search.")] = None,
     checkpoint: Annotated[Path | None, typer.Option(help="File that training is saved to every few seconds.")] = None,
     resume: Annotated[
@@ -111,7 +115,7 @@ def discover(
         if not stability and model.diagnose:
             model.diagnose = "quick"
         truth = load_sachs().graph if data == SACHS else None
-        table = read_table(data, missing, leave_out, types, na, interventions)
+        table = read_table(data, missing, leave_out, types, na, interventions, lags, group)
         course.enter_context(_only_user(out))
         model.fit(table)
         # before the bootstrap: Ctrl-C there costs no fit

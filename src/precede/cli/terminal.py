@@ -53,6 +53,8 @@ Types = Annotated[
         "high, as name=small<medium<large; may be given again.",
     ),
 ]
+Lags = Annotated[int, typer.Option("--lags", min=0, help="For rows in sequence: so many earlier steps are causes too.")]
+Group = Annotated[str | None, typer.Option("--group", help="With --lags: the column that says whose row it is.")]
 Interventions = Annotated[
     str | None, typer.Option("--interventions", help="Column that names the variable that was set in a row, if any.")
 ]
@@ -176,13 +178,15 @@ def read_table(
     types: list[str] | None = None,
     na: list[str] | None = None,
     interventions: str | None = None,
+    lags: int = 0,
+    group: str | None = None,
 ) -> Table:
     """The table that a command is given."""
     from precede.data.columns import NA_MARKERS
     from precede.data.datasets import load_sachs
     from precede.data.load import load_table
 
-    options = (missing, leave_out or (), _kinds(types or []), (*NA_MARKERS, *(na or ())), interventions)
+    options = (missing, leave_out or (), _kinds(types or []), (*NA_MARKERS, *(na or ())), interventions, lags, group)
     if data == SACHS:
         return load_table(load_sachs().data, *options)
     with as_file(data) as path:

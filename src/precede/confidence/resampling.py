@@ -53,6 +53,8 @@ def bootstrap(
     jobs nor their sequence nor an interruption changes the result.
     """
     table = load_table(X)
+    if block is None and table.steps is not None:
+        block = max(2, round(2 * table.n_samples ** (1 / 3)))  # neighbours in time stay together
     check_jobs("n_jobs", n_jobs)
     _check(model, table, n_resamples, block)
     seed = random_state if random_state is not None else model.get_params(deep=False).get("random_state")

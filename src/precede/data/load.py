@@ -28,7 +28,7 @@ from precede.data.kinds import Types, kinds_of, remark_on
 from precede.data.missing import check_gaps, mean_filled, remarks_on_gaps
 from precede.data.read import Numbers, read_file
 from precede.data.table import Table, filled_table
-from precede.errors import DataError, check_choice, listed
+from precede.errors import DataError, OptionError, check_choice, listed
 from precede.lazy import pandas as pd
 
 logger = logging.getLogger("precede")
@@ -58,6 +58,8 @@ def load_table(
     types: Types | None = None,
     na: Collection[str] = NA_MARKERS,
     interventions: Any = None,
+    lags: int = 0,
+    group: str | Sequence[Hashable] | None = None,
 ) -> Table:
     """Check and label a data set.
 
@@ -83,6 +85,10 @@ def load_table(
         Which variables were set in which rows, whatever their causes: the name of a column (which is then no variable),
         a sequence with the name or names for each row (nothing where nothing was set), or a matrix of 0 and 1. Where it
         is not known what was set, leave the column in the table and say that it is a root (``Knowledge(roots=...)``).
+    lags : int
+        For rows in sequence: put the columns of so many earlier steps beside those of each row.
+    group : column name or sequence, optional
+        With lags, whose row each is (a panel): steps do not cross from one to another. The column is then no variable.
 
     Returns
     -------
@@ -113,35 +119,45 @@ def load_table(
     leave_out = [leave_out] if isinstance(leave_out, str) else list(leave_out)  # an Index has no truth value
     types = {} if types is None else dict(types)
     if isinstance(source, Table):  # checked before
-        return _with_targets(_chosen(source, leave_out, types), interventions)
+        return _in_steps(_with_targets(_chosen(source, leave_out, types), interventions), lags, group)
     if not isinstance(source, str | os.PathLike):
-        source, targets = _split_targets(source, interventions)
-        return _with_targets(_table(source, missing, [], leave_out, types, na), targets)
+        source, targets = _split(source, interventions, "interventions")
+        source, group = _split(source, group, "group")
+        return _in_steps(_with_targets(_table(source, missing, [], leave_out, types, na), targets), lags, group)
     path = Path(source)
     frame, remarks = read_file(path, na)
     for remark in remarks:
         logger.warning(remark)  # nobody asked for it
     try:
-        rest, targets = _split_targets(frame, interventions)
-        return _with_targets(_table(rest, missing, remarks, leave_out, types, na), targets)
+        rest, targets = _split(frame, interventions, "interventions")
+        rest, group = _split(rest, group, "group")
+        return _in_steps(_with_targets(_table(rest, missing, remarks, leave_out, types, na), targets), lags, group)
     except DataError as error:
         raise DataError(f"{path.name}: {error}") from None
 
 
-def _split_targets(source: Any, interventions: Any) -> tuple[Any, Any]:
-    """The data without the column that names targets, and that column."""
-    if not isinstance(interventions, str):
-        return source, interventions
+def _split(source: Any, column: Any, option: str) -> tuple[Any, Any]:
+    """The data without a column that is no variable, and that column; what is no name of one is left as it is."""
+    if not isinstance(column, str):
+        return source, column
     if isinstance(source, Numbers):
-        raise DataError(
-            f"column {interventions!r} holds numbers: interventions are named by the variable that was set."
-        )
+        source = pd.DataFrame(source.values, columns=list(source.names))
     if type(source).__module__.partition(".")[0] in ("polars", "pyarrow"):
         source = _columnar_frame(source)
-    if not isinstance(source, pd.DataFrame) or interventions not in source.columns:
+    if not isinstance(source, pd.DataFrame) or column not in source.columns:
         columns = listed(getattr(source, "columns", ()), 20)
-        raise DataError(f"interventions names {interventions!r}, which is no column; the columns are {columns}.")
-    return source.drop(columns=interventions), source[interventions].tolist()
+        raise DataError(f"{option} names {column!r}, which is no column; the columns are {columns}.")
+    return source.drop(columns=column), source[column].tolist()
+
+
+def _in_steps(table: Table, lags: int, group: Any) -> Table:
+    if lags == 0:
+        if group is not None:
+            raise OptionError("group is for rows in sequence: give lags=... as well.")
+        return table
+    from precede.data.lags import with_lags  # here, since it builds on tables
+
+    return with_lags(table, lags, group)
 
 
 def _with_targets(table: Table, interventions: Any) -> Table:

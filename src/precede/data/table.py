@@ -33,6 +33,8 @@ class Table:
         Where cells were missing, with the moments that linear scores use; ``values`` then has drawn values there.
     targets : (n_samples, n_variables) bool array, optional
         True where a variable was set by an intervention in a row, whatever its causes.
+    steps : tuple of int, optional
+        How many steps before now each column is, for time series.
     """
 
     values: FloatArray
@@ -42,6 +44,7 @@ class Table:
     kinds: tuple[ColumnKind, ...] = ()
     gaps: Gaps | None = None
     targets: BoolArray | None = None
+    steps: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         if not self.kinds:
@@ -59,7 +62,7 @@ class Table:
         """The table of some rows, any of them several times; missing cells are drawn anew (multiple imputation)."""
         values = self.values[rows]
         targets = None if self.targets is None else self.targets[rows]
-        table = Table(values, self.names, self.labelled, kinds=self.kinds, targets=targets)
+        table = Table(values, self.names, self.labelled, kinds=self.kinds, targets=targets, steps=self.steps)
         if self.gaps is None:
             return table
         values[self.gaps.mask[rows]] = np.nan
@@ -90,6 +93,7 @@ class Table:
             kinds=tuple(self.kinds[k] for k in places),
             gaps=gaps,
             targets=None if self.targets is None else self.targets[np.ix_(rows, places)],
+            steps=None if self.steps is None else tuple(self.steps[k] for k in places),
         )
 
 

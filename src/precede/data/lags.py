@@ -1,0 +1,108 @@
+"""Time: columns of earlier steps beside those of now, and the constraints that follow from time."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from precede.arrays import IntArray
+from precede.data.checks import check_size, check_values
+from precede.data.table import Table, filled_table
+from precede.errors import DataError, check_positive
+from precede.graph.dags import ancestors
+from precede.knowledge import Constraints
+
+SEED = 0
+"""Of the draws that fill missing cells."""
+
+
+def lagged_name(name: Hashable, lag: int) -> Hashable:
+    """Name of a column so many steps earlier.
+
+    Examples
+    --------
+    >>> lagged_name("price", 2)
+    'price[t-2]'
+    """
+    return name if lag == 0 else f"{name}[t-{lag}]"
+
+
+def with_lags(table: Table, lags: int, groups: Sequence[Hashable] | None = None) -> Table:
+    """Put the columns of earlier rows beside those of each row.
+
+    Parameters
+    ----------
+    table : Table
+        Rows in sequence, one step apart.
+    lags : int
+        How many steps back.
+    groups : sequence, optional
+        Whose row each is, for panels: steps do not cross from one to another.
+
+    Returns
+    -------
+    Table
+        Columns of now, then those of one step earlier, and so on; ``steps`` says which is which.
+
+    Examples
+    --------
+    >>> values = np.array([[0.0, 5.0], [1.0, 3.0], [2.0, 8.0], [3.0, 7.0], [5.0, 1.0], [9.0, 4.0]])
+    >>> with_lags(Table(values, ("a", "b"), True), 1).values[0]
+    array([1., 3., 0., 5.])
+    """
+    check_positive("lags", lags, integer=True)
+    now = _rows_with_a_past(table.n_samples, lags, groups)
+    if not len(now):
+        raise DataError(f"no row has {lags} rows before it: take fewer lags.")
+    values = table.values if table.gaps is None else np.where(table.gaps.mask, np.nan, table.values)
+    steps = tuple(lag for lag in range(lags + 1) for _ in table.names)
+    targets = None
+    if table.targets is not None:  # the past is not explained, so it does not matter what was set then
+        targets = np.concatenate([table.targets[now], np.zeros((len(now), lags * table.n_variables), bool)], axis=1)
+    result = replace(
+        table,
+        values=np.concatenate([values[now - lag] for lag in range(lags + 1)], axis=1),
+        names=tuple(lagged_name(name, lag) for lag in range(lags + 1) for name in table.names),
+        kinds=table.kinds * (lags + 1),
+        gaps=None,
+        targets=targets,
+        steps=steps,
+        remarks=(
+            *table.remarks,
+            f"Columns of {lags} earlier step{'' if lags == 1 else 's'} were added ({len(now)} of {table.n_samples} "
+            "rows have them): nothing causes what came before it, and what caused the past is not learned.",
+        ),
+    )
+    if table.gaps is not None:
+        result = filled_table(result, table.gaps.how, np.random.default_rng(SEED))
+    check_size(result.values, result.names, " once earlier steps are added")
+    check_values(result.values, result.names, result.kinds)
+    result.values.flags.writeable = False
+    return result
+
+
+def _rows_with_a_past(n_rows: int, lags: int, groups: Sequence[Hashable] | None) -> IntArray:
+    """Rows whose ``lags`` predecessors are of the same group."""
+    if groups is None:
+        return np.arange(lags, n_rows)
+    if len(groups) != n_rows:
+        raise DataError(f"group names {len(groups)} rows, the data has {n_rows}.")
+    codes: dict[Hashable, int] = {}
+    whose = np.array([codes.setdefault(group, len(codes)) for group in groups])
+    rows = np.arange(lags, n_rows)
+    same = np.ones(len(rows), dtype=bool)
+    for lag in range(1, lags + 1):
+        same &= whose[rows] == whose[rows - lag]
+    return rows[same]
+
+
+def in_time(constraints: Constraints, steps: Sequence[int] | None) -> Constraints:
+    """Constraints, and those of time: earlier columns come first, and have no causes among the columns."""
+    if steps is None:
+        return constraints
+    lag = np.array(steps)
+    allowed = constraints.allowed & (lag[None, :] == 0)
+    before = ancestors(constraints.before | (lag[:, None] > lag[None, :]))
+    return Constraints(constraints.required, allowed, before)

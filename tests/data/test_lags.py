@@ -1,0 +1,115 @@
+"""Time series: columns of earlier steps, the constraints of time, window and summary graphs, panels."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from precede.baselines import EqVar
+from precede.confidence.resampling import draw_rows
+from precede.data.lags import in_time, with_lags
+from precede.data.load import load_table
+from precede.discovery import CORL
+from precede.errors import DataError, OptionError
+from precede.knowledge import Constraints, Knowledge
+
+QUICK = {"n_iterations": 2, "batch_size": 4, "random_state": 0, "verbose": False, "diagnose": False}
+QUICK |= {"score": "sparse-linear"}
+
+
+def series(n=2000, seed=0):
+    """a causes itself and, a step later, b; b causes c at once."""
+    rng = np.random.default_rng(seed)
+    values = np.zeros((n, 3))
+    for t in range(1, n):
+        a = 0.7 * values[t - 1, 0] + rng.normal()
+        b = 0.8 * values[t - 1, 0] + rng.normal()
+        values[t] = a, b, 0.9 * b + rng.normal()
+    return pd.DataFrame(values, columns=["a", "b", "c"])
+
+
+def test_earlier_rows_stand_beside_each_row():
+    table = load_table(series(50), lags=2)
+    assert table.names == ("a", "b", "c", "a[t-1]", "b[t-1]", "c[t-1]", "a[t-2]", "b[t-2]", "c[t-2]")
+    assert table.steps == (0, 0, 0, 1, 1, 1, 2, 2, 2)
+    np.testing.assert_array_equal(table.values[0, :6], series(50).to_numpy()[[2, 1]].ravel())
+    assert table.n_samples == 48
+    assert "Columns of 2 earlier steps were added (48 of 50 rows have them)" in table.remarks[-1]
+
+
+def test_steps_do_not_cross_groups():
+    frame = series(60).assign(who=["x"] * 25 + ["y"] * 35)
+    table = load_table(frame, lags=2, group="who")
+    assert table.n_samples == 60 - 4
+    assert "who" not in table.names
+    first_of_y = table.values[23]
+    np.testing.assert_array_equal(first_of_y[[0, 3, 6]], frame["a"].to_numpy()[[27, 26, 25]])
+
+
+def test_time_constrains():
+    steps = (0, 0, 1, 1)
+    constraints = in_time(Constraints.none(4), steps)
+    assert not constraints.allowed[:, 2:].any()
+    assert constraints.allowed[2:, :2].all()
+    assert constraints.before[2, 0]
+    assert in_time(constraints, None) is constraints
+
+
+def test_window_and_summary_graph():
+    frame = series()
+    before = frame.copy()
+    model = CORL(**QUICK).fit(frame, lags=2)
+    pd.testing.assert_frame_equal(frame, before)
+    edges = {(i, j) for i, j, _ in model.graph_.edge_list()}
+    assert {("a[t-1]", "a"), ("a[t-1]", "b")} <= edges
+    assert ("b", "c") in edges or ("c", "b") in edges
+    assert len(edges) == 3
+    assert model.cpdag_.loc["a", "a[t-1]"] == 0  # time tells
+    assert model.summary_graph_.loc["a"].tolist() == [1, 1, 0]
+    assert list(model.summary_graph_) == ["a", "b", "c"]
+    assert model.weights_.loc["a[t-1]", "b"] == pytest.approx(0.8, abs=0.1)
+    plain = CORL(**QUICK).fit(frame)
+    pd.testing.assert_frame_equal(plain.summary_graph_, plain.graph_.adjacency)
+
+
+def test_shuffled_columns_and_knowledge():
+    frame = series()
+    model = CORL(knowledge=Knowledge(forbidden=[("c", "b")]), **QUICK).fit(frame[["c", "a", "b"]], lags=1)
+    edges = {(i, j) for i, j, _ in model.graph_.edge_list()}
+    assert edges == {("a[t-1]", "a"), ("a[t-1]", "b"), ("b", "c")}
+    assert model.summary_graph_.loc["b", "c"] == 1
+
+
+def test_resamples_keep_the_steps_and_draw_blocks(monkeypatch):
+    blocks = []
+
+    def draw(n, block, rng):
+        blocks.append(block)
+        return draw_rows(n, block, rng)
+
+    monkeypatch.setattr("precede.confidence.resampling.draw_rows", draw)
+    table = load_table(series(300), lags=1)
+    assert table.with_rows(np.arange(5), np.random.default_rng(0)).steps == table.steps
+    found = CORL(**QUICK).bootstrap(table, n_resamples=4, random_state=0)
+    assert found.edge_probability.loc["a[t-1]", "a"] == 1
+    assert set(blocks) == {13}  # twice the cube root of the rows
+
+
+def test_gaps_are_filled_after_the_steps_are_taken():
+    frame = series(400)
+    frame.iloc[10, 0] = np.nan
+    table = load_table(frame, lags=1)
+    assert table.gaps.mask.sum() == 2
+    assert np.isfinite(table.values).all()
+
+
+def test_lags_that_cannot_be():
+    with pytest.raises(OptionError, match="lags=-1 cannot be used"):
+        with_lags(load_table(series(30)), -1)
+    with pytest.raises(DataError, match="no row has 40 rows before it"):
+        load_table(series(30), lags=40)
+    with pytest.raises(OptionError, match="group is for rows in sequence"):
+        load_table(series(30).assign(g=1), group="g")
+    with pytest.raises(DataError, match="group names 'g', which is no column"):
+        load_table(series(30), lags=1, group="g")
+    with pytest.raises(OptionError, match=r"this method \(EqVar\) does not take lags"):
+        EqVar(verbose=False).fit(series(50), lags=1)
