@@ -12,6 +12,7 @@ from precede.discovery import CORL
 from precede.errors import DataError, OptionError
 from precede.graph.equivalence import cpdag, told_by_targets
 from precede.knowledge import Constraints, Knowledge
+from precede.scores.build import build_score
 from precede.scores.protocol import OrderScore
 
 QUICK = {"n_iterations": 2, "batch_size": 4, "random_state": 0, "verbose": False, "diagnose": False}
@@ -85,7 +86,7 @@ def test_weights_come_from_rows_in_which_the_effect_was_not_set():
 
 def test_terms_leave_out_a_variables_own_rows():
     table = load_table(chain(300), interventions="set")
-    score = CORL(score="sparse-linear", **QUICK)._make_score(table, Constraints.none(3), {}, None)
+    score = build_score("sparse-linear", table, Constraints.none(3), device=torch.device("cpu"))
     rows = ~table.targets[:, 1]
     residual = np.polyfit(table.values[rows, 2], table.values[rows, 1], 1, full=True)[1][0] / rows.sum()
     share = residual / table.values[rows, 1].var()
