@@ -22,8 +22,8 @@ from precede.scores.spread import spline_basis
 N_INDUCING = 100
 """Inducing rows on a CPU, where the data have more than twice as many: a set then costs 10 ms at 1,000 rows."""
 
-SETS_ON_CPU = 100
-"""Sets that are scored at most for each variable on a CPU, half of them in the table: 20 s of one core at 20 variables
+SETS_ON_CPU = 60
+"""Sets that are scored at most for each variable on a CPU, half of them in the table: 12 s of one core at 20 variables
 and 1,000 rows."""
 
 SETS_ON_GPU = 2000
