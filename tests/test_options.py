@@ -152,6 +152,7 @@ NEEDS: dict[tuple[str, str], dict[str, Any]] = {
     ("gran-dag", "learning_rate"): {"n_iterations": 200, "window": 2},
     ("gran-dag", "omega"): {"n_iterations": 200, "window": 2},
     ("cam", "max_neighbours"): {"preliminary_selection": True},
+    ("rl-bic2", "cutoff"): {"regression": "gp"},
     ("corl", "resume"): {"checkpoint": "{folder}/run.safetensors"},
 }
 """What must be given beside an option for it to have a say."""

@@ -12,11 +12,12 @@ from scipy.linalg import expm
 
 from precede.baselines import graph_reward
 from precede.baselines.graph_policy import GraphPolicy
-from precede.baselines.graph_reward import GraphBIC, GraphReward, on_cycles
+from precede.baselines.graph_reward import GPGraphBIC, GraphBIC, GraphReward, on_cycles
 from precede.baselines.rl_bic2 import RLBIC2, regression_weights
 from precede.data.simulate import simulate
 from precede.errors import OptionError
-from precede.graph.dags import is_acyclic
+from precede.graph.dags import full_dag, is_acyclic
+from precede.scores.gp import GPScore
 
 CPU = torch.device("cpu")
 QUICK = {"n_iterations": 6, "n_blocks": 1, "verbose": False, "random_state": 0, "device": "cpu"}
@@ -242,3 +243,34 @@ def test_threshold_and_repair(dataset):
 def test_refusals_name_the_option(dataset, option):
     with pytest.raises(OptionError, match=next(iter(option))):
         RLBIC2(**QUICK | option).fit(dataset.data)
+
+
+@pytest.mark.parametrize("noise", ["equal", "unequal"])
+def test_gp_bic_is_that_of_the_gp_score(noise):
+    values = simulate("er", 4, 1, "gp-quiet", 60, random_state=0).data.to_numpy()
+    order = np.array([2, 0, 3, 1])
+    bic = GPGraphBIC(values, noise, torch.device("cpu"))
+    residual = bic.residual_variances(full_dag(order)[None])[0]
+    score = GPScore(values, noise=noise)
+    for place, variable in enumerate(order):
+        members = np.isin(np.arange(4), order[:place])[None]
+        assert residual[variable] == pytest.approx(score.residual_variances(members)[0, variable])
+
+
+def test_gp_regression_finds_a_curved_edge_and_prunes_by_additive_models():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=150)
+    values = np.column_stack([x, x**2 + 0.3 * rng.normal(size=150)])
+    quick = {"n_iterations": 30, "batch_size": 16, "n_samples": 16, "random_state": 0, "verbose": False}
+    curved = RLBIC2(regression="gp", standardize=True, **quick).fit(values)
+    assert curved.graph_.n_edges == 1
+    assert RLBIC2(regression="gp", standardize=True, cutoff=1e-300, **quick).fit(values).graph_.n_edges == 0
+    linear = RLBIC2(**quick).fit(values)
+    assert linear.graph_.n_edges == 0
+
+
+def test_standardized_columns_have_no_unit():
+    values = simulate("er", 4, 1, n_samples=100, random_state=0).data.to_numpy()
+    quick = {"n_iterations": 5, "batch_size": 8, "n_samples": 8, "random_state": 0, "verbose": False}
+    one, two = (RLBIC2(standardize=True, **quick).fit(values * units).score_ for units in (1.0, [1, 10, 0.1, 5]))
+    assert one == pytest.approx(two)

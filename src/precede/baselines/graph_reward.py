@@ -13,6 +13,7 @@ from precede.arrays import BoolArray, FloatArray
 from precede.baselines.acyclicity import exponential_acyclicity
 from precede.errors import check_choice
 from precede.scores.covariance import covariance
+from precede.scores.gp import GPScore
 
 Noise = Literal["equal", "unequal"]
 
@@ -119,6 +120,20 @@ class GraphBIC:
         return result
 
 
+class GPGraphBIC(GraphBIC):
+    """The same with Gaussian process regression on the parents, as in :class:`precede.scores.gp.GPScore`."""
+
+    def __init__(self, values: FloatArray, noise: Noise, device: torch.device) -> None:
+        super().__init__(values, noise, device)
+        self._gp = GPScore(values, noise=noise, device=device)
+
+    def _regress(self, parents: BoolArray, targets: np.ndarray) -> FloatArray:
+        sets, places = np.unique(parents, axis=0, return_inverse=True)  # one factor serves all effects of a set
+        left = self._gp.residual_variances(sets)[places.ravel(), targets] / self.variances[targets]
+        result: FloatArray = np.clip(left, 1e-12, None)
+        return result
+
+
 @dataclass(frozen=True)
 class Judgement:
     r"""What :class:`GraphReward` says of a batch of graphs; (batch,) arrays, and (batch, d, d) for ``credits``.
@@ -207,3 +222,27 @@ class GraphReward:
         self.cycle_bound = min(self.cycle_bound, best_dag_score)
         self.cycle_weight = min(self.cycle_weight + self.cycle_step, self.cycle_bound)
         self.acyclicity_weight = min(self.acyclicity_weight * 10.0, self.acyclicity_bound)
+
+
+class GraphSearch:
+    """Remembers the best graph: a DAG by its score, and until one is drawn, the graph of the highest reward."""
+
+    def __init__(self, reward: GraphReward) -> None:
+        d = reward.bic.n_variables
+        self.reward = reward
+        self.graph: BoolArray = np.zeros((d, d), dtype=bool)
+        self.best_score = math.inf
+        self.found_at = 0
+        self._best_reward = -math.inf
+
+    def judge(self, graphs: BoolArray, iteration: int) -> Judgement:
+        """Judge a batch and keep what is best in it."""
+        judged = self.reward.judge(graphs)
+        dag_scores = np.where(judged.cyclic, np.inf, judged.scores)
+        best = int(dag_scores.argmin())
+        if dag_scores[best] < self.best_score:
+            self.graph, self.best_score, self.found_at = graphs[best], float(dag_scores[best]), iteration
+        elif math.isinf(self.best_score) and judged.rewards.max() > self._best_reward:
+            best = int(judged.rewards.argmax())
+            self.graph, self._best_reward, self.found_at = graphs[best], float(judged.rewards[best]), iteration
+        return judged

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from precede.baselines.rl_bic2 import PAPER_SETTINGS, PAPER_SETTINGS_30
+from precede.baselines.rl_bic2 import PAPER_SETTINGS, PAPER_SETTINGS_30, PAPER_SETTINGS_GP
 from precede.errors import check_choice
 from precede.experiments.cells import Data, Experiment, Method
 
@@ -71,6 +71,7 @@ CORL_32 = (
     Method("corl-2-32", "corl", "corl-2", FEW_ROWS, beside="corl-2"),
 )
 CORL_1_GP, CORL_2_GP = replace(CORL_1, nonlinear=True), replace(CORL_2, nonlinear=True)  # Section 5.2
+RL_BIC2_GP = Method("rl-bic2", "rl-bic2", options=PAPER_SETTINGS | PAPER_SETTINGS_GP)
 RL_BIC2 = (
     Method("rl-bic2", "rl-bic2", options=PAPER_SETTINGS | PAPER_SETTINGS_30),
     Method("rl-bic2-edge", "rl-bic2"),
@@ -247,7 +248,8 @@ DESIGNS = (
         (
             CORL_1_GP,
             CORL_2_GP,
-            *RL_BIC2,
+            RL_BIC2_GP,
+            RL_BIC2[1],
             *plain(["cam", "gran-dag", "ica-lingam", "dag-gnn", "notears"]),
             default_corl("auto"),
             Method("corl-additive", "corl", options={"score": "sparse-gp-additive"}),
