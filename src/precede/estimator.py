@@ -254,7 +254,7 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _store(self, table: Table, findings: Findings) -> None:
         graph = CausalGraph.from_matrix(findings.adjacency, findings.weights, findings.order, table.names)
-        self.graph_ = replace(graph, sample=sample_of(table.values))
+        self.graph_ = replace(graph, sample=sample_of(table.values, table.kinds))
         self._targets_ = None if table.targets is None else np.unique(table.targets, axis=0)
         self._steps_ = table.steps
         self.score_ = float(findings.score)

@@ -38,7 +38,7 @@ def test_the_folder_answers_as_the_model_does(folder: Path) -> None:
 
 def test_the_folder_keeps_no_rows(folder: Path) -> None:
     kept = json.loads((folder / "out" / "moments.json").read_text())
-    assert set(kept) == {"format", "version", "names", "n_samples", "mean", "covariance"}
+    assert set(kept) == {"format", "version", "names", "n_samples", "mean", "covariance", "categories"}
 
 
 def test_what_if_needs_the_rows(folder: Path) -> None:

@@ -12,7 +12,7 @@ from scipy import special
 from precede.arrays import FloatArray
 from precede.confidence import Confidence
 from precede.effects.linear import Effect, EffectKind, coefficient, held_fixed, linear_effect, positions_of
-from precede.effects.sample import sample_for
+from precede.effects.sample import refuse_words, sample_for
 from precede.errors import OptionError
 from precede.graph import CausalGraph
 
@@ -109,6 +109,7 @@ def averaged_effect(
             parts.append((0.0, 0.0, 1.0, found.count))
             continue
         here = np.array([graph.position(member.names[k]) for k in fixed], dtype=np.int64)
+        refuse_words(graph, sample, (i, j, *here.tolist()))
         parts.append((*coefficient(sample, i, j, here), found.count))
     centres, spreads, freedoms, counts = (np.array(column, dtype=float) for column in zip(*parts, strict=True))
     mixture = Mixture(centres, spreads, freedoms, counts / counts.sum())

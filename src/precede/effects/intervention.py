@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from precede.arrays import FloatArray, IntArray
-from precede.effects.sample import sample_for
+from precede.effects.sample import refuse_words, sample_for
 from precede.errors import DataError, OptionError, check_choice
 from precede.graph import CausalGraph
 from precede.graph.dags import ancestors
@@ -96,7 +96,9 @@ def what_if(
     check_choice("mechanism", mechanism, get_args(MechanismName))
     if not settings:
         raise OptionError("nothing is set: name a variable and its value, as in {'dose': 1.0}.")
-    rows = sample_for(graph, data).rows
+    sample = sample_for(graph, data)
+    refuse_words(graph, sample, range(graph.n_variables))
+    rows = sample.rows
     if rows is None:
         raise DataError("what-if questions need rows, and this graph has only moments: give the table as data=...")
     after = rows.copy()

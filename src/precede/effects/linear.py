@@ -10,7 +10,7 @@ import numpy as np
 from scipy import special
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.effects.sample import sample_for
+from precede.effects.sample import refuse_words, sample_for
 from precede.errors import GraphError, OptionError, check_choice, listed
 from precede.graph import CausalGraph
 from precede.graph.adjustment import causal_nodes, is_adjustment_set, minimal_adjustments, optimal_adjustment
@@ -137,6 +137,7 @@ def adjusted_effect(
     graph: CausalGraph, sample: Sample, cause: int, effect: int, fixed: IntArray, kind: EffectKind, level: float
 ) -> Effect:
     """The coefficient of the cause beside the fixed columns, with Student's interval."""
+    refuse_words(graph, sample, (cause, effect, *fixed.tolist()))
     value, error, freedom = coefficient(sample, cause, effect, fixed)
     reach = error * float(special.stdtrit(freedom, (1 + level) / 2))
     held = tuple(graph.names[k] for k in fixed)

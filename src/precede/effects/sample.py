@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from precede.arrays import FloatArray
+from precede.data.kinds import ColumnKind
 from precede.data.load import Table, load_table
-from precede.errors import DataError, listed
+from precede.errors import DataError, OptionError, listed
 from precede.files import write_text
 from precede.graph import CausalGraph
 from precede.graph.formats import text_of
@@ -28,7 +29,7 @@ MOST_CELLS = 1_000_000
 FORMAT, VERSION = "precede-moments", 1
 
 
-def sample_of(values: FloatArray) -> Sample:
+def sample_of(values: FloatArray, kinds: Sequence[ColumnKind] = ()) -> Sample:
     """Moments of all complete rows, and at most ``MOST_ROWS`` of the rows themselves, evenly spaced.
 
     Examples
@@ -42,7 +43,8 @@ def sample_of(values: FloatArray) -> Sample:
         values = values[complete]
     m, d = values.shape
     kept = np.linspace(0, m - 1, min(m, MOST_ROWS, max(MOST_CELLS // d, 2))).round().astype(np.int64)
-    return Sample(m, values.mean(axis=0), covariance(values), values[kept])
+    words = frozenset(k for k, kind in enumerate(kinds) if kind.name == "categorical")
+    return Sample(m, values.mean(axis=0), covariance(values), values[kept], words)
 
 
 def sample_for(graph: CausalGraph, data: Any) -> Sample:
@@ -57,18 +59,29 @@ def sample_for(graph: CausalGraph, data: Any) -> Sample:
     if isinstance(data, Sample):
         return data
     table = load_table(data)
-    return sample_of(_columns(table, graph.names))
+    places = _places(table, graph.names)
+    return sample_of(table.values[:, places], [table.kinds[k] for k in places])
 
 
-def _columns(table: Table, names: Sequence[Hashable]) -> FloatArray:
+def _places(table: Table, names: Sequence[Hashable]) -> list[int]:
     """The table's columns in the order of the graph's variables; by position for a bare array."""
     index = {name: k for k, name in enumerate(table.names)}
     absent = [name for name in names if name not in index]
     if absent and not table.labelled and len(names) == table.n_variables:
-        return table.values
+        return list(range(table.n_variables))
     if absent:
         raise DataError(f"the data lacks {listed(absent)}, which the graph has.")
-    return table.values[:, [index[name] for name in names]]
+    return [index[name] for name in names]
+
+
+def refuse_words(graph: CausalGraph, sample: Sample, used: Iterable[int]) -> None:
+    """Refuse columns of words in a regression on numbers."""
+    words = [graph.names[k] for k in used if k in sample.categories]
+    if words:
+        raise OptionError(
+            f"{listed(words)} holds categories, which have no size: an effect per unit needs numbers. Compare its "
+            "levels by columns of 0 and 1 of your own."
+        )
 
 
 def moments_to_json(sample: Sample, names: Sequence[Hashable], path: str | os.PathLike[str] | None = None) -> str:
@@ -80,6 +93,7 @@ def moments_to_json(sample: Sample, names: Sequence[Hashable], path: str | os.Pa
         "n_samples": sample.n_samples,
         "mean": sample.mean.tolist(),
         "covariance": sample.covariance.tolist(),
+        "categories": sorted(sample.categories),
     }
     text = to_json(document) + "\n"
     if path is not None:
@@ -97,7 +111,8 @@ def moments_from_json(source: str | os.PathLike[str]) -> Sample:
         raise DataError(f"the JSON holds no moments that this release reads: format {FORMAT!r}, version {VERSION}.")
     try:
         mean, matrix = np.asarray(document["mean"], dtype=float), np.asarray(document["covariance"], dtype=float)
-        sample = Sample(int(document["n_samples"]), mean, matrix)
+        words = frozenset(int(k) for k in document["categories"])
+        sample = Sample(int(document["n_samples"]), mean, matrix, categories=words)
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"the moments' JSON is incomplete or misshapen: {error!r}.") from None
     if matrix.shape != (len(mean), len(mean)):

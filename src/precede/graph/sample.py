@@ -20,9 +20,12 @@ class Sample:
         Divided by the number of rows.
     rows : (n_rows, n_variables) float array, optional
         Rows for what moments cannot tell: curves and what-if questions. None where only the moments are known.
+    categories : frozenset of int
+        Columns whose values are the places of words without an order: they have no size, so no effect per unit.
     """
 
     n_samples: int
     mean: FloatArray
     covariance: FloatArray
     rows: FloatArray | None = None
+    categories: frozenset[int] = frozenset()

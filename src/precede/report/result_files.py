@@ -43,7 +43,7 @@ def write_results(folder: Path, model: CausalEstimator, table: Table) -> list[Pa
         "order.txt": "".join(f"{one_line(name)}\n" for name in graph.order),
         "graph.json": graph.to_json(),
         "graph.dot": graph.to_dot(),
-        MOMENTS_FILE: moments_to_json(graph.sample or sample_of(table.values), graph.names),
+        MOMENTS_FILE: moments_to_json(graph.sample or sample_of(table.values, table.kinds), graph.names),
         "history.csv": model.history_.to_csv(index=False),
         "result.json": to_json(describe_result(model, table), indent=1) + "\n",
     }
