@@ -31,6 +31,8 @@ from precede.errors import PrecedeError
 SECONDS_FOR_ONE = 60
 DATASET = simulate(n_variables=4, degree=1, n_samples=40, random_state=0)
 TINY = {"score": "linear", "encoder": "null", "decoder": "mlp", "n_iterations": 2, "batch_size": 2, "n_samples": 4}
+WORDS = simulate(n_variables=4, degree=1, sem="mixed", n_samples=40, random_state=0).data
+WORDS = WORDS.mask(np.random.default_rng(0).random(WORDS.shape) < 0.1)
 KNOWLEDGE = {
     "required": [["x1", "x2"]],
     "forbidden": [["x3", "x*"]],
@@ -50,8 +52,13 @@ def valid_files(folder: Path) -> dict[str, bytes]:
     CORL(checkpoint=str(folder / "run"), random_state=0, verbose=False, **TINY).fit(DATASET.data)
     found = EqVar(verbose=False).bootstrap(DATASET.data, n_resamples=3, random_state=0, checkpoint=folder / "journal")
     toml = "\n".join(f"{name} = {json.dumps(value)}" for name, value in KNOWLEDGE.items())
+    WORDS.to_csv(folder / "words.csv", index=False)
+    WORDS.to_excel(folder / "words.xlsx", index=False)
     return {
         "csv": (folder / "data.csv").read_bytes(),
+        "words": (folder / "words.csv").read_bytes(),
+        "utf-16": (folder / "words.csv").read_text().encode("utf-16"),
+        "excel": (folder / "words.xlsx").read_bytes(),
         "json": json.dumps(KNOWLEDGE, indent=1).encode(),
         "toml": toml.encode(),
         "checkpoint": (folder / "run").read_bytes(),
@@ -76,6 +83,9 @@ def read_journal(path: Path) -> None:
 
 READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "csv": ("data.csv", load_table),
+    "words": ("words.csv", load_table),
+    "utf-16": ("words.csv", load_table),
+    "excel": ("words.xlsx", load_table),
     "json": ("known.json", read_knowledge),
     "toml": ("known.toml", read_knowledge),
     "checkpoint": ("run.safetensors", read_checkpoint),
