@@ -3,8 +3,8 @@
     python benchmarks/lagged.py [--peers-python PATH] [--size 10] [--lags 2] [--samples 1000] [--seeds 5]
 
 Stable vector autoregressions with uniform noise: as many edges within a step as there are variables, and as many at
-each lag. ``--peers-python`` is the interpreter of an environment with lingam and tigramite. An edge counts as found where
-cause, lag, effect and direction are right.
+each lag. ``--peers-python`` is the interpreter of an environment with lingam and tigramite. An edge counts as found
+where cause, lag, effect and direction are right.
 """
 
 from __future__ import annotations

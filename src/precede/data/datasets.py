@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from precede.errors import check_choice
 from precede.graph import CausalGraph
 from precede.lazy import pandas as pd
 
@@ -41,8 +42,27 @@ class Dataset:
     settings: dict[str, Any] = field(default_factory=dict)
 
 
-def load_sachs() -> Dataset:
-    """Protein signalling in T cells: 853 observational samples, 11 variables, the 17-edge consensus graph.
+SACHS_TARGETS = {
+    "Akt-inhibitor": "Akt",
+    "G06976": "PKC",
+    "psitectorigenin": "PIP2",
+    "U0126": "Mek",
+    "LY294002": "Akt",
+    "PMA": "PKC",
+    "b2cAMP": "PKA",
+}
+"""What each reagent acts on, after Sachs et al. (2005); the two general stimuli act on none of the variables."""
+
+
+def load_sachs(conditions: Literal["observational", "all"] = "observational") -> Dataset:
+    """Protein signalling in T cells: 11 variables, the 17-edge consensus graph.
+
+    Parameters
+    ----------
+    conditions : "observational" or "all"
+        853 samples under general stimulation; or 7,466 under nine conditions, with the column "set" for
+        ``fit(data, interventions="set")``: which variable the condition's reagent acts on, if any. The reagents change
+        what a protein does rather than how much of it is measured, so a hard intervention is an approximation.
 
     The provenance is in ``precede/data/files/sachs.md``.
 
@@ -57,9 +77,16 @@ def load_sachs() -> Dataset:
     >>> sachs.data.shape, sachs.graph.n_edges
     ((853, 11), 17)
     """
-    with (files("precede.data") / "files" / "sachs.csv").open("rb") as file:
-        data = pd.read_csv(file)
-    names = list(data.columns)
+    check_choice("conditions", conditions, ("observational", "all"))
+    folder = files("precede.data") / "files"
+    if conditions == "all":
+        with (folder / "sachs_all.csv.gz").open("rb") as file:
+            data = pd.read_csv(file, compression="gzip")
+        data["set"] = data.pop("condition").map(SACHS_TARGETS).fillna("")
+    else:
+        with (folder / "sachs.csv").open("rb") as file:
+            data = pd.read_csv(file)
+    names = [name for name in data.columns if name != "set"]
     adjacency = np.zeros((len(names), len(names)), dtype=bool)
     for cause, effects in SACHS_EDGES.items():
         adjacency[names.index(cause), [names.index(effect) for effect in effects]] = True
