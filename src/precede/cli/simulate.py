@@ -18,10 +18,19 @@ def simulate(
     variables: Annotated[int, typer.Option(help="Number of variables.")] = 30,
     degree: Annotated[int, typer.Option(help="Edges per variable.")] = 2,
     sem: Annotated[
-        str, typer.Option(help="linear-gaussian, lingam, gp, gp-quiet, gp-scaled, gp-additive, quadratic, mlp.")
+        str,
+        typer.Option(
+            help="linear-gaussian, lingam, gp, gp-quiet, gp-scaled, gp-additive, quadratic, mlp, heteroscedastic, "
+            "post-nonlinear, multiplicative, steps."
+        ),
     ] = "linear-gaussian",
     samples: Annotated[int, typer.Option(help="Number of rows.")] = 3000,
-    noise: Annotated[str, typer.Option(help="equal or unequal noise variances.")] = "equal",
+    noise: Annotated[
+        str, typer.Option(help="equal or unequal variances; laplace, uniform, exponential, gumbel, student.")
+    ] = "equal",
+    discretize: Annotated[int | None, typer.Option(help="Show every variable as this many levels.")] = None,
+    hidden: Annotated[int, typer.Option(help="Variables of the graph that are not shown.")] = 0,
+    measurement_error: Annotated[float, typer.Option(help="Error on every cell, as a share of its column's.")] = 0.0,
     standardize: Annotated[bool, typer.Option("--standardize", help="Give every column variance 1.")] = False,
     seed: Seed = None,
     quiet: Quiet = False,
@@ -33,7 +42,8 @@ def simulate(
 
         made = draw(
             graph=graph, n_variables=variables, degree=degree, sem=sem, n_samples=samples, noise=noise,
-            standardize=standardize, random_state=seed,
+            discretize=discretize, hidden=hidden, measurement_error=measurement_error, standardize=standardize,
+            random_state=seed,
         )  # fmt: skip
         out.mkdir(parents=True, exist_ok=True)
         made.data.to_csv(out / "data.csv", index=False)

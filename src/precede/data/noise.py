@@ -8,7 +8,12 @@ from scipy.special import gamma
 from precede.arrays import FloatArray
 from precede.errors import check_choice
 
-NOISE_KINDS = ("equal", "unequal")
+NOISE_SHAPES = ("laplace", "uniform", "exponential", "gumbel", "student")
+"""Shapes of noise with variance one, as values of ``noise``."""
+
+NOISE_KINDS = ("equal", "unequal", *NOISE_SHAPES)
+
+STUDENT_FREEDOM = 5
 
 UNEQUAL_RANGE = (0.5, 2.0)
 """Standard deviations of ``noise="unequal"`` are uniform between these."""
@@ -18,9 +23,9 @@ EXPONENT_RANGES = ((0.5, 0.8), (1.2, 2.0))
 
 
 def noise_scales(noise: str, n_variables: int, rng: np.random.Generator) -> FloatArray:
-    """Standard deviation of each variable's noise: one, or uniform in :data:`UNEQUAL_RANGE`."""
+    """Standard deviation of each variable's noise: one, or uniform in :data:`UNEQUAL_RANGE` for "unequal"."""
     check_choice("noise", noise, NOISE_KINDS)
-    return np.ones(n_variables) if noise == "equal" else rng.uniform(*UNEQUAL_RANGE, size=n_variables)
+    return rng.uniform(*UNEQUAL_RANGE, size=n_variables) if noise == "unequal" else np.ones(n_variables)
 
 
 def gaussian_noise(n_samples: int, scales: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -46,3 +51,27 @@ def power_noise(n_samples: int, scales: FloatArray, rng: np.random.Generator) ->
     z = rng.standard_normal((n_samples, d))
     result: FloatArray = np.sign(z) * np.abs(z) ** exponents * (scales / np.sqrt(variance))
     return result
+
+
+def shaped_noise(shape: str, n_samples: int, scales: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Independent noise of a shape of :data:`NOISE_SHAPES`, mean zero and variance one before the scales.
+
+    Examples
+    --------
+    >>> shaped_noise("uniform", 4, np.ones(2), np.random.default_rng(0)).shape
+    (4, 2)
+    """
+    check_choice("noise", shape, NOISE_SHAPES)
+    size = (n_samples, len(scales))
+    match shape:
+        case "laplace":
+            noise = rng.laplace(size=size) / np.sqrt(2)
+        case "uniform":
+            noise = rng.uniform(-np.sqrt(3), np.sqrt(3), size=size)
+        case "exponential":
+            noise = rng.exponential(size=size) - 1
+        case "gumbel":
+            noise = (rng.gumbel(size=size) - np.euler_gamma) * np.sqrt(6) / np.pi
+        case _:
+            noise = rng.standard_t(STUDENT_FREEDOM, size=size) * np.sqrt((STUDENT_FREEDOM - 2) / STUDENT_FREEDOM)
+    return np.asarray(noise * scales)
