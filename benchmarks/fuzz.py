@@ -1,9 +1,10 @@
-"""A thousand malformed files: each must give one sentence, soon, and exit code 2 from the command line.
+"""Thousands of malformed files: each must give one sentence, soon, and exit code 2 from the command line.
 
     OMP_NUM_THREADS=1 python benchmarks/fuzz.py [--cases 1000] [--seed 0] [--through-cli 0.2]
 
-Valid CSV files, knowledge files (JSON, TOML), checkpoints, journals, confidences and graphs are cut, torn, stirred and
-replaced; what is still valid afterwards does not count. Exit code 1 at the first traceback or hang.
+Valid tables (CSV, Parquet), knowledge files (JSON, TOML), policies, checkpoints of training and of pretraining,
+journals, ledgers, summaries, confidences and graphs are cut, torn, stirred and replaced; what is still valid afterwards
+does not count. Exit code 1 at the first traceback or hang.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import Path
 from types import FrameType
 
 import numpy as np
+from precede.pretraining.listeners import pretrain_into
 from typer.testing import CliRunner
 
 from precede import CORL, CausalGraph, Knowledge, load_table, simulate
@@ -27,12 +29,22 @@ from precede.baselines import EqVar
 from precede.cli import app
 from precede.confidence import Confidence
 from precede.errors import PrecedeError
+from precede.experiments.cells import Cell
+from precede.experiments.designs import EXPERIMENTS
+from precede.experiments.ledger import Ledger
+from precede.experiments.reproduce import reproduce
+from precede.policy.pretrained import load_pretrained
+from precede.pretraining.command import command_settings
+from precede.report import rebuild_report, write_report
 
 SECONDS_FOR_ONE = 60
+SACHS = EXPERIMENTS["sachs"]
 DATASET = simulate(n_variables=4, degree=1, n_samples=40, random_state=0)
 TINY = {"score": "linear", "encoder": "null", "decoder": "mlp", "n_iterations": 2, "batch_size": 2, "n_samples": 4}
 WORDS = simulate(n_variables=4, degree=1, sem="mixed", n_samples=40, random_state=0).data
 WORDS = WORDS.mask(np.random.default_rng(0).random(WORDS.shape) < 0.1)
+QUIET = {"random_state": 0, "verbose": False, "diagnose": False}
+STEPS = {"variant": "default", "tiny": True, "n_steps": 1, "max_time": 600.0, "random_state": 0, "device": "cpu"}
 KNOWLEDGE = {
     "required": [["x1", "x2"]],
     "forbidden": [["x3", "x*"]],
@@ -49,7 +61,16 @@ class TooSlow(BaseException):
 def valid_files(folder: Path) -> dict[str, bytes]:
     """One valid file of each kind."""
     DATASET.data.to_csv(folder / "data.csv", index=False)
-    CORL(checkpoint=str(folder / "run"), random_state=0, verbose=False, **TINY).fit(DATASET.data)
+    DATASET.data.to_parquet(folder / "data.parquet")
+    CORL(checkpoint=str(folder / "run"), **QUIET, **TINY).fit(DATASET.data)
+    table = load_table(DATASET.data)
+    write_report(folder, EqVar(verbose=False).fit(table), table)
+    with Ledger(folder) as ledger:
+        for seed in range(3):
+            cell = Cell(SACHS.data[0], SACHS.methods[-1], seed)
+            record = {"key": cell.key, "settings": cell.settings(), "metrics": {"shd": 17}, "error": None}
+            ledger.add(record, {"key": cell.key, "seconds": 0.1, "run": "one", "device": "cpu"})
+    list(pretrain_into(folder, "policy", command_settings(**STEPS)))
     found = EqVar(verbose=False).bootstrap(DATASET.data, n_resamples=3, random_state=0, checkpoint=folder / "journal")
     toml = "\n".join(f"{name} = {json.dumps(value)}" for name, value in KNOWLEDGE.items())
     WORDS.to_csv(folder / "words.csv", index=False)
@@ -59,6 +80,11 @@ def valid_files(folder: Path) -> dict[str, bytes]:
         "words": (folder / "words.csv").read_bytes(),
         "utf-16": (folder / "words.csv").read_text().encode("utf-16"),
         "excel": (folder / "words.xlsx").read_bytes(),
+        "parquet": (folder / "data.parquet").read_bytes(),
+        "policy": (folder / "policy.safetensors").read_bytes(),
+        "pretraining": (folder / "policy.pt").read_bytes(),
+        "summary": (folder / "summary.json").read_bytes(),
+        "ledger": (folder / "cells.jsonl").read_bytes(),
         "json": json.dumps(KNOWLEDGE, indent=1).encode(),
         "toml": toml.encode(),
         "checkpoint": (folder / "run").read_bytes(),
@@ -74,11 +100,22 @@ def read_knowledge(path: Path) -> None:
 
 
 def read_checkpoint(path: Path) -> None:
-    CORL(checkpoint=str(path), resume=True, random_state=0, verbose=False, **TINY).fit(DATASET.data)
+    CORL(checkpoint=str(path), resume=True, **QUIET, **TINY).fit(DATASET.data)
 
 
 def read_journal(path: Path) -> None:
     EqVar(verbose=False).bootstrap(DATASET.data, n_resamples=3, random_state=0, checkpoint=path)
+
+
+def read_pretraining(path: Path) -> None:
+    next(iter(pretrain_into(path.parent, path.stem, command_settings(**STEPS), resume=True)), None)
+
+
+def read_ledger(path: Path) -> None:
+    folder = path.parent / SACHS.name
+    folder.mkdir(exist_ok=True)
+    (folder / path.name).write_bytes(path.read_bytes())
+    reproduce(SACHS, out=path.parent, render=True, verbose=False)
 
 
 READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
@@ -86,6 +123,11 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "words": ("words.csv", load_table),
     "utf-16": ("words.csv", load_table),
     "excel": ("words.xlsx", load_table),
+    "parquet": ("data.parquet", load_table),
+    "policy": ("policy.safetensors", load_pretrained),
+    "pretraining": ("policy.pt", read_pretraining),
+    "summary": ("summary.json", lambda path: rebuild_report(path.parent)),
+    "ledger": ("cells.jsonl", read_ledger),
     "json": ("known.json", read_knowledge),
     "toml": ("known.toml", read_knowledge),
     "checkpoint": ("run.safetensors", read_checkpoint),
@@ -102,8 +144,25 @@ def command_line(kind: str, path: Path, data: Path) -> list[str] | None:
     quick = ["discover", str(data), "--method", "eqvar", "--quiet"]
     tiny = [f"--set={name}={value}" for name, value in TINY.items()]
     match kind:
-        case "csv":
+        case "csv" | "parquet":
             return ["discover", str(path), "--method", "eqvar", "--quiet"]
+        case "policy":
+            return ["order", str(data), "--pretrained", str(path), "--quiet"]
+        case "pretraining":
+            return [
+                "pretrain",
+                "--tiny",
+                "--steps=1",
+                f"--out={path.parent}",
+                "--name=policy",
+                "--resume",
+                "--seed=0",
+                "--quiet",
+            ]
+        case "summary":
+            return ["report", str(path.parent)]
+        case "ledger":
+            return ["reproduce", SACHS.name, f"--out={path.parent}", "--render", "--quiet"]
         case "json" | "toml":
             return [*quick, "--knowledge", str(path)]
         case "checkpoint":
@@ -208,10 +267,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--kinds", nargs="+", choices=list(READERS), default=None)
     parser.add_argument("--through-cli", type=float, default=0.2, help="share that also goes through the command line")
     given = parser.parse_args()
     start = time.perf_counter()
-    counts = fuzz(given.cases, given.seed, given.through_cli)
+    counts = fuzz(given.cases, given.seed, given.through_cli, given.kinds)
     for kind, count in sorted(counts.items()):
         print(f"{kind:20} {count}")
     refused = given.cases

@@ -106,12 +106,14 @@ open_file = open
 
 
 def test_a_broken_tail_is_truncated_on_opening(tmp_path: Path) -> None:
+    settings = {"data": {}, "estimator": "eqvar", "options": {}, "seed": 0}
+    cell = {"key": "a/b/0", "metrics": {"shd": 0}, "settings": settings}
     with Ledger(tmp_path) as ledger:
-        ledger.add({"key": "a/b/0", "metrics": {"shd": 0}}, {"key": "a/b/0", "seconds": 1.0})
+        ledger.add(cell, {"key": "a/b/0", "seconds": 1.0})
     torn = (tmp_path / "cells.jsonl").read_bytes() + b'{"key": "a/b/1", "met'
     (tmp_path / "cells.jsonl").write_bytes(torn)
     with Ledger(tmp_path) as ledger:
-        ledger.add({"key": "a/b/2", "metrics": {"shd": 0}}, {"key": "a/b/2", "seconds": 1.0})
+        ledger.add(cell | {"key": "a/b/2"}, {"key": "a/b/2", "seconds": 1.0})
     assert [line["key"] for line in read_lines(tmp_path / "cells.jsonl")] == ["a/b/0", "a/b/2"]
     (tmp_path / "torn").write_bytes(b"no line end")
     cut_torn_line(tmp_path / "torn")

@@ -32,10 +32,33 @@ def read_lines(path: Path) -> list[Record]:
     records: list[Record] = []
     for number, line in enumerate(whole, start=1):
         try:
-            records.append(json.loads(line))
-        except ValueError as error:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
             raise PrecedeError(f"line {number} of {path} is not JSON ({error}): remove it and start again.") from error
+        if not _is_record(record, path.name):
+            raise PrecedeError(f"line {number} of {path} is no record of a ledger: remove it and start again.")
+        records.append(record)
     return records
+
+
+def _is_record(record: Any, name: str) -> bool:
+    """Whether a line of a file of that name says what such lines say."""
+    if not isinstance(record, dict):
+        return False
+    if name == RUNS:
+        return isinstance(record.get("run"), str)
+    row, _, seed = str(record.get("key")).rpartition("/")
+    if not row or not seed.isascii() or not seed.isdigit():
+        return False
+    if name == TIMES:
+        return isinstance(record.get("seconds"), float | int)
+    settings, metrics = record.get("settings"), record.get("metrics")
+    if not isinstance(settings, dict) or not isinstance(metrics, dict | None):
+        return False
+    shapes = {"data": dict, "estimator": str, "options": dict, "seed": int}
+    told = all(isinstance(settings.get(field), kind) for field, kind in shapes.items())
+    numbers = (metrics or {}).values()
+    return told and all(value is None or isinstance(value, float | int) for value in numbers)
 
 
 def by_key(records: Iterable[Record]) -> dict[str, Record]:
@@ -59,10 +82,12 @@ class Ledger:
     --------
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as name:
+    ...     settings = {"data": {}, "estimator": "eqvar", "options": {}, "seed": 0}
     ...     with Ledger(Path(name)) as ledger:
-    ...         ledger.add({"key": "er2/eqvar/0", "metrics": {"shd": 0}}, {"key": "er2/eqvar/0", "seconds": 0.1})
-    ...     read_lines(Path(name) / CELLS)
-    [{'key': 'er2/eqvar/0', 'metrics': {'shd': 0}}]
+    ...         cell = {"key": "er2/eqvar/0", "metrics": {"shd": 0}, "settings": settings}
+    ...         ledger.add(cell, {"key": "er2/eqvar/0", "seconds": 0.1})
+    ...     read_lines(Path(name) / CELLS)[0]["metrics"]
+    {'shd': 0}
     """
 
     def __init__(self, folder: Path) -> None:

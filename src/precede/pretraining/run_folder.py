@@ -82,7 +82,9 @@ def _resume(trainer: Pretrainer, checkpoint: Path) -> None:
             trainer.load_state(saved["state"])
             return
     except Exception as error:  # unpickling what is damaged may raise anything
-        raise OptionError(f"{checkpoint.name} is damaged, so that --resume cannot go on from it ({error}).") from None
+        raise OptionError(
+            f"{checkpoint.name} is damaged, so that --resume cannot go on from it ({type(error).__name__})."
+        ) from None
     raise OptionError(
         f"resume=True found a checkpoint of another architecture ({architecture}): use the same settings or another "
         "folder."
