@@ -21,7 +21,6 @@ from pathlib import Path
 from types import FrameType
 
 import numpy as np
-from precede.pretraining.listeners import pretrain_into
 from typer.testing import CliRunner
 
 from precede import CORL, CausalGraph, Knowledge, load_table, simulate
@@ -35,6 +34,7 @@ from precede.experiments.ledger import Ledger
 from precede.experiments.reproduce import reproduce
 from precede.policy.pretrained import load_pretrained
 from precede.pretraining.command import command_settings
+from precede.pretraining.run_folder import pretrain_into
 from precede.report import rebuild_report, write_report
 
 SECONDS_FOR_ONE = 60

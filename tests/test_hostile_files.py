@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from precede.pretraining.listeners import pretrain_into
 from safetensors.torch import load_file, save_file
 
 import precede as pc
 from precede.errors import DataError, GraphError, KnowledgeError, OptionError
 from precede.policy.pretrained import load_pretrained
 from precede.pretraining.command import command_settings
+from precede.pretraining.run_folder import pretrain_into
 
 DATA = pc.simulate(n_variables=4, degree=1, n_samples=60, random_state=0).data
 TINY: dict[str, Any] = {"score": "linear", "encoder": "null", "decoder": "mlp", "batch_size": 4, "n_samples": 4}
@@ -150,7 +150,7 @@ def test_a_policy_of_an_impossible_size(policy: Path, size: Any, tmp_path: Path)
 
 @pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 no archive", "cut"])
 def test_a_damaged_checkpoint_of_pretraining(damage: Any, tmp_path: Path) -> None:
-    settings = command_settings("default", None, tiny=True, n_steps=1, max_time=60.0, random_state=0, device="cpu")
+    settings = command_settings("default", tiny=True, n_steps=1, max_time=60.0, random_state=0, device="cpu")
     path = tmp_path / "default.pt"
     if damage == "cut":
         torch.save({"architecture": {"encoder": "moments"}, "state": {"step": torch.zeros(1000)}}, path)
