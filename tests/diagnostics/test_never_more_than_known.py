@@ -151,6 +151,13 @@ def test_remarks_of_loading_count_and_what_was_asked_for_does_not():
     assert any("Left out as asked" in sentence for sentence in found.sentences)
 
 
+def test_the_optimum_is_that_of_the_same_score_where_cells_are_missing():
+    frame = pc.simulate(n_variables=5, degree=1, n_samples=300, random_state=0).data
+    gaps = frame.mask(np.random.default_rng(0).random(frame.shape) < 0.05)
+    found = pc.CORL(score="linear", **FAST).fit(load_table(gaps, missing="em")).diagnostics_
+    assert not any("short of the best known" in sentence for sentence in found.warnings)
+
+
 # signs and units
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import torch
 
 from precede.arrays import FloatArray
 from precede.diagnostics.check import Check, Level, counted, some
 from precede.diagnostics.learned import Learned
 from precede.graph.dags import full_dag
+from precede.knowledge import Constraints
 from precede.pruning.weights import regression_weights
-from precede.scores.linear import LinearScore
+from precede.scores.build import build_score
 from precede.search.exact import exact_order
 
 REACH = 1.5
@@ -58,7 +60,9 @@ def _exact_score(learned: Learned) -> float | None:
         return float(given)
     if learned.score != "linear" or learned.noise == "unequal" or learned.n_variables > EXACT_VARIABLES:
         return None
-    return exact_order(LinearScore(learned.values), learned.constraints).score
+    constraints = learned.constraints or Constraints.none(learned.n_variables)
+    score = build_score("linear", learned.table, constraints, device=torch.device("cpu"))  # gaps and all, as in the fit
+    return exact_order(score, constraints).score
 
 
 def check_weak_edges(learned: Learned) -> Check:
