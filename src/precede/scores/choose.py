@@ -63,7 +63,7 @@ class Choice:
 def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
     r"""Choose a score from what the data show, and check on held-out rows that its class of models holds.
 
-    Where a column is categorical, or every column has levels, kinds decide (:func:`precede.scores.by_kind.score_for`).
+    Where a column is categorical, or none is a plain number, kinds decide (:func:`precede.scores.by_kind.score_for`).
     Else a class is named:
 
     1. *Curved?* For the d most dependent pairs of variables, held-out likelihood of a bivariate model is compared:
@@ -147,7 +147,7 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
 def _by_levels_alone(table: Table) -> bool:
     """Whether the policy cannot read the table, or a count of levels does better."""
     kinds = table.kinds
-    return any(kind.name == "categorical" for kind in kinds) or all(kind.discrete for kind in kinds)
+    return any(kind.name == "categorical" for kind in kinds) or all(kind.name != "number" for kind in kinds)
 
 
 def _percent(share: float) -> str:
