@@ -1,5 +1,7 @@
 """Quick resampling: every edge of every fit has a confidence, the same every time, within its time."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from precede.confidence.alternatives import Alternatives
 from precede.confidence.stability import N_RESAMPLES, PolishAgain, shares_of
 from precede.data.load import load_table
 from precede.deadline import Deadline
-from precede.diagnostics.stability import relearning
+from precede.diagnostics.stability import relearning, resample
 from precede.knowledge import Constraints
 
 FAST = {"n_iterations": 3, "batch_size": 8, "random_state": 0, "verbose": False}
@@ -63,8 +65,13 @@ def test_resampling_can_be_switched_off():
 def test_no_time_is_said():
     relearn = relearning_of(np.random.default_rng(0).normal(size=(200, 3)).cumsum(axis=1))
     assert shares_of(relearn, 3, 0, Deadline(0.0)) is None
-    model, _ = fitted("linear", max_time=1e-6)
-    assert any("no time to resample" in sentence for sentence in model.diagnostics_.warnings)
+    model, data = fitted("linear", diagnose="quick")
+    late = replace(model._learned(load_table(data), model._learn(load_table(data))), max_time=1e-6)
+    found = resample(late, model.diagnostics_)
+    assert any("no time to resample" in sentence for sentence in found.warnings)
+    assert not found.resampled
+    hasty, _ = fitted("linear", max_time=1e-6)
+    assert any("time limit ended the checks" in sentence for sentence in hasty.diagnostics_.warnings)
 
 
 def relearning_of(values, **options):
