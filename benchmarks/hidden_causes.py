@@ -8,6 +8,7 @@ fitted on other seeds than the table's.
 from __future__ import annotations
 
 import argparse
+from itertools import pairwise
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -78,9 +79,12 @@ def main() -> None:
         return
     print("| data: 13-15 of 16 variables, ER1 | pairs | hidden | AUROC | without an edge | mean probability |")
     print("|---|---|---|---|---|---|")
+    pooled: list[tuple[np.ndarray, np.ndarray]] = []
     for learned in (False, True):
         for sem in SEMS:
             _, found, label, joined = pairs(range(given.data_sets), sem, given.rows, learned)
+            if not learned:
+                pooled.append((found, label))
             apart = roc_auc_score(label[~joined], found[~joined])
             which = "learned graph" if learned else "true graph"
             print(
@@ -88,6 +92,17 @@ def main() -> None:
                 f"{apart:.3f} | {found[label].mean():.2f} / {found[~label].mean():.2f} |",
                 flush=True,
             )
+    reliability(*(np.concatenate(column) for column in zip(*pooled, strict=True)))
+
+
+def reliability(found: np.ndarray, label: np.ndarray) -> None:
+    """Of the pairs given a probability in each range, the share that do share a hidden cause; the true graphs."""
+    print("\n| probability, true graphs | pairs | mean probability | share with a hidden cause |")
+    print("|---|---|---|---|")
+    for low, high in pairwise((0.0, 0.02, 0.1, 0.3, 0.7, 0.95, 1.0)):
+        inside = (found >= low) & ((found < high) | (high == 1.0))
+        if inside.any():
+            print(f"| {low:g} to {high:g} | {inside.sum()} | {found[inside].mean():.2f} | {label[inside].mean():.2f} |")
 
 
 if __name__ == "__main__":
