@@ -10,9 +10,10 @@ CRITIC_WIDTHS = (512, 256, 1)  # Appendix A.2
 class Critic(nn.Module):
     r"""Value :math:`V_{\phi_v}(\hat s)` by 512, 256 and 1 units.
 
-    Deviations from the paper: its appendix gives CORL-1 a value for every state and CORL-2 one for the initial state,
-    while Section 4.2 implies the reverse. A dense reward has a return at every step, so it gets :math:`V(\hat s_t)`;
-    an episodic reward has one return, so it gets :math:`V(\hat s_0)`.
+    The paper's appendix gives CORL-1 a value for every state and CORL-2 one for the initial state, while Section 4.2
+    implies the reverse. :meth:`precede.CORL.paper` follows the appendix; by default a dense reward, which has a return
+    at every step, gets :math:`V(\hat s_t)`, and an episodic one :math:`V(\hat s_0)`. The two were not told apart by
+    experiment (``docs/results/paper-details.md``).
     """
 
     def __init__(self, width: int) -> None:

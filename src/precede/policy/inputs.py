@@ -19,7 +19,7 @@ class FixedInputs:
     """The same rows throughout, standardised, with each column's log scale beside them.
 
     Deviations from the paper: it draws n rows anew for every episode, so that a variable looks different each time and
-    the policy learns far more slowly (METHODS 2). The states are then one set, shared by all orders of a batch.
+    the policy learns far more slowly. The states are then one set, shared by all orders of a batch.
     """
 
     def __init__(self, values: FloatArray, n_samples: int, rng: np.random.Generator, device: torch.device) -> None:

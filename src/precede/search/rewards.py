@@ -32,7 +32,7 @@ def plain_rewards(terms: Tensor) -> Tensor:
 
 
 def bound_rewards(score: OrderScore, orders: Tensor, terms: Tensor, bounds: Tensor) -> Tensor:
-    r"""CORL-2 shaped by a bound: how much each choice takes off the best score still possible (METHODS 2).
+    r"""CORL-2 shaped by a bound: how much each choice takes off the best score still possible.
 
     With :math:`C_t` the sum of the terms placed so far and of the bounds of the rest, the reward is
     :math:`\mathrm{total}(C_t) - \mathrm{total}(C_{t-1})`. It telescopes to the order's score (less that of the bounds),
