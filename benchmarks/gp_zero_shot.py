@@ -39,10 +39,9 @@ def main() -> None:
         )
         values, truth = made.data.to_numpy(), made.graph.edges
         start = time.perf_counter()
-        inputs = policy.architecture.inputs(values, np.random.default_rng(seed), torch.device("cpu")).draw(1)
-        with torch.no_grad():
-            no_noise = torch.zeros(1, options.nodes, options.nodes)
-            order = policy.actor.sample(policy.actor.encoder(inputs), no_noise)[0].numpy()
+        rng = np.random.default_rng(seed)
+        inputs = policy.architecture.inputs(values, rng, torch.device("cpu"), scales=True).draw(1)
+        order = policy.actor.most_likely_order(inputs).numpy()
         score = sparse_gp_score(values, penalty=options.penalty, device=options.device)
         found = shd(score.graph(order).astype(int), truth.astype(int))
         seconds = time.perf_counter() - start

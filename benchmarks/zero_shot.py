@@ -82,7 +82,7 @@ def data_sets(name: str, options: dict[str, Any], n_seeds: int) -> Iterator[tupl
 @torch.no_grad()
 def states_of(policy: Pretrained, values: FloatArray, seed: int) -> torch.Tensor:
     inputs = policy.architecture.inputs(values, np.random.default_rng(seed), CPU)
-    result: torch.Tensor = policy.actor.eval().encoder(inputs.draw(1))
+    result: torch.Tensor = policy.actor.eval().encoder(inputs.draw(1)).mean(0, keepdim=True)  # over the looks
     return result
 
 

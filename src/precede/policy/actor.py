@@ -66,9 +66,14 @@ class Actor(nn.Module):
 
     @torch.no_grad()
     def most_likely_order(self, inputs: Tensor, before: Tensor | None = None) -> Tensor:
-        """Greedy decode of one data set, given as (1, n_variables, n_inputs): the likeliest variable at every step."""
+        """Greedy decode of one data set: the likeliest variable at every step.
+
+        It is given as (1, n_variables, n_inputs), or as several looks, whose states are averaged.
+        """
         d = inputs.shape[1]
-        return self.sample(self.encoder(inputs), torch.zeros((1, d, d), device=inputs.device), before)[0]
+        return self.sample(
+            self.encoder(inputs).mean(0, keepdim=True), torch.zeros((1, d, d), device=inputs.device), before
+        )[0]
 
     def log_probabilities(self, states: Tensor, orders: Tensor, before: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Log-probability of every choice of given orders, and the entropy of every choice, in one parallel pass.
