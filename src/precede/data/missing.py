@@ -6,7 +6,6 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.kinds import ColumnKind, indicator_blocks
@@ -261,6 +260,8 @@ def dependent_gaps(values: FloatArray) -> list[tuple[int, int]]:
 
     By the correlation of the gap's indicator with ranks, at a level shared out over all pairs.
     """
+    from scipy import stats  # slow to import, and needed where cells are missing alone
+
     mask = np.isnan(values)
     d = values.shape[1]
     gappy = np.flatnonzero(mask.any(axis=0))

@@ -71,9 +71,8 @@ class Actor(nn.Module):
         It is given as (1, n_variables, n_inputs), or as several looks, whose states are averaged.
         """
         d = inputs.shape[1]
-        return self.sample(
-            self.encoder(inputs).mean(0, keepdim=True), torch.zeros((1, d, d), device=inputs.device), before
-        )[0]
+        states = self.encoder(inputs).mean(0, keepdim=True)
+        return self.sample(states, torch.zeros((1, d, d), device=inputs.device), before)[0]
 
     def log_probabilities(self, states: Tensor, orders: Tensor, before: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Log-probability of every choice of given orders, and the entropy of every choice, in one parallel pass.
