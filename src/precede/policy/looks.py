@@ -10,7 +10,7 @@ from precede.arrays import FloatArray, IntArray
 
 MOST_LOOKS = 8
 FEWEST_LOOKS = 2
-WORK = 400_000
+WORK = 120_000
 """Cells and pairs (a pair counts as nine cells) of all looks together; small tables are looked at more often."""
 
 
