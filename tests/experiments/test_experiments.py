@@ -407,7 +407,8 @@ def test_one_small_cell_of_every_experiment(tmp_path: Path) -> None:
     for name in EXPERIMENTS:
         (cell,) = read_lines(tmp_path / f"{name}-quick" / CELLS)
         assert cell["error"] is None, (name, cell["error"])
-        assert cell["metrics"]["iterations"] == 1
+        assert cell["metrics"].get("iterations", 1) == 1
+        assert cell["settings"]["estimator"] == "corl" or name == "pruning"  # which has baselines alone
         assert (tmp_path / f"{name}-quick" / "table.md").exists()
     assert (tmp_path / "curves-quick" / "figure.png").exists()
 
