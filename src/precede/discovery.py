@@ -50,7 +50,7 @@ SearchName = Literal["policy", "exact"]
 ARCHITECTURE = ("inputs", "encoder", "decoder", "pointer", "normalization", "n_samples")
 """Options that describe a network to train from scratch."""
 
-PATIENCE, PATIENCE_FROM_SCRATCH = 20, 100
+PATIENCE, PATIENCE_FROM_SCRATCH = 10, 100
 """Iterations without a better order after which training ends: from a pretrained start, whose proposals are polished
 as they come, and from random weights."""
 
@@ -90,7 +90,7 @@ class CORL(CausalEstimator):
     n_iterations, batch_size, n_samples : int
         Iterations of Algorithm 1, orders in each, rows that the encoder sees.
     patience : int, "auto" or None
-        Stop when the best score has not moved for this many iterations. "auto" is 20 from a pretrained start, whose
+        Stop when the best score has not moved for this many iterations. "auto" is 10 from a pretrained start, whose
         proposals are polished as they come, and 100 from scratch.
     max_time : float or None
         Seconds for everything up to the graph. Of these the table of a sparse GP score may take half, else it ends at

@@ -6,6 +6,7 @@ import copy
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -117,13 +118,19 @@ def load_pretrained(name_or_path: str | Path) -> Pretrained:
         The name is unknown, the file is missing or not a policy, of another version, or its shapes do not fit.
     """
     if str(name_or_path) in SHIPPED:
-        shipped = files("precede") / "policy" / "weights" / f"{name_or_path}.safetensors"
-        with as_file(shipped) as path:
-            return _load(path, str(name_or_path))
+        return _load_shipped(str(name_or_path))
     path = Path(name_or_path)
     if not path.suffix and not path.exists():
         check_choice("pretrained", str(name_or_path), (*SHIPPED, "a path"))
     return _load(path, str(name_or_path))
+
+
+@cache
+def _load_shipped(name: str) -> Pretrained:
+    """Read once: whoever trains a policy further trains a copy (:meth:`Pretrained.started_on`)."""
+    shipped = files("precede") / "policy" / "weights" / f"{name}.safetensors"
+    with as_file(shipped) as path:
+        return _load(path, name)
 
 
 def _load(path: Path, shown: str) -> Pretrained:

@@ -31,6 +31,10 @@ class Patience:
         self.best, self.last_move = -math.inf, 0
         self._mean, self._distance = math.nan, math.inf
 
+    def expect(self, best_score: float) -> None:
+        """Let only what is better than this count as a move."""
+        self.best = max(self.best, best_score)
+
     def see(self, iteration: int, best_score: float, mean_score: float) -> None:
         """Take notice of a finished iteration."""
         self._mean = mean_score if math.isnan(self._mean) else self._mean + SMOOTHING * (mean_score - self._mean)

@@ -224,6 +224,7 @@ class OrderSearch:
         polishing = self.settings.polish and self.pretrained is not None
         if polishing and self._best is not None:
             self.trainer.offer(*self._best)
+            self.trainer.patience.expect(self._best[1])
         ours: list[Observer] = [_Proposals(self)] if polishing else []
         with self._threads():
             records, interrupted = run_observed(self.trainer, [*ours, *observers], self.deadline)
