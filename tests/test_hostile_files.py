@@ -78,6 +78,17 @@ def test_parquet_with_lists(tmp_path: Path) -> None:
         pc.load_table(tmp_path / "lists.parquet")
 
 
+def test_a_workbook_of_an_impossible_version(tmp_path: Path) -> None:
+    pytest.importorskip("openpyxl")
+    path = tmp_path / "data.xlsx"
+    DATA.to_excel(path, index=False)
+    content = bytearray(path.read_bytes())
+    content[content.index(b"PK\x01\x02") + 6] = 107  # the version that the archive says it needs
+    path.write_bytes(content)
+    with pytest.raises(DataError, match="is not a readable Excel file"):
+        pc.load_table(path)
+
+
 # --- checkpoints and policies ---
 
 

@@ -7,7 +7,6 @@ import gzip
 import math
 import re
 import warnings
-import zipfile
 import zlib
 from collections.abc import Collection, Hashable
 from itertools import islice
@@ -86,7 +85,7 @@ def _read_excel(path: Path) -> tuple[pd.DataFrame, list[str]]:
             frame = pd.read_excel(book, sheet_name=sheets[0])
     except ImportError:
         raise DataError(f"{path.name} is an Excel file, which needs openpyxl: install precede[excel].") from None
-    except (OSError, ValueError, KeyError, IndexError, zipfile.BadZipFile, zlib.error, SyntaxError) as error:
+    except Exception as error:  # what a damaged workbook makes openpyxl and zipfile raise has no common class
         raise DataError(f"{path.name} is not a readable Excel file: {_reason(error)}.") from None
     frame.columns = pd.Index([str(name).strip() for name in frame.columns])
     other = (
