@@ -3,7 +3,7 @@
     OMP_NUM_THREADS=1 python benchmarks/light_tunnel.py [--rows 1000] [--seed 0]
 
 The simulator is ``lt.Deterministic`` of causalchamber (constraints-peers.txt), with the parameters that its authors
-fitted to the physical tunnel. Colors are whole numbers from 0 to 255, polarizers turn by -90 to 90 degrees; sensors have
+fitted to the physical tunnel. Colors are whole numbers from 0 to 255, polarizers turn by up to 90 degrees; sensors have
 noise of 2 % of their spread and show one decimal. Columns are standardised and shuffled.
 """
 
