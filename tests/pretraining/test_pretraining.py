@@ -17,8 +17,9 @@ from precede.pretraining import supervised
 from precede.pretraining.curriculum import CurriculumSettings
 from precede.pretraining.held_out import HELD_OUT, held_out_data
 from precede.pretraining.run_folder import pretrain_into
+from precede.pretraining.settings import variant_settings
 from precede.pretraining.starting import copy_what_fits
-from precede.pretraining.supervised import Pretrainer, pretrain, set_valued_loss, task_cost, variant_settings
+from precede.pretraining.supervised import Pretrainer, pretrain, set_valued_loss, task_cost
 from precede.pretraining.validation import ValidationSettings, greedy_orders, order_tpr
 
 TINY = {

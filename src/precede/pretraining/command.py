@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from precede.errors import check_positive
-from precede.pretraining.supervised import PretrainingSettings, Variant, variant_settings
+from precede.pretraining.settings import PretrainingSettings, Variant, variant_settings
 from precede.pretraining.validation import ValidationSettings
 
 

@@ -13,7 +13,8 @@ import torch
 from precede.errors import OptionError
 from precede.files import append_line, write_text, write_whole
 from precede.policy.pretrained import save_policy
-from precede.pretraining.supervised import Pretrainer, PretrainingRecord, PretrainingSettings
+from precede.pretraining.settings import PretrainingSettings
+from precede.pretraining.supervised import Pretrainer, PretrainingRecord
 from precede.strict_json import to_json
 
 SECONDS_BETWEEN_CHECKPOINTS = 60.0
