@@ -104,8 +104,8 @@ class CORL(CausalEstimator):
     tensorboard : str or None
         Folder for TensorBoard, which must be installed.
     n_restarts : int or None
-        How often the polished order is shaken and polished again. None takes 20 for a score that identifies only the
-        CPDAG, where climbs end early, and 0 for the others.
+        How often the polished order is shaken and polished again. None takes 20 to 100 for a score that identifies
+        only the CPDAG, where climbs end early, and 0 for the others.
     search : {"policy", "exact"}
         "exact" is dynamic programming instead of the policy, for up to 20 variables.
     noise : {"auto", "equal", "unequal"}

@@ -20,6 +20,7 @@ from precede.knowledge import Constraints
 from precede.policy.pretrained import Pretrained
 from precede.progress import logger
 from precede.scores.protocol import OrderScore
+from precede.search import local
 from precede.search.checkpoint import CheckpointFile
 from precede.search.exact import exact_order
 from precede.search.greedy import greedy_order
@@ -35,6 +36,9 @@ SHARED_FROM = 64
 CPDAG_RESTARTS = 20
 """Restarts of polish for a score that identifies only the CPDAG (``benchmarks/cpdag_flop.py``)."""
 
+MOST_RESTARTS = 100
+"""Where compiled search makes them cheap, small problems have up to this many (``benchmarks/discrete_networks.py``)."""
+
 GREEDY_SHARE = 0.2
 """Part of the time left that the greedy order may take."""
 
@@ -48,7 +52,7 @@ class SearchSettings:
     polish : bool
         Climb by insertion moves, from the quick orders and from what the policy proposes; False is the paper.
     n_restarts : int or None
-        Of the first polish; None takes 20 for a score that identifies only the CPDAG, 0 for the others.
+        Of the first polish; None takes 20 to 100 for a score that identifies only the CPDAG, 0 for the others.
     training : TrainingSettings
     """
 
@@ -110,6 +114,14 @@ class Searched:
     record: SearchRecord
     history: list[IterationRecord] = field(default_factory=list)
     trainer: Trainer | None = None
+
+
+def default_restarts(score: OrderScore) -> int:
+    """None where climbs end at the graph; many where only the class is identified, more of them where they are cheap."""
+    if score.identifies == "dag":
+        return 0
+    cheap = local.moves_of(score) is not None
+    return max(CPDAG_RESTARTS, min(MOST_RESTARTS, 3000 // score.n_variables)) if cheap else CPDAG_RESTARTS
 
 
 def search_exactly(score: OrderScore, constraints: Constraints) -> Searched:
@@ -206,7 +218,7 @@ class OrderSearch:
         """Climb from every start, the best one first and, where asked for, with restarts."""
         restarts = self.settings.n_restarts
         if restarts is None:
-            restarts = CPDAG_RESTARTS if self.score.identifies == "cpdag" else 0
+            restarts = default_restarts(self.score)
         by_score = sorted(self._starts.values(), key=lambda start: -start[1])
         for order, _ in by_score:
             if self.deadline.passed():
