@@ -35,7 +35,7 @@ def main() -> None:
         score = LinearScore(values)
         rng = np.random.default_rng(seed)
         model = CORL(
-            score="linear", polish=False, n_iterations=options.iterations, patience=None, max_time=options.max_time,
+            score="linear", polish=False, pretrained=None, n_iterations=options.iterations, patience=None, max_time=options.max_time,
             batch_size=options.batch_size, device=options.device, random_state=seed, verbose=False,
         ).fit(made.data)  # fmt: skip
         policy_order = np.array(model.diagnostics_["search"]["policy_order"])

@@ -117,7 +117,7 @@ class Searched:
 
 
 def default_restarts(score: OrderScore) -> int:
-    """None where climbs end at the graph; many where only the class is identified, more of them where they are cheap."""
+    """None where climbs end at the graph; where only the class is identified many, and more where they are cheap."""
     if score.identifies == "dag":
         return 0
     cheap = local.moves_of(score) is not None
