@@ -42,7 +42,8 @@ import json, resource, sys, time
 import pandas as pd, numpy as np
 from precede import CORL
 values = np.load(sys.argv[1])
-model = CORL(score="linear", polish=False, pretrained=None, n_iterations=int(sys.argv[2]), patience=None, random_state=0, verbose=False,
+model = CORL(score="linear", polish=False, pretrained=None, n_iterations=int(sys.argv[2]),
+             patience=None, random_state=0, verbose=False,
              max_time=float(sys.argv[3]), pruning="threshold", device="cpu")
 start = time.perf_counter()
 model.fit(values)

@@ -35,8 +35,9 @@ def main() -> None:
         score = LinearScore(values)
         rng = np.random.default_rng(seed)
         model = CORL(
-            score="linear", polish=False, pretrained=None, n_iterations=options.iterations, patience=None, max_time=options.max_time,
-            batch_size=options.batch_size, device=options.device, random_state=seed, verbose=False,
+            score="linear", polish=False, pretrained=None, n_iterations=options.iterations, patience=None,
+            max_time=options.max_time, batch_size=options.batch_size, device=options.device, random_state=seed,
+            verbose=False,
         ).fit(made.data)  # fmt: skip
         policy_order = np.array(model.diagnostics_["search"]["policy_order"])
         starts = [policy_order, greedy_order(score), rng.permutation(options.nodes)]

@@ -268,7 +268,7 @@ def test_ctrl_c_keeps_the_best(made: pc.Dataset, monkeypatch: pytest.MonkeyPatch
         return step(self)
 
     monkeypatch.setattr(Trainer, "step", interrupted)
-    fitted = pc.CORL(**{**FAST, "n_iterations": 1000}).fit(made.data)
+    fitted = pc.CORL(**{**FAST, "n_iterations": 1000, "patience": None}).fit(made.data)
     assert fitted.diagnostics_["search"]["interrupted"]
     assert 0 < len(fitted.history_) <= 25
     assert np.isfinite(fitted.score_)

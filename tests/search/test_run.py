@@ -12,6 +12,15 @@ from precede.deadline import Deadline
 from precede.scores.linear import LinearScore
 from precede.scores.nongaussian import NonGaussianScore
 
+
+@pytest.fixture(autouse=True)
+def ctrl_c():
+    """Workers of a test run ignore Ctrl-C; Python does not."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 QUICK = {"n_iterations": 20, "batch_size": 8, "random_state": 0, "verbose": False, "diagnose": False}
 
 

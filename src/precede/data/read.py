@@ -31,8 +31,8 @@ OTHER_FORMATS = {
 }
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 DOTS_BETWEEN_THOUSANDS = re.compile(r"[-+]?\d{1,3}(\.\d{3})+,\d+")
-CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f]")
-"""Characters that no text has."""
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+"""Characters that no text has; an escape may stand in a name, which is then shown escaped."""
 
 SMALL_FILE = 2**23
 """Bytes up to which a CSV file of nothing but numbers is read without pandas, whose import would take longer."""

@@ -60,8 +60,8 @@ def one_line(name: Hashable) -> str:
 
     Examples
     --------
-    >>> one_line("dose"), one_line("dose\nin mg")
-    ('dose', '"dose\\\\nin mg"')
+    >>> print(one_line("dose"), one_line("dose\nin mg"))
+    dose "dose\nin mg"
     """
     text = str(name)
     return to_json(text) if text[:1] == '"' or len(text.splitlines()) > 1 or text.endswith(("\n", "\r")) else text
