@@ -81,7 +81,7 @@ class Findings:
 
 
 class CausalEstimator(BaseEstimator):  # type: ignore[misc]
-    """Base of every method: parameters are stored untouched and checked at ``fit`` (:mod:`precede.options`).
+    """Base of every method: parameters are stored untouched and checked at ``fit`` (``precede.options``).
 
     A method implements ``_learn(table) -> Findings``; the fitted attributes are the same for all.
 

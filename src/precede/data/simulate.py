@@ -62,9 +62,9 @@ def simulate(
         "linear-gaussian", "lingam" (linear, non-Gaussian noise), "gp" (Gaussian process over the parents jointly, as
         the paper has it), "gp-quiet" (the same with half the noise), "gp-scaled" (squared distances divided by the
         number of parents), "gp-additive", "quadratic" or "mlp" (see :mod:`precede.data.equations`);
-        "heteroscedastic", "post-nonlinear", "multiplicative", "steps" (see :mod:`precede.data.uneven_equations`);
+        "heteroscedastic", "post-nonlinear", "multiplicative", "steps" (see ``precede.data.uneven_equations``);
         "mixed" and "discrete" have half of the columns, or all, as categories (see
-        :mod:`precede.data.level_equations`).
+        ``precede.data.level_equations``).
     noise : str
         "equal" or "unequal": standard deviations all one, or uniform in :data:`precede.data.noise.UNEQUAL_RANGE`; half
         for "gp-quiet". Or a shape with variance one: "laplace", "uniform", "exponential", "gumbel", "student".

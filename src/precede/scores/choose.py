@@ -77,7 +77,7 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
        "sparse-linear".
 
     The class has to survive: noise that does not depend on the causes
-    (:func:`precede.scores.spread.share_with_uneven_noise`), and columns that are not rounded. Where it does not, a
+    (``precede.scores.spread``), and columns that are not rounded. Where it does not, a
     score would prefer wrong orders, the more surely the more rows there are; then the pretrained policy's own answer
     stands ("policy"). Without an answer to fall back on, the class is taken as it is.
 

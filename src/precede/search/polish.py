@@ -37,8 +37,8 @@ def polish(
 ) -> Polished:
     """Climb by insertion moves; with restarts, shake the order and climb again.
 
-    Where the score says what single moves are worth (:meth:`OrderScore.moves`), compiled code takes one variable after
-    another through the order (:mod:`precede.search.local`). Else each sweep judges all moves in a batch.
+    Where the score says what single moves are worth (``OrderScore.moves``), compiled code takes one variable after
+    another through the order (``precede.search.local``). Else each sweep judges all moves in a batch.
 
     A climb also makes random moves that leave the score as it is (a score that identifies only the CPDAG has very
     many). A restart puts some variables in at random: from two to a fifth of them, fewer more often. The climb goes on

@@ -24,7 +24,7 @@ class Details:
     standardize_columns : bool
         Score and show the policy columns of mean zero and variance one, as RL-BIC2's commands for nonlinear data do.
     row_scale : {"asinh", "common"}
-        How resampled rows are scaled: see :class:`precede.policy.inputs.ResampledInputs`.
+        How resampled rows are scaled: see ``precede.policy.inputs.ResampledInputs``.
     standardize_returns : bool
         Center the returns at every step and scale them over the batch before actor and critic see them.
     largest_gradient : float or None
