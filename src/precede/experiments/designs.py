@@ -54,7 +54,7 @@ AS_PUBLISHED: dict[str, dict[str, object]] = {
     "ica-lingam": THRESHOLDED | {"standardize": False},
     "gran-dag": {"standardize": False},
 }
-"""Where our defaults do not depend on the units of the data and the paper's do: weights of at least .3 (Section 5.1)."""
+"""Where our defaults do not depend on the units of the data and the paper's do: weights from .3 on (Section 5.1)."""
 
 
 def plain(names: Iterable[str]) -> tuple[Method, ...]:
