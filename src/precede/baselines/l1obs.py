@@ -20,6 +20,7 @@ from precede.options import Count, CountOrZero, NotNegative, Positive
 from precede.progress import ProgressBar
 from precede.randomness import RandomState, numpy_rng
 from precede.scores.covariance import covariance, regularised
+from precede.ties import exceeds
 
 TIE = 1e-9
 """Gains closer than this share of the score count as equal; one of them is drawn."""
@@ -192,7 +193,7 @@ class Families:
         for active, weights in lasso_path(gram[:-1, :-1], gram[:-1, -1]):
             residual = float(gram[-1, -1] - weights @ gram[active, -1])
             score = self._local_score(variable, residual, len(kept) + len(active))
-            if score > best_score:
+            if exceeds(score, best_score):
                 best_score, best_set = score, np.concatenate([kept, free[active]])
         return best_score, best_set
 
@@ -278,7 +279,7 @@ class OrderSearch:
         return gains
 
     def _record(self, order: list[int], score: float) -> None:
-        if score > self.best_score:
+        if exceeds(score, self.best_score):
             self.best_score, self.best_order = score, np.array(order, dtype=np.int64)
             self.history.append({"n_evaluations": self.families.n_evaluations, "best_score": score})
 
