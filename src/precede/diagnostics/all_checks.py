@@ -31,28 +31,7 @@ from precede.progress import logger
 
 T = TypeVar("T")
 
-CHECKS: tuple[Callable[[Learned], Check | None], ...] = (
-    check_identifiability,
-    check_column_kinds,
-    check_search,
-    check_weak_edges,
-    check_independences,
-    check_prediction,
-    check_hidden_causes,
-    check_outliers,
-    check_var_sortability,
-    check_r2_sortability,
-    check_standardising,
-    check_normality,
-    check_equal_variances,
-    check_nonlinearity,
-)
-"""In the sequence of the report. A check returns None where it has nothing to say."""
-
-CHECKS_SHARE = 0.5
-"""The checks may take this share of the time limit, after the search."""
-
-OF_NUMBERS = (
+OF_NUMBERS: tuple[Callable[[Learned], Check | None], ...] = (
     check_independences,
     check_prediction,
     check_hidden_causes,
@@ -65,6 +44,18 @@ OF_NUMBERS = (
     check_nonlinearity,
 )
 """Checks that mean nothing where columns have levels."""
+
+CHECKS: tuple[Callable[[Learned], Check | None], ...] = (
+    check_identifiability,
+    check_column_kinds,
+    check_search,
+    check_weak_edges,
+    *OF_NUMBERS,
+)
+"""In the sequence of the report. A check returns None where it has nothing to say."""
+
+CHECKS_SHARE = 0.5
+"""The checks may take this share of the time limit, after the search."""
 
 
 def diagnose(learned: Learned, depth: bool | Literal["quick"] = True) -> Diagnostics:
