@@ -108,7 +108,9 @@ def test_time_over_before_anything_is_learned():
 def test_one_deadline_for_score_search_and_greedy(monkeypatch):
     """The clock is looked at in every phase: a long one takes nothing from the limit's hold on the next."""
     seconds = iter(range(10_000))
-    monkeypatch.setattr("precede.discovery.Deadline", lambda limit: Deadline(limit, clock=lambda: float(next(seconds))))
+    monkeypatch.setattr(
+        "precede.discovery.corl.Deadline", lambda limit: Deadline(limit, clock=lambda: float(next(seconds)))
+    )
     for limit in (1.0, 30.0, 100.0):
         found = CORL("nongaussian", max_time=limit, n_restarts=1000, **{**QUICK, "n_iterations": 10_000}).fit(data())
         assert found.diagnostics_["search"]["out_of_time"]

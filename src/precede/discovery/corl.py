@@ -1,49 +1,37 @@
-"""CORL: the whole pipeline on one page. Data, score, policy, polish, pruning, graph."""
+"""CORL, the estimator: its options, what they mean, and how they become the plan of a fit."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
 from inspect import signature
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from precede.arrays import BoolArray
 from precede.confidence import OrderSample
 from precede.data.lags import in_time
-from precede.data.load import Table, standardized
+from precede.data.load import Table
 from precede.deadline import Deadline, stopped_by_signals
-from precede.device import DeviceName, choose_device
-from precede.errors import KnowledgeError, OptionError, check_choice, check_positive, listed
+from precede.device import DeviceName
+from precede.discovery.paper import PaperName, paper_options
+from precede.discovery.pipeline import learn
+from precede.discovery.plan import Plan, PruningPlan, ScorePlan, SearchPlan
+from precede.errors import OptionError, check_positive
 from precede.estimator import CausalEstimator, Findings
-from precede.graph import CausalGraph
-from precede.knowledge import Constraints, Knowledge, constraints_over
-from precede.options import Count, CountOrZero, NotNegative, Positive, Range, Share, check_names, check_options
+from precede.knowledge import Knowledge, constraints_over
+from precede.options import Count, CountOrZero, NotNegative, Positive, Range, Share, check_options
 from precede.policy.decoders import DecoderName, PointerName
 from precede.policy.draws import TrainedPolicy
 from precede.policy.encoders import NormalizationName, PaperEncoderName
 from precede.policy.inputs import InputsName
-from precede.policy.judgement import Judgement, judge_table
-from precede.policy.pretrained import load_pretrained
-from precede.progress import ProgressBar, logger
-from precede.pruning.order_to_graph import PruningName, effects_by_level, order_to_graph, weigh
+from precede.pruning.order_to_graph import PruningName
 from precede.pruning.weights import THRESHOLD
 from precede.randomness import RandomState, numpy_rng
-from precede.scores.build import ScoreName, build_score
-from precede.scores.choose import choose_score
-from precede.scores.policy_prior import PolicyScore
+from precede.scores.build import ScoreName
 from precede.scores.protocol import NoiseName, OrderScore
-from precede.search import local
-from precede.search.checkpoint import CheckpointFile, data_fingerprint, open_checkpoint
-from precede.search.members import Member, choose_member
-from precede.search.observers import ProgressObserver
 from precede.search.rewards import RewardName, ShapingName
-from precede.search.run import OrderSearch, Searched, SearchSettings, search_exactly
+from precede.search.run import SearchSettings
 from precede.search.settings import Details, TrainingSettings
-from precede.search.tensorboard import TensorBoard
 
 DETAILS = Details()
 SearchName = Literal["policy", "exact"]
@@ -235,9 +223,7 @@ class CORL(CausalEstimator):
         self.verbose = verbose
 
     @classmethod
-    def paper(
-        cls, name: Literal["corl-1", "corl-2"], nonlinear: bool = False, pretrained: str | Path | None = None
-    ) -> Self:
+    def paper(cls, name: PaperName, nonlinear: bool = False, pretrained: str | Path | None = None) -> Self:
         """The paper's method: what Section 4.2 and Appendix A.2 say, and a stated choice wherever they are silent.
 
         ``docs/explanation/corl.md`` lists every choice beside the paper's words, with its measured effect. Change
@@ -253,31 +239,7 @@ class CORL(CausalEstimator):
         pretrained : str or Path, optional
             Start from a pretrained policy (Figures 3 and 7), which brings its network and what it looks at.
         """
-        check_choice("name", name, ("corl-1", "corl-2"))
-        network: dict[str, Any] = {}
-        if pretrained is None:
-            network |= {"inputs": "resample", "n_samples": 128 if nonlinear else 256}
-            network |= {"pointer": "additive", "normalization": "batch"}
-        return cls(
-            score="gp" if nonlinear else "linear",
-            noise="equal",
-            reward="episodic" if name == "corl-1" else "dense",
-            pruning="cam" if nonlinear else "threshold",
-            polish=False,
-            n_iterations=3000,
-            pretrained=pretrained,
-            patience=1000,
-            shaping="plain",
-            gamma=0.98,
-            entropy_bonus=0.0,
-            details=Details(
-                standardize_columns=nonlinear,
-                row_scale="common",
-                critic="every-state" if name == "corl-1" else "initial-state",
-                patience_on="mean",
-            ),
-            **network,
-        )
+        return cls(**paper_options(name, nonlinear, pretrained))
 
     @property
     def _columns_by_name(self) -> bool:
@@ -288,53 +250,12 @@ class CORL(CausalEstimator):
         return self.inputs == "fixed"  # resampled rows are drawn at random in any case
 
     def _learn(self, table: Table) -> Findings:
-        """Score, search, prune."""
         deadline = Deadline(self.max_time)
-        with stopped_by_signals(deadline):
-            return self._discover(table, deadline)
-
-    def _discover(self, table: Table, deadline: Deadline) -> Findings:
-        rng = numpy_rng(self.random_state)
         constraints = in_time(constraints_over(self.knowledge, table.names), table.steps)
-        diagnostics: dict[str, Any] = {"remarks": []}
-        searched = standardized(table) if self.details.standardize_columns else table
-        said = judge_table(searched, self._start) if self._asks_the_policy else None
-        score = self._make_score(searched, constraints, diagnostics, deadline, said)
-        found = self._search(score, searched, constraints, rng, deadline)
-        order = found.order
-        edges, weights = order_to_graph(
-            order, table, score, constraints,
-            pruning=self.pruning, threshold=self.threshold, cutoff=self.cutoff,
-            edge_probability=None if said is None else said.edges,
-        )  # fmt: skip
-        if said is not None:
-            diagnostics["policy"] = said.records(table.names)
-        if score.identifies == "cpdag":
-            member = self._member(edges, found, table, score, constraints)
-            edges, order = member.edges, member.order
-            weights = weigh(edges, order, table, score)
-            names = table.names
-            diagnostics["told_directions"] = [[names[i], names[j]] for i, j in np.argwhere(score.told(edges))]
-            diagnostics["chosen_directions"] = [[names[i], names[j], why] for (i, j), why in member.chosen.items()]
-        search = found.record.to_dict()
-        diagnostics |= {"score": score.name, "identifies": score.identifies, "search": search}
-        diagnostics["remarks"] += list(score.notes)
-        if score.assumes.mechanism == "levels":
-            diagnostics["levels"] = effects_by_level(table, edges)
-        history = [asdict(record) for record in found.history]
-        return Findings(edges, order, weights, found.record.best_score, history, diagnostics, score.assumes)
-
-    @staticmethod
-    def _member(edges: BoolArray, found: Searched, table: Table, score: OrderScore, constraints: Constraints) -> Member:
-        """The member of the class that the evidence beside the score prefers."""
-        wish = found.record.policy_order
-        return choose_member(
-            edges,
-            found.order,
-            constraints.with_precedences(score.told(edges)),
-            table.values if score.assumes.linear else None,
-            None if wish is None else np.array(wish, dtype=np.int64),
-        )
+        self._policy_ = None
+        with stopped_by_signals(deadline):
+            findings, self._policy_ = learn(self._plan(), table, constraints, numpy_rng(self.random_state), deadline)
+        return findings
 
     def _check_together(self) -> None:
         check_options(Details, vars(self.details))
@@ -360,42 +281,6 @@ class CORL(CausalEstimator):
                 )
 
     @property
-    def _asks_the_policy(self) -> bool:
-        """Whether the pretrained policy's probabilities are looked at."""
-        return self.pruning == "policy" or (isinstance(self.score, str) and self.score in ("auto", "policy"))
-
-    def _make_score(
-        self,
-        table: Table,
-        constraints: Constraints,
-        diagnostics: dict[str, Any],
-        deadline: Deadline,
-        said: Judgement | None,
-    ) -> OrderScore:
-        if isinstance(self.score, OrderScore):
-            if self.score.n_variables != table.n_variables:
-                raise OptionError(
-                    f"the score is over {self.score.n_variables} variables, the data has {table.n_variables}."
-                )
-            return self.score
-        name = self.score
-        device = choose_device(self.device)
-        if name == "auto":
-            choice = choose_score(table, None if said is None else said.likely())
-            diagnostics["score_choice"] = asdict(choice)
-            name = choice.name
-            if self.verbose:
-                logger.info("score: %s", choice.reason)
-        if name == "policy":
-            if said is None or self.noise != "auto":
-                why = "no noise option" if self.noise != "auto" else "only numbers, and at most 150 columns"
-                raise OptionError(f"score='policy' cannot be used here: it takes {why}.")
-            return PolicyScore(said.precedence, said.edges, said.order, constraints)
-        return build_score(
-            name, table, constraints, noise=self.noise, device=device, deadline=deadline, verbose=self.verbose
-        )
-
-    @property
     def _start(self) -> str | Path | None:
         """The pretrained policy to start from, if any."""
         if self.pretrained != "auto":
@@ -404,50 +289,22 @@ class CORL(CausalEstimator):
         own = any(getattr(self, name) != defaults[name].default for name in ARCHITECTURE)
         return None if own or self.search == "exact" else "default"
 
-    def _settings(self) -> TrainingSettings:
-        settings = {name: getattr(self, name) for name in TrainingSettings.__dataclass_fields__}
+    def _plan(self) -> Plan:
+        """The flat options, resolved and grouped by the stage that reads them."""
+        start = self._start
+        training = {name: getattr(self, name) for name in TrainingSettings.__dataclass_fields__}
         if self.patience == "auto":
-            settings["patience"] = PATIENCE_FROM_SCRATCH if self._start is None else PATIENCE
-        settings["max_time"] = None  # the deadline of the whole fit holds
-        return TrainingSettings(**settings)
-
-    def _search(
-        self,
-        score: OrderScore,
-        table: Table,
-        constraints: Constraints,
-        rng: np.random.Generator,
-        deadline: Deadline,
-    ) -> Searched:
-        """Learn an order with the policy (Algorithm 1) and polish; or search exactly."""
-        self._policy_ = None
-        if self.search == "exact":
-            return search_exactly(score, constraints)
-        if self.polish and local.moves_of(score) is not None:
-            local.prepare()  # compiles while the policy learns
-        checkpoint = None if self.checkpoint is None else self._open_checkpoint(score, table, constraints, rng)
-        pretrained = None if self._start is None else load_pretrained(self._start)
-        settings = SearchSettings(self.polish, self.n_restarts, self._settings())
-        search = OrderSearch(score, table.values, constraints, settings, rng, deadline, pretrained)
-        with (
-            ProgressBar("learning an order", self.n_iterations, self.verbose) as bar,
-            TensorBoard.opened(self.tensorboard) as board,
-        ):
-            found = search.run([ProgressObserver(bar), board], checkpoint)
-        trainer = search.trainer
-        self._policy_ = TrainedPolicy(trainer.actor, trainer.inputs, trainer.before, trainer.score)
-        return found
-
-    def _open_checkpoint(
-        self, score: OrderScore, table: Table, constraints: Constraints, rng: np.random.Generator
-    ) -> CheckpointFile:
-        ends = ("n_iterations", "patience", "max_time")
-        settings = {name: value for name, value in asdict(self._settings()).items() if name not in ends}
-        settings |= {"pretrained": None if self._start is None else str(self._start), "polish": self.polish}
-        settings |= {"score": score.name, "noise": self.noise, "precedences": np.argwhere(constraints.before).tolist()}
-        seed = self.random_state if isinstance(self.random_state, int) else None
-        data = data_fingerprint(table.values, table.names)
-        return open_checkpoint(Path(str(self.checkpoint)), self.resume, data, settings, seed, rng)
+            training["patience"] = PATIENCE_FROM_SCRATCH if start is None else PATIENCE
+        training["max_time"] = None  # the deadline of the whole fit holds
+        settings = SearchSettings(self.polish, self.n_restarts, TrainingSettings(**training))
+        exact = self.search == "exact"
+        return Plan(
+            ScorePlan(self.score, self.noise, self.details.standardize_columns, self.device),
+            SearchPlan(exact, start, settings, self.checkpoint, self.resume, self.tensorboard),
+            PruningPlan(self.pruning, self.threshold, self.cutoff),
+            seed=self.random_state if isinstance(self.random_state, int) else None,
+            verbose=self.verbose,
+        )
 
     def sample_orders(self, n_orders: int = 1000, random_state: RandomState = None) -> OrderSample:
         """Draw orders from the trained policy, with their scores: what it believes beyond its best order.
@@ -482,60 +339,3 @@ class CORL(CausalEstimator):
             raise OptionError("search='exact' trains no policy, so there is none to draw from: use search='policy'.")
         orders, log_probabilities, scores = self._policy_.draw(n_orders, numpy_rng(random_state))
         return OrderSample(self.graph_.names, self._places_[orders], log_probabilities, scores)
-
-
-def methods() -> dict[str, type[CausalEstimator]]:
-    """Every method by name, for the command line and the experiments."""
-    from precede.baselines import METHODS  # here, so that CORL does without what only the others import
-
-    return {"corl": CORL, **METHODS}
-
-
-def every_method() -> dict[str, type[CausalEstimator]]:
-    """The same, and those that another package brings: ``pc``, ``ges`` and ``fci`` of ``precede[constraint]``."""
-    from precede.constraint import CONSTRAINT_METHODS  # as in methods
-
-    return {**methods(), **CONSTRAINT_METHODS}
-
-
-def make_method(method: str, options: Mapping[str, Any]) -> CausalEstimator:
-    """The estimator of a name, with options that it has; one that it does not have is refused.
-
-    Examples
-    --------
-    >>> make_method("eqvar", {"pruning": "bic"})
-    EqVar(pruning='bic')
-    """
-    known = every_method()
-    check_choice("method", method, known)
-    accepted = known[method]._get_param_names()
-    for name in options:
-        able = [other for other, cls in known.items() if name in cls._get_param_names()]
-        if name == "knowledge" and method not in able:
-            raise KnowledgeError(
-                f"the method {method!r} cannot obey background knowledge; these can: {listed(able, 20)}."
-            )
-        if name not in accepted and able:
-            raise OptionError(f"the method {method!r} has no option {name!r}; these have: {listed(able, 20)}.")
-    check_names(f"the method {method!r}", list(options), accepted)
-    return known[method](**options)
-
-
-def discover(data: Any, method: str = "corl", **options: Any) -> CausalGraph:
-    """Learn a causal graph in one call.
-
-    Parameters
-    ----------
-    data : DataFrame, array, polars frame, or path
-    method : str
-        One of :func:`methods`.
-    **options
-        Parameters of the method's class.
-
-    Examples
-    --------
-    >>> from precede import discover, simulate
-    >>> discover(simulate(n_variables=4, degree=1, random_state=1).data, method="eqvar").n_edges
-    4
-    """
-    return make_method(method, options).fit(data).graph_

@@ -1,0 +1,69 @@
+"""Every method by name, and one call that learns a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from precede.discovery.corl import CORL
+from precede.errors import KnowledgeError, OptionError, check_choice, listed
+from precede.estimator import CausalEstimator
+from precede.graph import CausalGraph
+from precede.options import check_names
+
+
+def methods() -> dict[str, type[CausalEstimator]]:
+    """Every method by name, for the command line and the experiments."""
+    from precede.baselines import METHODS  # here, so that CORL does without what only the others import
+
+    return {"corl": CORL, **METHODS}
+
+
+def every_method() -> dict[str, type[CausalEstimator]]:
+    """The same, and those that another package brings: ``pc``, ``ges`` and ``fci`` of ``precede[constraint]``."""
+    from precede.constraint import CONSTRAINT_METHODS  # as in methods
+
+    return {**methods(), **CONSTRAINT_METHODS}
+
+
+def make_method(method: str, options: Mapping[str, Any]) -> CausalEstimator:
+    """The estimator of a name, with options that it has; one that it does not have is refused.
+
+    Examples
+    --------
+    >>> make_method("eqvar", {"pruning": "bic"})
+    EqVar(pruning='bic')
+    """
+    known = every_method()
+    check_choice("method", method, known)
+    accepted = known[method]._get_param_names()
+    for name in options:
+        able = [other for other, cls in known.items() if name in cls._get_param_names()]
+        if name == "knowledge" and method not in able:
+            raise KnowledgeError(
+                f"the method {method!r} cannot obey background knowledge; these can: {listed(able, 20)}."
+            )
+        if name not in accepted and able:
+            raise OptionError(f"the method {method!r} has no option {name!r}; these have: {listed(able, 20)}.")
+    check_names(f"the method {method!r}", list(options), accepted)
+    return known[method](**options)
+
+
+def discover(data: Any, method: str = "corl", **options: Any) -> CausalGraph:
+    """Learn a causal graph in one call.
+
+    Parameters
+    ----------
+    data : DataFrame, array, polars frame, or path
+    method : str
+        One of :func:`methods`.
+    **options
+        Parameters of the method's class.
+
+    Examples
+    --------
+    >>> from precede import discover, simulate
+    >>> discover(simulate(n_variables=4, degree=1, random_state=1).data, method="eqvar").n_edges
+    4
+    """
+    return make_method(method, options).fit(data).graph_

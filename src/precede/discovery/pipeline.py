@@ -1,0 +1,145 @@
+"""The whole pipeline on one page: data, score, search, pruning, graph.
+
+Each stage is a call into the package of its name; ``Plan`` says what was asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from precede.arrays import BoolArray
+from precede.data.load import Table, standardized
+from precede.deadline import Deadline
+from precede.device import choose_device
+from precede.discovery.plan import Plan
+from precede.errors import OptionError
+from precede.estimator import Findings
+from precede.knowledge import Constraints
+from precede.policy.draws import TrainedPolicy
+from precede.policy.judgement import Judgement, judge_table
+from precede.policy.pretrained import load_pretrained
+from precede.progress import ProgressBar, logger
+from precede.pruning.order_to_graph import effects_by_level, order_to_graph, weigh
+from precede.scores.build import build_score
+from precede.scores.choose import choose_score
+from precede.scores.policy_prior import PolicyScore
+from precede.scores.protocol import OrderScore
+from precede.search import local
+from precede.search.checkpoint import CheckpointFile, data_fingerprint, open_checkpoint
+from precede.search.members import Member, choose_member
+from precede.search.observers import ProgressObserver
+from precede.search.run import OrderSearch, Searched, search_exactly
+from precede.search.tensorboard import TensorBoard
+
+
+def learn(
+    plan: Plan, table: Table, constraints: Constraints, rng: np.random.Generator, deadline: Deadline
+) -> tuple[Findings, TrainedPolicy | None]:
+    """Score, search, prune; the findings, and the policy where one was trained."""
+    seen = standardized(table) if plan.score.standardize_columns else table
+    said = judge_table(seen, plan.search.start) if plan.asks_the_policy else None
+    score, choice = make_score(plan, seen, constraints, said, deadline)
+    found, policy = search_order(plan, score, seen, constraints, rng, deadline)
+    order = found.order
+    edges, weights = order_to_graph(
+        order, table, score, constraints,
+        pruning=plan.pruning.name, threshold=plan.pruning.threshold, cutoff=plan.pruning.cutoff,
+        edge_probability=None if said is None else said.edges,
+    )  # fmt: skip
+    diagnostics: dict[str, Any] = {"score": score.name, "identifies": score.identifies, "remarks": list(score.notes)}
+    diagnostics |= choice | {"search": found.record.to_dict()}
+    if said is not None:
+        diagnostics["policy"] = said.records(table.names)
+    if score.identifies == "cpdag":
+        member = choose(edges, found, table, score, constraints)
+        edges, order = member.edges, member.order
+        weights = weigh(edges, order, table, score)
+        names = table.names
+        diagnostics["told_directions"] = [[names[i], names[j]] for i, j in np.argwhere(score.told(edges))]
+        diagnostics["chosen_directions"] = [[names[i], names[j], why] for (i, j), why in member.chosen.items()]
+    if score.assumes.mechanism == "levels":
+        diagnostics["levels"] = effects_by_level(table, edges)
+    history = [asdict(record) for record in found.history]
+    return Findings(edges, order, weights, found.record.best_score, history, diagnostics, score.assumes), policy
+
+
+def make_score(
+    plan: Plan, table: Table, constraints: Constraints, said: Judgement | None, deadline: Deadline
+) -> tuple[OrderScore, dict[str, Any]]:
+    """The score that the plan names; for "auto" also ``score_choice``, which says why."""
+    name, noise = plan.score.score, plan.score.noise
+    if isinstance(name, OrderScore):
+        if name.n_variables != table.n_variables:
+            raise OptionError(f"the score is over {name.n_variables} variables, the data has {table.n_variables}.")
+        return name, {}
+    device = choose_device(plan.score.device)
+    choice: dict[str, Any] = {}
+    if name == "auto":
+        chosen = choose_score(table, None if said is None else said.likely())
+        choice["score_choice"] = asdict(chosen)
+        name = chosen.name
+        if plan.verbose:
+            logger.info("score: %s", chosen.reason)
+    if name == "policy":
+        if said is None or noise != "auto":
+            why = "no noise option" if noise != "auto" else "only numbers, and at most 150 columns"
+            raise OptionError(f"score='policy' cannot be used here: it takes {why}.")
+        return PolicyScore(said.precedence, said.edges, said.order, constraints), choice
+    score = build_score(name, table, constraints, noise=noise, device=device, deadline=deadline, verbose=plan.verbose)
+    return score, choice
+
+
+def search_order(
+    plan: Plan,
+    score: OrderScore,
+    table: Table,
+    constraints: Constraints,
+    rng: np.random.Generator,
+    deadline: Deadline,
+) -> tuple[Searched, TrainedPolicy | None]:
+    """Learn an order with the policy (Algorithm 1) and polish it; or search exactly."""
+    asked = plan.search
+    if asked.exact:
+        return search_exactly(score, constraints), None
+    if asked.settings.polish and local.moves_of(score) is not None:
+        local.prepare()  # compiles while the policy learns
+    checkpoint = None if asked.checkpoint is None else checkpoint_of(plan, score, table, constraints, rng)
+    pretrained = None if asked.start is None else load_pretrained(asked.start)
+    search = OrderSearch(score, table.values, constraints, asked.settings, rng, deadline, pretrained)
+    with (
+        ProgressBar("learning an order", asked.settings.training.n_iterations, plan.verbose) as bar,
+        TensorBoard.opened(asked.tensorboard) as board,
+    ):
+        found = search.run([ProgressObserver(bar), board], checkpoint)
+    trainer = search.trainer
+    return found, TrainedPolicy(trainer.actor, trainer.inputs, trainer.before, trainer.score)
+
+
+def checkpoint_of(
+    plan: Plan, score: OrderScore, table: Table, constraints: Constraints, rng: np.random.Generator
+) -> CheckpointFile:
+    """The file of the plan, opened for what shapes this run; when it ends may differ."""
+    asked = plan.search
+    ends = ("n_iterations", "patience", "max_time")
+    settings = {name: value for name, value in asdict(asked.settings.training).items() if name not in ends}
+    settings |= {"pretrained": None if asked.start is None else str(asked.start), "polish": asked.settings.polish}
+    settings |= {"score": score.name, "noise": plan.score.noise}
+    settings |= {"precedences": np.argwhere(constraints.before).tolist()}
+    data = data_fingerprint(table.values, table.names)
+    return open_checkpoint(Path(str(asked.checkpoint)), asked.resume, data, settings, plan.seed, rng)
+
+
+def choose(edges: BoolArray, found: Searched, table: Table, score: OrderScore, constraints: Constraints) -> Member:
+    """The member of the equivalence class that the evidence beside the score prefers."""
+    wish = found.record.policy_order
+    return choose_member(
+        edges,
+        found.order,
+        constraints.with_precedences(score.told(edges)),
+        table.values if score.assumes.linear else None,
+        None if wish is None else np.array(wish, dtype=np.int64),
+    )

@@ -1,0 +1,96 @@
+"""What a fit has been asked for: the flat options of CORL, resolved and grouped by the stage that reads them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from precede.device import DeviceName
+from precede.pruning.order_to_graph import PruningName
+from precede.scores.build import ScoreName
+from precede.scores.protocol import NoiseName, OrderScore
+from precede.search.run import SearchSettings
+
+
+@dataclass(frozen=True)
+class ScorePlan:
+    """Which score judges an order, and over which columns.
+
+    Parameters
+    ----------
+    score : str or OrderScore
+        A name, "auto", "policy", or a score that is ready.
+    noise : {"auto", "equal", "unequal"}
+    standardize_columns : bool
+        Whether score and policy see columns of mean zero and variance one.
+    device : str
+    """
+
+    score: ScoreName | Literal["auto", "policy"] | OrderScore
+    noise: NoiseName
+    standardize_columns: bool
+    device: DeviceName
+
+
+@dataclass(frozen=True)
+class SearchPlan:
+    """How an order is searched for.
+
+    Parameters
+    ----------
+    exact : bool
+        Dynamic programming instead of the policy.
+    start : str, Path or None
+        The pretrained policy to start from.
+    settings : SearchSettings
+    checkpoint : str or None
+        File that training is saved to.
+    resume : bool
+        Whether to continue from that file.
+    tensorboard : str or None
+        Folder for TensorBoard.
+    """
+
+    exact: bool
+    start: str | Path | None
+    settings: SearchSettings
+    checkpoint: str | None
+    resume: bool
+    tensorboard: str | None
+
+
+@dataclass(frozen=True)
+class PruningPlan:
+    """How the order becomes a graph."""
+
+    name: PruningName
+    threshold: float
+    cutoff: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One fit: its stages in the order in which the data passes them.
+
+    Parameters
+    ----------
+    score : ScorePlan
+    search : SearchPlan
+    pruning : PruningPlan
+    seed : int or None
+        Where the user gave a whole number; a checkpoint remembers it.
+    verbose : bool
+    """
+
+    score: ScorePlan
+    search: SearchPlan
+    pruning: PruningPlan
+    seed: int | None
+    verbose: bool
+
+    @property
+    def asks_the_policy(self) -> bool:
+        """Whether the pretrained policy's probabilities are looked at."""
+        name = self.score.score
+        return self.pruning.name == "policy" or (isinstance(name, str) and name in ("auto", "policy"))
