@@ -15,11 +15,11 @@ from joblib import Parallel, delayed
 
 from precede import evaluate, simulate
 from precede.baselines import CAM
-from precede.device import one_thread
 from precede.experiments.published import PUBLISHED
 from precede.graph import CausalGraph
 from precede.graph.dags import full_dag
 from precede.pruning.cam import prune_by_gam
+from precede.runtime.device import one_thread
 
 
 def fitted(sem: str, n_samples: int, seed: int) -> tuple[tuple[str, int, int], tuple[float, float, float]]:

@@ -24,10 +24,10 @@ from joblib import Parallel, delayed
 
 from precede import CORL, evaluate, simulate
 from precede.data.load import load_table
-from precede.device import one_thread
 from precede.graph import CausalGraph
 from precede.knowledge import Constraints
 from precede.pruning.order_to_graph import order_to_graph
+from precede.runtime.device import one_thread
 from precede.scores.linear import LinearScore
 from precede.search.greedy import greedy_order
 from precede.search.settings import Details, TrainingSettings

@@ -12,8 +12,8 @@ import numpy as np
 import torch
 
 from precede import CORL, simulate
-from precede.device import one_thread
 from precede.knowledge import Constraints
+from precede.runtime.device import one_thread
 from precede.scores.linear import LinearScore
 from precede.search.train import Trainer
 

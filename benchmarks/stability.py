@@ -14,8 +14,8 @@ import numpy as np
 
 import precede as pc
 from precede.confidence.stability import shares_of
-from precede.deadline import Deadline
 from precede.diagnostics.stability import relearning
+from precede.runtime.deadline import Deadline
 
 CASES = {
     "linear": ("linear-gaussian", "linear", "eqvar", False),

@@ -20,7 +20,7 @@ from precede.cli import app
 from precede.errors import OptionError, PrecedeError
 from precede.experiments.ledger import Ledger, read_lines
 from precede.files import append_line, cut_torn_line, only_user
-from precede.workers import as_finished
+from precede.runtime.workers import as_finished
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 DATA = pc.simulate(n_variables=5, degree=1, n_samples=200, random_state=0).data
@@ -188,7 +188,7 @@ def test_a_fork_after_a_fit_can_compute() -> None:
     """The threads of the parent are not there in the child, which waited for them for ever."""
     script = """
 import os, sys, torch
-from precede.device import one_thread
+from precede.runtime.device import one_thread
 torch.set_num_threads(2)
 with one_thread():
     pass

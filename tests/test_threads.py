@@ -11,13 +11,13 @@ import pytest
 import torch
 
 from precede import CORL, methods, simulate
-from precede.device import one_thread
 from precede.policy.actor import Actor
 from precede.policy.critic import Critic
 from precede.policy.decoders import DecoderName
 from precede.policy.encoders import PaperEncoderName
 from precede.policy.pretrained import load_pretrained
-from precede.randomness import initial_weights
+from precede.runtime.device import one_thread
+from precede.runtime.randomness import initial_weights
 
 DATA = simulate(n_variables=5, degree=1, n_samples=200, random_state=0).data
 TRAINED: dict[str, dict[str, Any]] = {

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from precede.deadline import Deadline, stopped_by_signals
+from precede.runtime.deadline import Deadline, stopped_by_signals
 from precede.ties import TOLERANCE, exceeds, first_best, first_best_rows, first_best_tensor, tied
 
 

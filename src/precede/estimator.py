@@ -28,7 +28,7 @@ from precede.graph.equivalence import class_of
 from precede.knowledge import constraints_over
 from precede.lazy import pandas as pd
 from precede.options import check_options
-from precede.randomness import RandomState
+from precede.runtime.randomness import RandomState
 from precede.scores.assumptions import Assumptions
 
 

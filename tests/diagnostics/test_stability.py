@@ -9,9 +9,9 @@ import precede as pc
 from precede.confidence.alternatives import Alternatives
 from precede.confidence.stability import N_RESAMPLES, PolishAgain, shares_of
 from precede.data.load import load_table
-from precede.deadline import Deadline
 from precede.diagnostics.stability import relearning, resample
 from precede.knowledge import Constraints
+from precede.runtime.deadline import Deadline
 
 FAST = {"n_iterations": 3, "batch_size": 8, "random_state": 0, "verbose": False}
 

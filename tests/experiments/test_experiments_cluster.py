@@ -69,7 +69,7 @@ def test_workers_of_several_threads_give_the_same(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("default")
 def test_no_scheduler_at_the_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr("precede.workers.SECONDS", 1)
+    monkeypatch.setattr("precede.runtime.workers.SECONDS", 1)
     with pytest.raises(OptionError, match="does not answer"):
         reproduce(TINY, out=tmp_path, cluster="tcp://127.0.0.1:1", verbose=False)
 
@@ -78,7 +78,7 @@ def test_no_scheduler_at_the_address(tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.filterwarnings("default")
 def test_a_cluster_without_workers_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     distributed = pytest.importorskip("distributed")
-    monkeypatch.setattr("precede.workers.SECONDS", 1)
+    monkeypatch.setattr("precede.runtime.workers.SECONDS", 1)
     with (
         distributed.LocalCluster(n_workers=0, dashboard_address=None) as cluster,
         pytest.raises(OptionError, match="has no workers"),

@@ -20,7 +20,7 @@ from precede.metrics.order import order_tpr
 from precede.policy.encoders import LearnedStates, TransformerEncoder
 from precede.policy.pretrained import SHIPPED, Pretrained, load_pretrained, save_policy
 from precede.pretraining.validation import greedy_orders
-from precede.randomness import numpy_rng, torch_generator
+from precede.runtime.randomness import numpy_rng, torch_generator
 from precede.scores.linear import LinearScore
 
 

@@ -9,13 +9,14 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from precede import CORL, progress
+from precede import CORL
 from precede.data.load import Table
 from precede.data.simulate import simulate
-from precede.deadline import Deadline
 from precede.errors import DataError, KnowledgeError, OptionError
 from precede.graph.dags import is_acyclic
 from precede.knowledge import Constraints, Knowledge
+from precede.runtime import progress
+from precede.runtime.deadline import Deadline
 from precede.scores import evidence as evidence_module
 from precede.scores.build import build_score
 from precede.scores.evidence import LENGTHSCALES, NOISE_SHARES, GaussianProcessEvidence, spread_rows

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from precede import CORL
 from precede.data.simulate import simulate
-from precede.deadline import Deadline
 from precede.errors import KnowledgeError, OptionError
 from precede.graph.equivalence import cpdag
 from precede.knowledge import Constraints, Knowledge
+from precede.runtime.deadline import Deadline
 from precede.scores import regions
 from precede.scores.protocol import OrderScore
 from precede.scores.sparse_linear import SparseLinearScore

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from precede.data.simulate import simulate
-from precede.deadline import Deadline
 from precede.errors import OptionError
 from precede.knowledge import Constraints, Knowledge
+from precede.runtime.deadline import Deadline
 from precede.scores.discrete import DiscreteFamilies
 from precede.scores.evidence import GaussianProcessEvidence
 from precede.scores.grow_shrink import GrowShrinkScore

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from precede import CORL, simulate
-from precede.deadline import Deadline
+from precede.runtime.deadline import Deadline
 from precede.scores.linear import LinearScore
 from precede.scores.nongaussian import NonGaussianScore
 

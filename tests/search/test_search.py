@@ -8,9 +8,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from precede.deadline import Deadline
 from precede.errors import OptionError
 from precede.knowledge import Constraints, Knowledge
+from precede.runtime.deadline import Deadline
 from precede.scores.linear import LinearScore, smallest_variance_order
 from precede.scores.protocol import OrderScore
 from precede.search.exact import exact_order

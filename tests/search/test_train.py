@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from precede.data.simulate import simulate
-from precede.deadline import Deadline
-from precede.device import one_thread
 from precede.knowledge import Constraints, Knowledge
 from precede.policy.inputs import FixedInputs, ResampledInputs
+from precede.runtime.deadline import Deadline
+from precede.runtime.device import one_thread
 from precede.scores.linear import LinearScore
 from precede.search.best import BestOrdering
 from precede.search.checkpoint import restore, state_of

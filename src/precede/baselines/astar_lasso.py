@@ -13,11 +13,11 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.baselines.lasso_batch import lasso_costs, solve_lassos
 from precede.baselines.parent_weights import parent_weights
 from precede.data.load import Table
-from precede.deadline import Deadline
 from precede.estimator import CausalEstimator, Findings
 from precede.knowledge import Constraints, Knowledge, constraints_over
 from precede.options import Count, NotNegative, Positive
-from precede.progress import ProgressBar
+from precede.runtime.deadline import Deadline
+from precede.runtime.progress import ProgressBar
 from precede.scores.covariance import covariance, regularised
 
 ROUNDING = 1e-12

@@ -18,15 +18,15 @@ import numpy as np
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.baselines.spline_bank import SplineBank, likely_parents
 from precede.data.load import Table
-from precede.deadline import Deadline
 from precede.estimator import CausalEstimator, Findings
 from precede.graph.dags import topological_order
 from precede.knowledge import Constraints, Knowledge, constraints_over
 from precede.options import Count, Positive, Share
-from precede.progress import ProgressBar
 from precede.pruning.cam import prune_by_gam
 from precede.pruning.reml import LOG_SMOOTHING_RANGE, RIDGE, select_smoothing
 from precede.pruning.splines import basis_size
+from precede.runtime.deadline import Deadline
+from precede.runtime.progress import ProgressBar
 
 SAMPLES_PER_PARENT = 20
 """No variable gets more parents than samples allow at this rate (the authors' R package)."""

@@ -19,12 +19,12 @@ from torch import Tensor, nn
 from precede.arrays import FloatArray
 from precede.baselines.acyclicity import polynomial_acyclicity, strongest_dag
 from precede.data.load import Table
-from precede.deadline import Deadline
-from precede.device import DeviceName, choose_device
 from precede.estimator import CausalEstimator, Findings
 from precede.options import Count, NotNegative, Positive, Range
-from precede.progress import ProgressBar
-from precede.randomness import RandomState, initial_weights, numpy_rng, torch_generator
+from precede.runtime.deadline import Deadline
+from precede.runtime.device import DeviceName, choose_device
+from precede.runtime.progress import ProgressBar
+from precede.runtime.randomness import RandomState, initial_weights, numpy_rng, torch_generator
 
 LEARNING_RATE_RANGE = (1e-4, 1e-2)
 """Bounds of the decayed learning rate, in the authors' program."""

@@ -11,9 +11,9 @@ from torch import Tensor
 from precede.arrays import FloatArray, IntArray
 from precede.baselines.order_method import OrderMethod
 from precede.data.load import Table
-from precede.deadline import Deadline
 from precede.knowledge import Constraints
-from precede.progress import ProgressBar
+from precede.runtime.deadline import Deadline
+from precede.runtime.progress import ProgressBar
 from precede.scores.nongaussian import negentropy
 
 

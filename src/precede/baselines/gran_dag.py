@@ -22,14 +22,14 @@ from torch import Tensor, nn
 from precede.arrays import BoolArray, FloatArray
 from precede.baselines.acyclicity import exponential_acyclicity, strongest_dag
 from precede.data.load import Table
-from precede.deadline import Deadline
-from precede.device import DeviceName, choose_device
 from precede.errors import OptionError
 from precede.estimator import CausalEstimator, Findings
 from precede.options import Count, NotNegative, Positive, Share
-from precede.progress import ProgressBar
 from precede.pruning.cam import prune_by_gam
-from precede.randomness import RandomState, initial_weights, numpy_rng, torch_generator
+from precede.runtime.deadline import Deadline
+from precede.runtime.device import DeviceName, choose_device
+from precede.runtime.progress import ProgressBar
+from precede.runtime.randomness import RandomState, initial_weights, numpy_rng, torch_generator
 
 SELECTION_FROM = 50
 """Neighbours are selected first from this many variables on; in the authors' program it is the user who decides."""

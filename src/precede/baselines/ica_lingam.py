@@ -12,13 +12,13 @@ from sklearn.exceptions import ConvergenceWarning
 from precede.arrays import FloatArray, IntArray
 from precede.baselines.order_pruning import OrderPruning, findings_from_order
 from precede.data.load import Table
-from precede.deadline import Deadline
 from precede.estimator import CausalEstimator, Findings
 from precede.graph.dags import is_acyclic, topological_order
 from precede.knowledge import Constraints
 from precede.options import Count, NotNegative, Positive
-from precede.progress import ProgressBar
-from precede.randomness import RandomState, numpy_rng
+from precede.runtime.deadline import Deadline
+from precede.runtime.progress import ProgressBar
+from precede.runtime.randomness import RandomState, numpy_rng
 from precede.scores.covariance import covariance, regularised, standardized
 from precede.ties import first_best
 

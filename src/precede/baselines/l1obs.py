@@ -13,12 +13,12 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.baselines.lasso_path import lasso_path
 from precede.baselines.parent_weights import parent_weights
 from precede.data.load import Table
-from precede.deadline import Deadline
 from precede.estimator import CausalEstimator, Findings
 from precede.knowledge import Constraints, Knowledge, constraints_over
 from precede.options import Count, CountOrZero, NotNegative, Positive
-from precede.progress import ProgressBar
-from precede.randomness import RandomState, numpy_rng
+from precede.runtime.deadline import Deadline
+from precede.runtime.progress import ProgressBar
+from precede.runtime.randomness import RandomState, numpy_rng
 from precede.scores.covariance import covariance, regularised
 from precede.ties import exceeds
 

@@ -14,11 +14,11 @@ from scipy.special import expit
 from precede.arrays import BoolArray, FloatArray
 from precede.baselines.acyclicity import strongest_dag
 from precede.data.load import Table
-from precede.deadline import Deadline
 from precede.errors import DataError, listed
 from precede.estimator import CausalEstimator, Findings
 from precede.options import Count, NotNegative, Positive
-from precede.progress import ProgressBar
+from precede.runtime.deadline import Deadline
+from precede.runtime.progress import ProgressBar
 from precede.scores.covariance import covariance
 
 Loss = Literal["l2", "logistic", "poisson"]

@@ -14,7 +14,7 @@ from precede.baselines.notears import AcyclicProblem, solve
 from precede.data.load import Table
 from precede.estimator import CausalEstimator, Findings
 from precede.options import Count, NotNegative, Positive
-from precede.randomness import RandomState, numpy_rng
+from precede.runtime.randomness import RandomState, numpy_rng
 
 
 class NOTEARSMLP(CausalEstimator):

@@ -8,10 +8,10 @@ from typing import Any
 from precede.arrays import IntArray
 from precede.baselines.order_pruning import OrderPruning, findings_from_order
 from precede.data.load import Table
-from precede.deadline import Deadline
 from precede.estimator import CausalEstimator, Findings
 from precede.knowledge import Constraints, Knowledge, constraints_over
 from precede.options import NotNegative, Positive
+from precede.runtime.deadline import Deadline
 
 
 class OrderMethod(CausalEstimator):

@@ -10,12 +10,12 @@ from sklearn.linear_model import lars_path_gram
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.load import Table
-from precede.deadline import Deadline
 from precede.estimator import Findings
 from precede.graph.dags import full_dag
 from precede.knowledge import Constraints
-from precede.progress import ProgressBar
 from precede.pruning.weights import prune_by_bic, prune_by_weight, regression_on
+from precede.runtime.deadline import Deadline
+from precede.runtime.progress import ProgressBar
 from precede.scores.covariance import covariance, regularised
 
 OrderPruning = Literal["threshold", "bic", "lasso", "none"]

@@ -8,10 +8,10 @@ from precede.arrays import IntArray
 from precede.baselines.order_method import OrderMethod
 from precede.baselines.order_pruning import OrderPruning
 from precede.data.load import Table
-from precede.deadline import Deadline
 from precede.knowledge import Constraints, Knowledge
 from precede.options import NotNegative, Positive
-from precede.randomness import RandomState, numpy_rng
+from precede.runtime.deadline import Deadline
+from precede.runtime.randomness import RandomState, numpy_rng
 
 
 class RandomOrder(OrderMethod):

@@ -16,16 +16,16 @@ from precede.baselines.acyclicity import strongest_dag
 from precede.baselines.graph_policy import GraphPolicy
 from precede.baselines.graph_reward import GPGraphBIC, GraphBIC, GraphReward, GraphSearch, Noise
 from precede.data.load import Table, standardized
-from precede.deadline import Deadline
-from precede.device import DeviceName, choose_device
 from precede.errors import OptionError
 from precede.estimator import CausalEstimator, Findings
 from precede.options import Count, NotNegative, Positive, Share
 from precede.policy.encoders import NormalizationName
 from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs
-from precede.progress import ProgressBar
 from precede.pruning.cam import prune_by_gam
-from precede.randomness import RandomState, initial_weights, numpy_rng, torch_generator
+from precede.runtime.deadline import Deadline
+from precede.runtime.device import DeviceName, choose_device
+from precede.runtime.progress import ProgressBar
+from precede.runtime.randomness import RandomState, initial_weights, numpy_rng, torch_generator
 from precede.scores.covariance import covariance
 
 BASELINE_DECAY = 0.99

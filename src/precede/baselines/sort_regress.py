@@ -10,9 +10,9 @@ from precede.arrays import FloatArray, IntArray
 from precede.baselines.order_method import OrderMethod
 from precede.baselines.order_pruning import OrderPruning
 from precede.data.load import Table
-from precede.deadline import Deadline
 from precede.knowledge import Constraints, Knowledge
 from precede.options import NotNegative, Positive
+from precede.runtime.deadline import Deadline
 from precede.scores.covariance import covariance, regularised
 
 

@@ -27,10 +27,10 @@ def pretrain(
 ) -> None:
     """Train a policy on simulated data with known graphs, and save it for 'pretrained='."""
     with kindly(debug):
-        from precede.device import choose_device
         from precede.pretraining.command import command_settings
         from precede.pretraining.run_folder import pretrain_into
-        from precede.progress import ProgressBar, logger
+        from precede.runtime.device import choose_device
+        from precede.runtime.progress import ProgressBar, logger
 
         log_to_terminal(quiet)
         settings = command_settings(

@@ -9,13 +9,13 @@ import joblib
 
 from precede.comparison.compare import Comparison
 from precede.data.load import load_table
-from precede.device import one_thread
 from precede.discovery import make_method
 from precede.errors import OptionError, PrecedeError
 from precede.estimator import CausalEstimator
 from precede.graph import CausalGraph
-from precede.progress import ProgressBar
-from precede.randomness import RandomState, numpy_rng
+from precede.runtime.device import one_thread
+from precede.runtime.progress import ProgressBar
+from precede.runtime.randomness import RandomState, numpy_rng
 
 Members = Sequence[str | CausalEstimator] | Mapping[str, dict[str, Any] | CausalEstimator]
 

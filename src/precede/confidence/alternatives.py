@@ -9,10 +9,10 @@ import numpy as np
 from scipy import special
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.deadline import Deadline
 from precede.graph.dags import ancestors
 from precede.knowledge import Constraints
 from precede.pruning.splines import spline_basis
+from precede.runtime.deadline import Deadline
 from precede.scores.nongaussian import EVEN_WEIGHT, GAUSSIAN_LOG_COSH, ODD_WEIGHT
 
 Criterion = Literal["variance", "log variance", "entropy", "none"]

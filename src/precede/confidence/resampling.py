@@ -14,13 +14,13 @@ from precede.confidence.confidence import Confidence
 from precede.confidence.journal import Journal, Outcome
 from precede.data.checks import check_values
 from precede.data.load import Table, load_table
-from precede.device import one_thread
 from precede.errors import DataError, OptionError, check_positive
-from precede.progress import ProgressBar
-from precede.randomness import RandomState, numpy_rng
+from precede.runtime.device import one_thread
+from precede.runtime.progress import ProgressBar
+from precede.runtime.randomness import RandomState, numpy_rng
+from precede.runtime.workers import as_finished, check_jobs
 from precede.scores.protocol import OrderScore
 from precede.search.checkpoint import data_fingerprint
-from precede.workers import as_finished, check_jobs
 
 MOST_DRAWS = 20
 """Rows are drawn again at most so often when a column comes out constant or collinear."""

@@ -11,10 +11,10 @@ import torch
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.confidence.resampling import resampled
 from precede.data.load import Table
-from precede.deadline import Deadline
 from precede.graph.equivalence import cpdag
 from precede.knowledge import Constraints
 from precede.pruning.order_to_graph import PruningName, order_to_graph
+from precede.runtime.deadline import Deadline
 from precede.scores.build import ScoreName, build_score
 from precede.scores.protocol import NoiseName
 from precede.search.polish import polish

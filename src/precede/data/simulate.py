@@ -15,7 +15,7 @@ from precede.data.uneven_equations import UNEVEN
 from precede.errors import OptionError, check_choice, check_not_negative, check_positive
 from precede.graph import CausalGraph
 from precede.lazy import pandas as pd
-from precede.randomness import RandomState, numpy_rng
+from precede.runtime.randomness import RandomState, numpy_rng
 
 NONLINEAR: dict[str, equations.Mechanism] = {
     "gp": equations.gp_joint,

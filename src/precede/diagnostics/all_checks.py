@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal, TypeVar
 
-from precede.deadline import Deadline
 from precede.diagnostics.better_than_chance import check_independences, check_prediction
 from precede.diagnostics.check import Check
 from precede.diagnostics.data_checks import (
@@ -27,7 +26,8 @@ from precede.diagnostics.limits import remarks_on
 from precede.diagnostics.record import Diagnostics, Remark
 from precede.diagnostics.result_checks import check_search, check_weak_edges
 from precede.diagnostics.stability import resample
-from precede.progress import logger
+from precede.runtime.deadline import Deadline
+from precede.runtime.progress import logger
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ import numpy as np
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.metrics.structure import shd
 from precede.pruning.weights import prune_by_bic
-from precede.randomness import RandomState, numpy_rng
+from precede.runtime.randomness import RandomState, numpy_rng
 from precede.scores.covariance import covariance, regularised
 
 NO_BETTER = 0.1

@@ -10,12 +10,12 @@ import numpy as np
 from precede.arrays import BoolArray, FloatArray
 from precede.confidence.alternatives import Alternatives, Criterion
 from precede.confidence.stability import N_RESAMPLES, PolishAgain, Relearn, shares_of
-from precede.deadline import Deadline
 from precede.diagnostics.check import Check, counted, some
 from precede.diagnostics.learned import Learned
 from precede.diagnostics.parent_regressions import CURVE_BASIS
 from precede.diagnostics.record import Diagnostics, Remark
 from precede.knowledge import Constraints
+from precede.runtime.deadline import Deadline
 from precede.scores.build import ScoreName
 
 UNSTABLE = 0.5

@@ -11,8 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 from precede.confidence import OrderSample
 from precede.data.lags import in_time
 from precede.data.load import Table
-from precede.deadline import Deadline, stopped_by_signals
-from precede.device import DeviceName
 from precede.discovery.paper import PaperName, paper_options
 from precede.discovery.pipeline import learn
 from precede.discovery.plan import Plan, PruningPlan, ScorePlan, SearchPlan
@@ -26,7 +24,9 @@ from precede.policy.encoders import NormalizationName, PaperEncoderName
 from precede.policy.inputs import InputsName
 from precede.pruning.order_to_graph import PruningName
 from precede.pruning.weights import THRESHOLD
-from precede.randomness import RandomState, numpy_rng
+from precede.runtime.deadline import Deadline, stopped_by_signals
+from precede.runtime.device import DeviceName
+from precede.runtime.randomness import RandomState, numpy_rng
 from precede.scores.build import ScoreName
 from precede.scores.protocol import NoiseName, OrderScore
 from precede.search.rewards import RewardName, ShapingName

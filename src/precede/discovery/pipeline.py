@@ -13,8 +13,6 @@ import numpy as np
 
 from precede.arrays import BoolArray
 from precede.data.load import Table, standardized
-from precede.deadline import Deadline
-from precede.device import choose_device
 from precede.discovery.plan import Plan
 from precede.errors import OptionError
 from precede.estimator import Findings
@@ -22,8 +20,10 @@ from precede.knowledge import Constraints
 from precede.policy.draws import TrainedPolicy
 from precede.policy.judgement import Judgement, judge_table
 from precede.policy.pretrained import load_pretrained
-from precede.progress import ProgressBar, logger
 from precede.pruning.order_to_graph import effects_by_level, order_to_graph, weigh
+from precede.runtime.deadline import Deadline
+from precede.runtime.device import choose_device
+from precede.runtime.progress import ProgressBar, logger
 from precede.scores.build import build_score
 from precede.scores.choose import choose_score
 from precede.scores.policy_prior import PolicyScore

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from precede.device import DeviceName
 from precede.pruning.order_to_graph import PruningName
+from precede.runtime.device import DeviceName
 from precede.scores.build import ScoreName
 from precede.scores.protocol import NoiseName, OrderScore
 from precede.search.run import SearchSettings

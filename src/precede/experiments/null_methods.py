@@ -8,7 +8,7 @@ from precede.data.load import Table
 from precede.estimator import CausalEstimator, Findings
 from precede.graph.dags import full_dag
 from precede.pruning.cam import prune_by_gam
-from precede.randomness import RandomState, numpy_rng
+from precede.runtime.randomness import RandomState, numpy_rng
 
 
 class EmptyGraph(CausalEstimator):

@@ -14,7 +14,7 @@ from rich.table import Table as TerminalTable
 from precede.discovery import methods as known_methods
 from precede.errors import PrecedeError, check_choice
 from precede.experiments.real_data import Measured, RealSet, measure
-from precede.progress import ProgressBar, logger
+from precede.runtime.progress import ProgressBar, logger
 from precede.scores.build import SCORE_NAMES
 
 DEFAULT_METHODS = ("default", "policy", "sparse-linear", "nongaussian", "direct-lingam", "random")

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from precede.device import one_thread
 from precede.errors import PrecedeError
 from precede.estimator import CausalEstimator
 from precede.experiments.cells import Cell
 from precede.experiments.ledger import Ledger, Record
 from precede.metrics.structure import evaluate
-from precede.progress import ProgressBar
-from precede.workers import as_finished, check_jobs
+from precede.runtime.device import one_thread
+from precede.runtime.progress import ProgressBar
+from precede.runtime.workers import as_finished, check_jobs
 
 METRICS = ("shd", "tpr", "fdr", "f1", "order_tpr", "cpdag_shd", "n_edges", "n_true_edges")
 LONGEST_CURVE = 250

@@ -13,7 +13,7 @@ from precede.errors import DataError, OptionError
 from precede.falsification.curves import hermite_columns
 from precede.graph import CausalGraph
 from precede.graph.dags import full_dag
-from precede.randomness import RandomState, numpy_rng
+from precede.runtime.randomness import RandomState, numpy_rng
 
 SHRINKAGE = 1.0
 """Ridge penalty, in rows: a variable with no effect on few rows is not given one."""

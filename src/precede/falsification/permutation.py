@@ -18,7 +18,7 @@ from precede.errors import DataError, check_positive
 from precede.falsification.curves import dependence_p_values, hermite_moments
 from precede.graph import CausalGraph
 from precede.graph.dags import ancestors
-from precede.randomness import RandomState, numpy_rng
+from precede.runtime.randomness import RandomState, numpy_rng
 
 SIGNIFICANT = 0.05
 """Level of each independence test, and of the test as a whole."""

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from precede.data.load import load_table
 from precede.errors import check_positive
-from precede.randomness import RandomState, numpy_rng
+from precede.runtime.randomness import RandomState, numpy_rng
 
 
 @dataclass(frozen=True)

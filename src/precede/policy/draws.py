@@ -12,7 +12,7 @@ from precede.arrays import FloatArray, IntArray
 from precede.policy.actor import Actor
 from precede.policy.inputs import FixedInputs, ResampledInputs
 from precede.policy.looks import Looks
-from precede.randomness import gumbel_noise, torch_generator
+from precede.runtime.randomness import gumbel_noise, torch_generator
 from precede.scores.protocol import OrderScore
 
 MOST_AT_ONCE = 1024

@@ -12,12 +12,12 @@ import torch
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.table import Table
-from precede.device import one_thread
 from precede.errors import OptionError
 from precede.knowledge import Constraints
 from precede.policy.edges import edge_log_probabilities
 from precede.policy.moments import MomentsEncoder
 from precede.policy.pretrained import Pretrained, load_pretrained
+from precede.runtime.device import one_thread
 from precede.scores.policy_prior import PolicyScore
 
 N_ORDERS = 200

@@ -16,7 +16,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from precede.deadline import Deadline
 from precede.errors import check_positive
 from precede.policy.actor import Actor, admissible
 from precede.policy.edges import edge_loss
@@ -26,7 +25,8 @@ from precede.pretraining.curriculum import Curriculum, Tasks
 from precede.pretraining.settings import PretrainingSettings
 from precede.pretraining.starting import copy_what_fits
 from precede.pretraining.validation import ValidationSuite
-from precede.randomness import initial_weights, numpy_rng, torch_generator
+from precede.runtime.deadline import Deadline
+from precede.runtime.randomness import initial_weights, numpy_rng, torch_generator
 
 READ_EVERY = 20
 """Steps between records; the losses stay on the device until then. A multiple of :data:`BATCHES_AT_ONCE`."""

@@ -8,9 +8,9 @@ import torch
 
 from precede.data.kinds import refuse_categories
 from precede.data.load import Table
-from precede.deadline import Deadline
 from precede.errors import OptionError, check_choice, listed
 from precede.knowledge import Constraints
+from precede.runtime.deadline import Deadline
 from precede.scores.assumptions import Assumptions
 from precede.scores.by_kind import ASSUMED as ASSUMED_BY_KIND
 from precede.scores.by_kind import KIND_SCORES, KindScoreName, build_by_kind

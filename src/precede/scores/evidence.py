@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from precede.arrays import FloatArray, IntArray
-from precede.device import one_thread
 from precede.errors import DataError, check_choice, check_positive
+from precede.runtime.device import one_thread
 from precede.scores.linear import Noise
 from precede.scores.memory import memory_budget, size_in_words
 from precede.scores.moves import ParentSet

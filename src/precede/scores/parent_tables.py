@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.deadline import Deadline
 from precede.errors import KnowledgeError, OptionError, check_positive
 from precede.knowledge import Constraints
-from precede.progress import ProgressBar
+from precede.runtime.deadline import Deadline
+from precede.runtime.progress import ProgressBar
 from precede.scores.assumptions import Assumptions
 from precede.scores.moves import ParentSet, TableMoves
 from precede.scores.protocol import Identifies, OrderScore

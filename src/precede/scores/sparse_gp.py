@@ -9,9 +9,9 @@ import numpy as np
 import torch
 
 from precede.arrays import BoolArray, FloatArray
-from precede.deadline import Deadline
 from precede.errors import check_positive
 from precede.knowledge import Constraints
+from precede.runtime.deadline import Deadline
 from precede.scores.assumptions import Assumptions
 from precede.scores.evidence import GaussianProcessEvidence, Kernel
 from precede.scores.linear import Noise

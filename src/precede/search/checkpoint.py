@@ -25,7 +25,7 @@ from precede.data.checks import row_blocks
 from precede.errors import OptionError, listed
 from precede.files import remove_leftovers, write_whole
 from precede.policy.inputs import ResampledInputs
-from precede.progress import logger
+from precede.runtime.progress import logger
 from precede.search.train import IterationRecord, Trainer
 from precede.strict_json import to_json
 

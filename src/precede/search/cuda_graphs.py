@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
-from precede.device import training_on
+from precede.runtime.device import training_on
 
 WARM_UP = 3
 """Iterations that run as they are before the recording, so that libraries and optimisers allocate what they need."""

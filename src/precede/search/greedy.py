@@ -6,8 +6,8 @@ import numpy as np
 import torch
 
 from precede.arrays import IntArray
-from precede.deadline import Deadline
 from precede.knowledge import Constraints
+from precede.runtime.deadline import Deadline
 from precede.scores.protocol import OrderScore
 from precede.search.local import insertion_order
 from precede.ties import first_best

@@ -14,7 +14,7 @@ from precede.policy.critic import Critic
 from precede.policy.inputs import FixedInputs, ResampledInputs
 from precede.policy.looks import Looks
 from precede.policy.pretrained import Pretrained
-from precede.randomness import initial_weights, torch_generator
+from precede.runtime.randomness import initial_weights, torch_generator
 from precede.search.settings import TrainingSettings
 
 

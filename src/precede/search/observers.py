@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from precede.deadline import Deadline
-from precede.progress import ProgressBar, logger
+from precede.runtime.deadline import Deadline
+from precede.runtime.progress import ProgressBar, logger
 from precede.search.train import IterationRecord, Trainer
 
 

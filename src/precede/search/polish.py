@@ -9,9 +9,9 @@ import numpy as np
 import torch
 
 from precede.arrays import BoolArray, IntArray
-from precede.deadline import Deadline
 from precede.errors import OptionError
 from precede.knowledge import Constraints
+from precede.runtime.deadline import Deadline
 from precede.scores.protocol import OrderScore
 from precede.search import local
 from precede.ties import TOLERANCE, exceeds, first_best, first_best_rows

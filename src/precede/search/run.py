@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from precede.arrays import FloatArray, IntArray
-from precede.deadline import Deadline
-from precede.device import one_thread
 from precede.knowledge import Constraints
 from precede.policy.pretrained import Pretrained
-from precede.progress import logger
+from precede.runtime.deadline import Deadline
+from precede.runtime.device import one_thread
+from precede.runtime.progress import logger
 from precede.scores.protocol import OrderScore
 from precede.search import local
 from precede.search.checkpoint import CheckpointFile

@@ -25,12 +25,12 @@ import torch
 from torch import Tensor
 
 from precede.arrays import FloatArray, IntArray
-from precede.deadline import Deadline
-from precede.device import training_on
 from precede.knowledge import Constraints
 from precede.policy.decoders import select_states, visited_states, with_initial_state
 from precede.policy.pretrained import Pretrained
-from precede.randomness import gumbel_noise, torch_generator
+from precede.runtime.deadline import Deadline
+from precede.runtime.device import training_on
+from precede.runtime.randomness import gumbel_noise, torch_generator
 from precede.scores.protocol import OrderScore, column_sums
 from precede.search.best import BestOrdering
 from precede.search.cuda_graphs import new_iteration

@@ -12,9 +12,9 @@ import numpy as np
 import torch
 
 from precede.arrays import IntArray
-from precede.deadline import Deadline
 from precede.knowledge import Constraints
-from precede.progress import logger
+from precede.runtime.deadline import Deadline
+from precede.runtime.progress import logger
 from precede.scores.moves import LocalMoves
 from precede.scores.protocol import OrderScore
 from precede.search.local import arrays as at

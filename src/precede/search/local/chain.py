@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from precede.arrays import BoolArray, IntArray
-from precede.deadline import Deadline
 from precede.knowledge import Constraints
+from precede.runtime.deadline import Deadline
 from precede.scores.moves import CovarianceMoves, ExpandedMoves, LocalMoves, TableMoves
 from precede.search.local import arrays as at
 from precede.search.local.arrays import Array, Arrays

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from precede.progress import logger
+from precede.runtime.progress import logger
 
 
 class Deadline:

@@ -1,0 +1,1 @@
+"""How code runs: time limits, devices and threads, worker processes, random numbers, progress."""
