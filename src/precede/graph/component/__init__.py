@@ -1,0 +1,10 @@
+"""The graph component of the studio, the report and notebooks: its files, and a graph in the shape that it shows.
+
+``graph-view.js`` says at its top what it is given. Cytoscape.js and ELK lie beside it, with their licences, in
+``vendor``.
+"""
+
+from precede.graph.component.assets import component_file, inline_module
+from precede.graph.component.payload import payload
+
+__all__ = ["component_file", "inline_module", "payload"]

@@ -1,0 +1,328 @@
+// The graph that the studio, the report and notebooks show. Needs cytoscape.min.js (a global) and graph-view.css.
+//
+//   const view = new GraphView(place, { arrange, onSelect, title, wheel });
+//     place       element that the component fills
+//     arrange     elkLayout(...) of graph-layout.js; not needed where nodes and edges bring x, y and bends
+//     onSelect    called with null, { kind: "node", index } or { kind: "edge", index }
+//     title       of the pictures that are saved
+//     wheel       "zoom", or "ctrl" where the wheel alone is to scroll the page
+//   await view.show({ nodes, edges, order });
+//     node        { name, tier?, x?, y?, width? }           x and y are the middle of its box
+//     edge        { cause, effect, strength?, sign?, probability?, mark?, doubtful?, change?, bends? }
+//       cause, effect   places among the nodes
+//       strength        the larger, the thicker the line; null for none
+//       sign            "negative" is drawn in another colour
+//       probability     0 to 1, shown on the edge that is pointed at
+//       mark            "arrow", "line" where the direction is not told, "suspicion" for a hidden common cause
+//       doubtful        drawn dashed
+//       change          "added", "removed" or "turned" since an earlier graph
+//       bends           [[x, y], ...] on its way
+//     order       places of the nodes, causes first: the way of the arrow keys
+//   view.select(item), view.focus(index), view.find(text), view.filter((edge, index) => ...), view.fit(),
+//   view.whole(true | false), view.picture(), view.repaint() after the page changed its colours
+import { pictureOf } from "./graph-picture.js";
+
+const MANY = 60, NEAR = 40; // above so many nodes a neighbourhood is shown, of about so many
+const HEIGHT = 28, LETTERS = 22, SMOOTH = 300, STILL = 120; // above STILL nodes nothing is animated
+const COLOURS = ["paper", "panel", "ink", "soft", "rule", "line", "accent", "accent-soft", "negative", "added", "removed", "warn"];
+const CHANGES = { added: "new", removed: "gone", turned: "turned" };
+const HELP = "Arrow keys go from variable to variable and along edges, Enter chooses, Escape lets go, plus and minus zoom, 0 shows all.";
+
+export class GraphView {
+  constructor(place, { arrange = null, onSelect = () => {}, title = "Causal graph", wheel = "zoom" } = {}) {
+    Object.assign(this, { place, arrange, onSelect, title, wheel, nodes: [], edges: [], order: [], chosen: null, visible: () => true });
+    this.all = false; this.center = null; this.drawing = 0;
+    this.build();
+    this.cy = cytoscape({ container: this.canvas, minZoom: 0.05, maxZoom: 3, autoungrabify: true, boxSelectionEnabled: false, selectionType: "single" });
+    this.repaint();
+    this.listen();
+  }
+
+  // -- what is shown ----------------------------------------------------------------------------------------------
+
+  async show({ nodes, edges, order }) {
+    const known = this.center === null ? null : this.nodes[this.center]?.name;
+    Object.assign(this, { nodes, edges, order: order ?? nodes.map((_, k) => k), chosen: null });
+    this.center = Math.max(nodes.findIndex((node) => node.name === known), -1);
+    if (this.center < 0) this.center = nodes.length ? this.busiest() : null;
+    this.toggle.hidden = nodes.length <= MANY;
+    await this.draw();
+  }
+  get near() { return !this.all && this.nodes.length > MANY; }
+  busiest() {
+    const degree = this.nodes.map(() => 0);
+    this.edges.forEach((edge) => { degree[edge.cause]++; degree[edge.effect]++; });
+    return degree.indexOf(Math.max(...degree));
+  }
+  // the nodes to draw: all, or those closest to the centre, ring by ring
+  members() {
+    if (!this.near) return new Set(this.nodes.keys());
+    const found = new Set([this.center]);
+    let ring = [this.center];
+    while (ring.length && found.size < NEAR) {
+      const inside = new Set(ring);
+      const next = this.edges.flatMap(({ cause, effect }) => inside.has(cause) ? [effect] : inside.has(effect) ? [cause] : []);
+      ring = [...new Set(next)].filter((index) => !found.has(index)).slice(0, NEAR - found.size);
+      ring.forEach((index) => found.add(index));
+    }
+    return found;
+  }
+  async draw() {
+    const turn = ++this.drawing, members = [...this.members()], at = new Map(members.map((index, k) => [index, k]));
+    const boxes = members.map((index) => ({ width: this.nodes[index].width ?? this.widthOf(index), height: HEIGHT, tier: this.nodes[index].tier ?? null }));
+    const inside = [...this.edges.keys()].filter((k) => at.has(this.edges[k].cause) && at.has(this.edges[k].effect));
+    const firm = inside.filter((k) => this.edges[k].change !== "removed" && this.edges[k].mark !== "suspicion");
+    let placed;
+    if (this.arrange && (this.near || members.some((index) => this.nodes[index].x === undefined))) {
+      this.canvas.classList.add("gv-busy");
+      placed = await this.arrange(boxes, firm.map((k) => [at.get(this.edges[k].cause), at.get(this.edges[k].effect)]));
+      if (turn !== this.drawing) return; // something newer is on its way
+      this.canvas.classList.remove("gv-busy");
+    } else {
+      placed = { boxes: members.map((index) => this.nodes[index]), links: firm.map((k) => this.edges[k].bends ?? []) };
+    }
+    const bends = new Map(firm.map((k, place) => [k, placed.links[place]]));
+    this.placeElements(members, boxes, placed.boxes, inside, bends);
+    this.said.textContent = this.near ? `${members.length} of ${this.nodes.length} variables, around ${this.nodes[this.center].name}` : "";
+    this.toggle.setAttribute("aria-pressed", String(this.all));
+  }
+  placeElements(members, boxes, spots, inside, bends) {
+    const { cy } = this, before = new Map(cy.nodes().map((node) => [node.data("name"), { ...node.position() }]));
+    const largest = Math.max(...this.edges.map((edge) => Math.abs(edge.strength ?? 0)), 1e-12);
+    const middle = new Map(members.map((index, k) => [index, spots[k]]));
+    const nodes = members.map((index, k) => ({ group: "nodes", position: { x: spots[k].x, y: spots[k].y },
+      data: { id: `n${index}`, index, name: this.nodes[index].name, label: shortened(this.nodes[index].name), width: boxes[k].width } }));
+    const width = new Map(members.map((index, k) => [index, boxes[k].width]));
+    const links = inside.map((k) => {
+      const edge = this.edges[k], from = middle.get(edge.cause), to = middle.get(edge.effect);
+      const forward = bends.has(k) && to.x > from.x;
+      const route = forward ? controls({ x: from.x + width.get(edge.cause) / 2, y: from.y }, { x: to.x - width.get(edge.effect) / 2, y: to.y }, bends.get(k)) : { distances: [40], weights: [0.5] };
+      return { group: "edges", classes: classesOf(edge, forward), data: { id: `e${k}`, index: k, source: `n${edge.cause}`, target: `n${edge.effect}`,
+        thick: 1.1 + 2.4 * Math.abs(edge.strength ?? 0) / largest, distances: route.distances, weights: route.weights, words: wordsOn(edge) } };
+    });
+    cy.renderer().textureOnViewport = members.length > STILL; // many nodes are moved as a picture, and painted afterwards
+    cy.batch(() => { cy.elements().remove(); cy.add([...nodes, ...links]); });
+    this.filter(this.visible);
+    this.fit();
+    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches || members.length > STILL;
+    if (!calm) cy.nodes().forEach((node) => {
+      const old = before.get(node.data("name")), now = { ...node.position() };
+      if (old) node.position(old).animate({ position: now }, { duration: SMOOTH });
+    });
+  }
+  widthOf(index) {
+    this.ruler ??= Object.assign(document.createElement("canvas").getContext("2d"), { font: `500 13px ${this.font()}` });
+    return Math.max(34, Math.ceil(this.ruler.measureText(shortened(this.nodes[index].name)).width) + 20);
+  }
+  filter(visible) {
+    this.visible = visible;
+    this.cy.batch(() => this.cy.edges().forEach((edge) => edge.toggleClass("off", !visible(this.edges[edge.data("index")], edge.data("index")))));
+  }
+  async whole(all) { this.all = all; await this.draw(); }
+
+  // -- light on a part ----------------------------------------------------------------------------------------------
+
+  select(item, tell = true) {
+    this.chosen = item;
+    this.light(item);
+    if (tell) this.onSelect(item);
+  }
+  light(item) {
+    const { cy } = this;
+    cy.batch(() => {
+      cy.elements().removeClass("lit chosen faded");
+      const element = item && cy.getElementById(`${item.kind === "node" ? "n" : "e"}${item.index}`);
+      if (!element?.length) return;
+      const near = item.kind === "node" ? element.closedNeighborhood() : element.union(element.connectedNodes());
+      cy.elements().addClass("faded");
+      near.removeClass("faded").addClass("lit");
+      element.addClass("chosen");
+    });
+  }
+  // a variable with all that leads to it and all it leads to
+  async focus(index) {
+    this.center = index;
+    if (this.near) await this.draw();
+    const node = this.cy.getElementById(`n${index}`), family = node.union(node.predecessors()).union(node.successors()).not(".off");
+    this.select({ kind: "node", index });
+    this.cy.batch(() => {
+      this.cy.elements().removeClass("lit").addClass("faded");
+      family.removeClass("faded").addClass("lit");
+    });
+    this.cy.fit(family, 40);
+    if (this.cy.zoom() > 1.4) { this.cy.zoom(1.4); this.cy.center(family); }
+  }
+  async find(text) {
+    const wanted = text.trim().toLowerCase(), names = this.nodes.map((node) => node.name.toLowerCase());
+    const exact = names.indexOf(wanted), found = !wanted ? [] : exact >= 0 ? [exact] : names.flatMap((name, k) => name.includes(wanted) ? [k] : []);
+    this.offer(found.length > 1 ? found : [], wanted);
+    this.said.textContent = wanted && !found.length ? "No variable has that in its name." : found.length > 1 ? `${found.length} variables` : "";
+    if (found.length === 1) await this.focus(found[0]);
+    if (!wanted) { this.select(null); this.fit(); }
+    return found;
+  }
+  offer(found) {
+    this.matches.hidden = !found.length;
+    this.matches.replaceChildren(...found.slice(0, 40).map((index, k) => {
+      const entry = made("li", { role: "option", id: `${this.key}-match-${k}`, "aria-selected": "false" }, this.nodes[index].name);
+      entry.addEventListener("pointerdown", (event) => { event.preventDefault(); this.take(index); });
+      entry.dataset.index = index;
+      return entry;
+    }));
+    this.input.setAttribute("aria-expanded", String(found.length > 0));
+    this.input.removeAttribute("aria-activedescendant");
+  }
+  take(index) { this.input.value = this.nodes[index].name; this.offer([]); this.focus(index); }
+
+  // -- the keyboard -------------------------------------------------------------------------------------------------
+
+  sequence() {
+    const there = (kind, index) => { const element = this.cy.getElementById(`${kind}${index}`); return element.length && !element.hasClass("off"); };
+    return this.order.filter((n) => there("n", n)).flatMap((n) => [{ kind: "node", index: n },
+      ...this.edges.flatMap((edge, k) => edge.cause === n && there("e", k) ? [{ kind: "edge", index: k }] : [])]);
+  }
+  step(by) {
+    const items = this.sequence(), at = items.findIndex((item) => this.chosen && item.kind === this.chosen.kind && item.index === this.chosen.index);
+    const item = items[Math.min(items.length - 1, Math.max(0, at + by))];
+    if (item) { this.select(item); this.reveal(item); this.speech.textContent = this.describe(item); }
+  }
+  reveal(item) {
+    const box = this.cy.getElementById(`${item.kind === "node" ? "n" : "e"}${item.index}`).renderedBoundingBox(), { clientWidth: w, clientHeight: h } = this.canvas;
+    if (box.x1 < 0 || box.y1 < 0 || box.x2 > w || box.y2 > h) this.cy.panBy({ x: w / 2 - (box.x1 + box.x2) / 2, y: h / 2 - (box.y1 + box.y2) / 2 });
+  }
+  describe(item) {
+    if (item.kind === "node") return this.nodes[item.index].name;
+    const edge = this.edges[item.index], [cause, effect] = [this.nodes[edge.cause].name, this.nodes[edge.effect].name];
+    const joint = { line: "is connected with", suspicion: "may share a hidden cause with" }[edge.mark] ?? "causes";
+    const sure = edge.probability === null || edge.probability === undefined ? "" : `, probability ${edge.probability.toFixed(2)}`;
+    return `${cause} ${joint} ${effect}${sure}${edge.change ? `, ${CHANGES[edge.change]}` : ""}`;
+  }
+  typed(event) {
+    const move = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (move) this.step(move);
+    else if (event.key === "Home") this.step(-1e9);
+    else if (event.key === "End") this.step(1e9);
+    else if (event.key === "Enter" && this.chosen?.kind === "node") this.focus(this.chosen.index);
+    else if (event.key === "Enter" && this.chosen) this.select(this.chosen);
+    else if (event.key === "Escape") this.select(null);
+    else if (event.key === "+" || event.key === "=") this.zoom(1.25);
+    else if (event.key === "-") this.zoom(0.8);
+    else if (event.key === "0") this.fit();
+    else return;
+    event.preventDefault();
+  }
+  typedInSearch(event) {
+    const entries = [...this.matches.children], at = entries.findIndex((entry) => entry.getAttribute("aria-selected") === "true");
+    const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (move && entries.length) {
+      const next = entries[Math.min(entries.length - 1, Math.max(0, at + move))];
+      entries.forEach((entry) => entry.setAttribute("aria-selected", String(entry === next)));
+      next.scrollIntoView({ block: "nearest" });
+      this.input.setAttribute("aria-activedescendant", next.id);
+    } else if (event.key === "Enter" && entries.length) this.take(Number(entries[Math.max(at, 0)].dataset.index));
+    else if (event.key === "Escape") { this.input.value = ""; this.find(""); }
+    else return;
+    event.preventDefault();
+  }
+
+  // -- zoom, pictures, colours --------------------------------------------------------------------------------------
+
+  fit() {
+    this.cy.resize();
+    this.cy.fit(undefined, 28);
+    if (this.cy.zoom() > 1.3) { this.cy.zoom(1.3); this.cy.center(); } // a small graph is not blown up
+  }
+  zoom(factor) { this.cy.zoom({ level: this.cy.zoom() * factor, renderedPosition: { x: this.canvas.clientWidth / 2, y: this.canvas.clientHeight / 2 } }); }
+  font() { return getComputedStyle(this.place).fontFamily; }
+  colours() {
+    const style = getComputedStyle(this.place);
+    return Object.fromEntries(COLOURS.map((name) => [name, style.getPropertyValue(`--gv-${name}`).trim() || "#777"]));
+  }
+  picture() { return pictureOf(this.cy, this.title, this.colours(), this.font()); }
+  repaint() { this.cy.style(styleOf(this.colours(), this.font())); }
+  save(kind) {
+    const blob = kind === "svg" ? new Blob([this.picture()], { type: "image/svg+xml" })
+      : this.cy.png({ output: "blob", full: true, scale: 2, maxWidth: 8000, maxHeight: 8000, bg: this.colours().panel });
+    const link = made("a", { download: `graph.${kind}`, href: URL.createObjectURL(blob) });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+  }
+
+  // -- the elements -------------------------------------------------------------------------------------------------
+
+  build() {
+    this.key = `gv-${Math.random().toString(36).slice(2, 8)}`;
+    const button = (words, label, work) => { const b = made("button", { type: "button", ...(label && { "aria-label": label, title: label }) }, words); b.addEventListener("click", work); return b; };
+    this.input = made("input", { type: "search", placeholder: "Find a variable", "aria-label": "Find a variable by part of its name", role: "combobox", autocomplete: "off", "aria-expanded": "false", "aria-controls": `${this.key}-matches` });
+    this.matches = made("ul", { class: "gv-matches", role: "listbox", id: `${this.key}-matches`, "aria-label": "Variables found", hidden: "" });
+    this.said = made("span", { class: "gv-said", role: "status" });
+    this.toggle = button("Whole graph", null, () => this.whole(!this.all));
+    this.toggle.hidden = true;
+    this.speech = made("p", { class: "gv-hidden", "aria-live": "polite" });
+    this.canvas = made("div", { class: "gv-canvas", tabindex: "0", role: "application", "aria-label": `${this.title}. ${HELP}` });
+    this.bar = made("div", { class: "gv-bar", role: "group", "aria-label": "The graph" }, this.input, this.matches, this.said, made("span", { class: "gv-space" }), this.toggle,
+      button("−", "Zoom out", () => this.zoom(0.8)), button("+", "Zoom in", () => this.zoom(1.25)), button("Fit", "Show all", () => this.fit()),
+      button("SVG", "Save the picture as SVG", () => this.save("svg")), button("PNG", "Save the picture as PNG", () => this.save("png")));
+    this.place.classList.add("graph-view");
+    this.place.replaceChildren(this.bar, this.canvas, this.speech);
+  }
+  listen() {
+    const itemOf = (element) => ({ kind: element.isNode() ? "node" : "edge", index: element.data("index") });
+    this.cy.on("tap", (event) => this.select(event.target === this.cy ? null : itemOf(event.target)));
+    this.cy.on("dbltap", "node", (event) => this.focus(event.target.data("index")));
+    this.cy.on("mouseover", "node, edge", (event) => { if (!this.chosen) this.light(itemOf(event.target)); this.canvas.style.cursor = "pointer"; });
+    this.cy.on("mouseout", "node, edge", () => { if (!this.chosen) this.light(null); this.canvas.style.cursor = ""; });
+    this.canvas.addEventListener("keydown", (event) => this.typed(event));
+    this.canvas.addEventListener("wheel", (event) => { if (this.wheel === "ctrl" && !event.ctrlKey && !event.metaKey) event.stopPropagation(); }, { capture: true, passive: true });
+    this.input.addEventListener("input", () => this.find(this.input.value));
+    this.input.addEventListener("keydown", (event) => this.typedInSearch(event));
+    this.input.addEventListener("blur", () => this.offer([]));
+    new ResizeObserver(() => { if (this.canvas.clientWidth) this.fit(); }).observe(this.canvas);
+  }
+}
+
+// -- small parts ----------------------------------------------------------------------------------------------------
+
+function made(tag, attributes, ...children) {
+  const element = document.createElement(tag);
+  Object.entries(attributes).forEach(([name, value]) => element.setAttribute(name, value));
+  element.append(...children);
+  return element;
+}
+const shortened = (name) => name.length > LETTERS ? name.slice(0, LETTERS - 1) + "…" : name;
+const classesOf = (edge, forward) => [forward ? "" : "bowed", edge.mark ?? "arrow", edge.sign === "negative" ? "negative" : "", edge.doubtful ? "doubtful" : "", edge.change ?? ""].filter(Boolean);
+const wordsOn = (edge) => edge.change ? CHANGES[edge.change] : edge.probability === null || edge.probability === undefined ? "" : edge.probability.toFixed(2);
+
+// the bends of a link as Cytoscape counts them: along the line from end to end, and away from it
+function controls(from, to, bends) {
+  const free = [bends[0]?.[0] ?? to.x, bends.at(-1)?.[0] ?? from.x]; // a lead never passes the bend after it
+  const leads = [Math.max(0, Math.min(30, (free[0] - from.x) / 2.2)), Math.max(0, Math.min(30, (to.x - free[1]) / 2.2))], v = { x: to.x - from.x, y: to.y - from.y }, square = v.x ** 2 + v.y ** 2, size = Math.sqrt(square);
+  const points = [[from.x + leads[0], from.y], ...bends, [to.x - leads[1], to.y]].map(([x, y]) => ({ x: x - from.x, y: y - from.y }));
+  return { weights: points.map((p) => (p.x * v.x + p.y * v.y) / square), distances: points.map((p) => (p.y * v.x - p.x * v.y) / size) };
+}
+
+function styleOf(c, font) {
+  const edge = (colour) => ({ "line-color": colour, "target-arrow-color": colour, "source-arrow-color": colour });
+  return [
+    { selector: "node", style: { shape: "round-rectangle", "corner-radius": 8, width: "data(width)", height: HEIGHT, label: "data(label)", "text-valign": "center", "text-halign": "center",
+      "font-family": font, "font-size": 13, "font-weight": 500, "min-zoomed-font-size": 5, color: c.ink, "background-color": c.paper, "border-width": 1.1, "border-color": c.line, "overlay-opacity": 0 } },
+    { selector: "edge", style: { width: "data(thick)", opacity: 0.9, "curve-style": "unbundled-bezier", "edge-distances": "endpoints", "source-endpoint": "90deg", "target-endpoint": "270deg",
+      "control-point-distances": "data(distances)", "control-point-weights": "data(weights)", "target-arrow-shape": "triangle", "arrow-scale": 0.9, "overlay-opacity": 0, ...edge(c.line),
+      "font-family": font, "font-size": 11, color: c.soft, "text-background-color": c.panel, "text-background-opacity": 0.9, "text-background-padding": 2 } },
+    { selector: "edge.bowed", style: { "edge-distances": "node-position", "source-endpoint": "outside-to-node", "target-endpoint": "outside-to-node" } },
+    { selector: "edge.negative", style: edge(c.negative) },
+    { selector: "edge.doubtful", style: { "line-style": "dashed" } },
+    { selector: "edge.line", style: { "target-arrow-shape": "none" } },
+    { selector: "edge.suspicion", style: { ...edge(c.warn), width: 1.4, "line-style": "dashed", "source-arrow-shape": "triangle", opacity: 0.75 } },
+    { selector: "edge.added, edge.turned", style: { ...edge(c.added), label: "data(words)", color: c.added, "font-weight": 600 } },
+    { selector: "edge.removed", style: { ...edge(c.removed), width: 1.6, "line-style": "dotted", label: "data(words)", color: c.removed, opacity: 0.8 } },
+    { selector: "node.lit", style: { "border-color": c.accent, "border-width": 1.8 } },
+    { selector: "edge.lit", style: { ...edge(c.accent), opacity: 1, label: "data(words)", color: c.accent, "z-index": 5 } },
+    { selector: "node.chosen", style: { "background-color": c["accent-soft"], "border-width": 2.6 } },
+    { selector: "edge.chosen", style: { width: 5 } },
+    { selector: "node.faded", style: { opacity: 0.32 } },
+    { selector: "edge.faded", style: { opacity: 0.12 } },
+    { selector: ".off", style: { display: "none" } },
+  ];
+}

@@ -1,0 +1,93 @@
+"""A graph in the shape that ``graph-view.js`` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from precede.arrays import FloatArray, IntArray
+from precede.graph.drawing import draw
+
+if TYPE_CHECKING:
+    from precede.graph.causal_graph import CausalGraph
+
+DOUBTFUL = 0.5
+"""Edges with a smaller probability are dashed."""
+
+
+def payload(
+    graph: CausalGraph,
+    probability: FloatArray | None = None,
+    cpdag: IntArray | None = None,
+    suspicions: Iterable[tuple[Hashable, Hashable, float]] = (),
+    placed: bool = False,
+) -> dict[str, Any]:
+    """Nodes, edges and the order of a graph, ready for JSON.
+
+    Parameters
+    ----------
+    graph : CausalGraph
+    probability : (n_variables, n_variables) array, optional
+        Of each edge.
+    cpdag : (n_variables, n_variables) array, optional
+        1 at both ``[i, j]`` and ``[j, i]`` where an edge could point either way; it is drawn without a tip.
+    suspicions : iterable of (first, second, probability)
+        Pairs that may share a hidden cause: drawn dashed, with two tips, never as an edge.
+    placed : bool
+        Whether the places of boxes and the bends of edges come along, so that the page needs no layout of its own.
+
+    Examples
+    --------
+    >>> from precede import CausalGraph
+    >>> shown = payload(CausalGraph.from_matrix([[0, -2.0], [0, 0]], names=["rain", "dust"]))
+    >>> shown["edges"][0]["sign"], shown["edges"][0]["strength"]
+    ('negative', 2.0)
+    """
+    nodes: list[dict[str, Any]] = [{"name": str(name)} for name in graph.names]
+    edges = [
+        {
+            "cause": int(i),
+            "effect": int(j),
+            **_strength(float(graph.strengths[i, j])),
+            "probability": None if probability is None else _finite(float(probability[i, j])),
+            "doubtful": probability is not None and bool(probability[i, j] < DOUBTFUL),
+            "mark": "line" if cpdag is not None and cpdag[i, j] and cpdag[j, i] else "arrow",
+        }
+        for i, j in np.argwhere(graph.edges)
+    ]
+    if placed:
+        _place(graph, nodes, edges)
+    edges += [
+        {
+            "cause": graph.position(first),
+            "effect": graph.position(second),
+            "strength": None,
+            "sign": None,
+            "probability": share,
+            "doubtful": False,
+            "mark": "suspicion",
+        }
+        for first, second, share in suspicions
+    ]
+    return {"nodes": nodes, "edges": edges, "order": [int(k) for k in graph.positions]}
+
+
+def _place(graph: CausalGraph, nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> None:
+    drawing = draw(graph._parts(), graph.positions)
+    for node, box in zip(nodes, drawing.boxes, strict=True):
+        node |= {"x": round(box.x, 1), "y": round(box.y, 1), "width": box.width}
+    for edge in edges:
+        points = drawing.curves[edge["cause"], edge["effect"]]
+        edge["bends"] = [[round(x, 1), round(y, 1)] for x, y, _ in points[1:-1]]
+
+
+def _strength(weight: float) -> dict[str, Any]:
+    if not np.isfinite(weight):
+        return {"strength": None, "sign": None}
+    return {"strength": abs(weight), "sign": "negative" if weight < 0 else "positive"}
+
+
+def _finite(value: float) -> float | None:
+    return value if np.isfinite(value) else None

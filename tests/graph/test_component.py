@@ -1,0 +1,140 @@
+"""The graph component: what it is given, what comes along, and how it behaves in a browser."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from chromium import CHROMIUM, Chromium
+
+from precede import CausalGraph, simulate
+from precede.graph.component import component_file, inline_module, payload
+from precede.graph.component.assets import FILES
+from precede.graph.dags import ancestors
+
+ROOT = Path(__file__).parents[2]
+VENDOR = ROOT / "src/precede/graph/component/vendor"
+
+
+@pytest.fixture
+def chain() -> CausalGraph:
+    return CausalGraph.from_matrix([[0, 2.0, 0], [0, 0, -1.0], [0, 0, 0]], names=["rain", "wet", "<b>slip</b>"])
+
+
+def test_payload_holds_the_graph(chain: CausalGraph) -> None:
+    probability = np.array([[0, 0.9, 0], [0, 0, 0.3], [0, 0, 0]])
+    shown = payload(chain, probability, cpdag=np.array([[0, 1, 0], [1, 0, 1], [0, 0, 0]]))
+    assert json.loads(json.dumps(shown)) == shown
+    first, second = shown["edges"]
+    assert (first["cause"], first["effect"], first["strength"], first["sign"]) == (0, 1, 2.0, "positive")
+    assert (first["mark"], first["doubtful"], first["probability"]) == ("line", False, 0.9)
+    assert (second["sign"], second["mark"], second["doubtful"]) == ("negative", "arrow", True)
+    assert shown["order"] == [0, 1, 2]
+    assert [node["name"] for node in shown["nodes"]] == ["rain", "wet", "<b>slip</b>"]
+
+
+def test_payload_of_suspicions_and_places(chain: CausalGraph) -> None:
+    shown = payload(chain, suspicions=[("rain", "<b>slip</b>", 0.7)], placed=True)
+    assert shown["edges"][-1]["mark"] == "suspicion"
+    assert shown["edges"][-1]["probability"] == 0.7
+    x = [node["x"] for node in shown["nodes"]]
+    assert x == sorted(x)
+    assert shown["edges"][0]["bends"] == []
+
+
+def test_a_weight_that_is_no_number_has_no_strength() -> None:
+    graph = CausalGraph.from_matrix([[0, 1], [0, 0]], weights=[[0, np.nan], [0, 0]])
+    assert payload(graph)["edges"][0]["strength"] is None
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files_come_along(name: str) -> None:
+    assert component_file(name)
+    patterns = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]["precede"]
+    assert any(Path(f"graph/component/{name}").match(pattern) for pattern in patterns)
+
+
+def test_no_other_file_is_handed_out() -> None:
+    with pytest.raises(KeyError):
+        component_file("../causal_graph.py")
+
+
+def test_licences_and_versions_are_named() -> None:
+    notice = (VENDOR / "NOTICE").read_text()
+    for library, licence in (("cytoscape", "MIT"), ("elkjs", "Eclipse Public License")):
+        assert f"LICENSE-{library}" in notice
+        assert licence in notice
+        assert (VENDOR / f"LICENSE-{library}").stat().st_size > 1000
+    version = re.search(r"Cytoscape.js ([\d.]+)", notice)
+    assert version is not None
+    assert version[1] in (VENDOR / "cytoscape.min.js").read_text()
+
+
+def test_own_files_set_text_as_text() -> None:
+    for name in FILES:
+        if not name.startswith("vendor/"):
+            text = component_file(name).decode()
+            assert not re.search(
+                r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|https?://(?!www\.w3)", text
+            )
+
+
+def page_of(shown: dict, folder: Path) -> str:
+    """A page with everything in it, as a report has it."""
+    start = """
+      const view = new GraphView(document.getElementById("place"), { onSelect: (item) => { window.chosen = item; } });
+      window.view = view;
+      await view.show(JSON.parse(document.getElementById("graph").textContent));
+      window.done = true;"""
+    data = json.dumps(shown).replace("<", "\\u003c")
+    path = folder / "graph.html"
+    path.write_text(
+        "<!doctype html><meta charset=utf-8><link rel=icon href=data:,>"
+        f"<style>{component_file('graph-view.css').decode()}</style>"
+        f"<div id=place style='height:600px'></div><script type=application/json id=graph>{data}</script>"
+        f"<script>{component_file('vendor/cytoscape.min.js').decode()}</script>"
+        f"<script type=module>{inline_module()}{start}</script>"
+    )
+    return path.as_uri()
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH")
+class TestInABrowser:
+    def test_keys_find_and_pictures(self, chain: CausalGraph, tmp_path: Path) -> None:
+        with Chromium() as browser:
+            browser.open(page_of(payload(chain, placed=True), tmp_path))
+            browser.wait("window.done")
+            browser.press("Tab")
+            for _ in range(6):
+                browser.press("Tab")  # find, zoom, pictures, then the graph
+            assert browser.value("document.activeElement === view.canvas")
+            browser.press("ArrowRight")
+            assert browser.value("chosen") == {"kind": "node", "index": 0}
+            browser.press("ArrowRight")
+            assert browser.value("chosen") == {"kind": "edge", "index": 0}
+            assert browser.value("view.speech.textContent") == "rain causes wet"
+            browser.press("Escape")
+            assert browser.value("chosen") is None
+            assert browser.value("view.find('slip').then(() => view.cy.nodes('.lit').length)") == 3
+            root = ElementTree.fromstring(browser.value("view.picture()"))
+            words = {element.text for element in root.iter("{http://www.w3.org/2000/svg}text")}
+            assert words == {"rain", "wet", "<b>slip</b>"}
+            assert browser.words == []
+            assert all(address.startswith(("file:", "data:", "blob:")) for address in browser.requests)
+
+    def test_many_variables_are_shown_by_neighbourhood(self, tmp_path: Path) -> None:
+        graph = simulate(n_variables=80, degree=2, n_samples=10, random_state=0).graph
+        with Chromium() as browser:
+            browser.open(page_of(payload(graph, placed=True), tmp_path))
+            browser.wait("window.done")
+            assert browser.value("view.cy.nodes().length") == 40
+            assert browser.value("view.whole(true).then(() => view.cy.nodes().length)") == 80
+            node = int(graph.positions[40])
+            browser.value(f"view.focus({node})")
+            family = ancestors(graph.edges)[:, node] | ancestors(graph.edges)[node]
+            assert browser.value("view.cy.nodes('.lit').length") == int(family.sum()) + 1
+            assert browser.words == []
