@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 from precede import CausalGraph
 from precede.cli import app
 from precede.errors import DataError, OptionError
-from precede.experiments.real_data import RealSet, crossing, measure, read_real_sets
-from precede.experiments.real_panel import PanelRow, panel_table, run_panel
+from precede.experiments.real_data import Measured, RealSet, crossing, measure, measure_class, read_real_sets
+from precede.experiments.real_panel import PanelRow, below_control, panel_table, run_panel
 
 
 @pytest.fixture
@@ -67,6 +67,37 @@ def test_measures_by_hand():
     assert (pair.right, pair.known) == (0.3, 0.3)
     whole = measure(forward, RealSet("g", "graph", data, truth=forward))
     assert (whole.f1, whole.shd, whole.order_tpr) == (1, 0, 1)
+
+
+def test_a_direction_that_a_class_leaves_open_counts_half():
+    tiers = np.array([1.0, 2.0, 3.0])
+    data = pd.DataFrame(np.eye(3), columns=list("abc"))
+    pattern = np.array([[0, 1, 1], [1, 0, 0], [0, 1, 0]]) == 1  # a - b open, a -> c forward, c -> b backward
+    tiered = measure_class(pattern, RealSet("t", "tiers", data, tiers=tiers))
+    assert (tiered.right, tiered.known) == (1.5, 3)
+    nothing = np.zeros((2, 2), dtype=bool)
+    pair = RealSet("p", "pair", data[["a", "b"]], tiers=np.array([0.0, 1.0]), weight=0.3)
+    assert measure_class(nothing, pair).right == 0.15
+    assert measure_class(np.array([[False, True], [False, False]]), pair).right == 0.3
+    truth = CausalGraph.from_matrix([[0, 1], [0, 0]])
+    loose = np.array([[False, True], [True, False]])
+    assert measure_class(loose, RealSet("g", "graph", data[["a", "b"]], truth=truth)).f1 == 1  # columns decide
+
+
+def test_sets_below_the_control_are_marked():
+    data = pd.DataFrame(np.eye(2), columns=list("ab"))
+    sets = [RealSet(name, "tiers", data, tiers=np.array([1.0, 2.0])) for name in ("good", "bad")]
+    control = PanelRow("random", {name: Measured(5, 10, spread=0.1) for name in ("good", "bad")}, {})
+    row = PanelRow("mine", {"good": Measured(4.5, 10), "bad": Measured(3.5, 10)}, {})
+    assert below_control(row, control, sets) == ["bad"]
+    cells = [list(column.cells) for column in panel_table([row, control], sets).columns]
+    assert cells[2] == ["3.5/10 below", "5/10 ± 0.10"]
+
+
+def test_peers_that_are_not_installed_are_said_to_be(folder, monkeypatch):
+    monkeypatch.setattr("precede.experiments.real_panel.find_spec", lambda name: None)
+    [row] = run_panel([one for one in read_real_sets(folder) if one.kind == "tiers"], ["flop"], verbose=False)
+    assert "pip install flopsearch" in row.failed["tiered"]
 
 
 def test_a_wave_is_told_and_the_control_is_at_chance(folder):

@@ -19,6 +19,7 @@ import numpy as np
 from precede.arrays import BoolArray, FloatArray
 from precede.errors import DataError
 from precede.graph import CausalGraph
+from precede.graph.equivalence import consistent_extension
 from precede.lazy import pandas as pd
 from precede.metrics import evaluate
 
@@ -61,6 +62,8 @@ class Measured:
     f1, shd, order_tpr : float
         NaN unless the graph is known.
     seconds : float
+    spread : float
+        Of a control: standard deviation of the share that is right, over its draws.
     """
 
     right: float
@@ -69,6 +72,12 @@ class Measured:
     shd: float = float("nan")
     order_tpr: float = float("nan")
     seconds: float = 0.0
+    spread: float = float("nan")
+
+    @property
+    def share(self) -> float:
+        """Share that is right; NaN where nothing is known."""
+        return self.right / self.known if self.known else float("nan")
 
 
 def read_real_sets(folder: Path) -> list[RealSet]:
@@ -144,6 +153,35 @@ def measure(found: CausalGraph, known: RealSet, seconds: float = 0.0) -> Measure
     figures = evaluate(found, known.truth)
     order_tpr = float("nan") if figures.order_tpr is None else figures.order_tpr
     return Measured(0, 0, figures.f1, figures.shd, order_tpr, seconds)
+
+
+def measure_class(pattern: BoolArray, known: RealSet, seconds: float = 0.0) -> Measured:
+    """Compare a CPDAG with what is known of its data set: a direction that it leaves open counts as half right.
+
+    Parameters
+    ----------
+    pattern : (n_variables, n_variables) bool array
+        ``[i, j]`` and ``[j, i]`` for an edge that is left open.
+    known : RealSet
+    seconds : float
+
+    Examples
+    --------
+    >>> loose = np.array([[False, True], [True, False]])
+    >>> pair = RealSet("p", "pair", pd.DataFrame(), tiers=np.array([1.0, 0.0]), weight=0.4)
+    >>> measure_class(loose, pair).right
+    0.2
+    """
+    if known.kind == "graph" or known.tiers is None:
+        assert known.truth is not None
+        member = consistent_extension(pattern, np.arange(len(pattern)))
+        return measure(CausalGraph.from_matrix(pattern & ~pattern.T if member is None else member), known, seconds)
+    forward, backward = crossing(pattern, known.tiers)
+    both = crossing(pattern & pattern.T, known.tiers)[0]  # transposed: left open, so met once in each direction
+    if known.kind == "tiers":
+        return Measured(forward - both / 2, forward + backward - both, seconds=seconds)
+    right = 0.5 * (1 + (forward > backward) - (forward < backward))
+    return Measured(known.weight * right, known.weight, seconds=seconds)
 
 
 def crossing(edges: BoolArray, tiers: FloatArray) -> tuple[int, int]:

@@ -6,14 +6,18 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from rich.table import Table as TerminalTable
 
-from precede.discovery import methods as known_methods
-from precede.errors import PrecedeError, check_choice
-from precede.experiments.real_data import Measured, RealSet, measure
+from precede.arrays import BoolArray, FloatArray
+from precede.constraint import CONSTRAINT_METHODS
+from precede.discovery import every_method, make_method
+from precede.errors import OptionError, PrecedeError, check_choice
+from precede.experiments.real_data import Measured, RealSet, measure, measure_class
 from precede.runtime.progress import ProgressBar, logger
 from precede.scores.build import SCORE_NAMES
 
@@ -27,6 +31,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "policy-order": {"score": "sparse-linear", "pruning": "policy", "n_iterations": 0, "polish": False},
 }
 """Ways to call CORL that have a name here, besides ``score=NAME``."""
+
+FLOP_PENALTY, FLOP_RESTARTS = 2.0, 20
+"""Of the package flopsearch: the penalty that its authors take."""
 
 
 @dataclass(frozen=True)
@@ -77,14 +84,15 @@ def run_panel(
     sets : sequence of RealSet
         From :func:`precede.experiments.real_data.read_real_sets`.
     methods : sequence of str, optional
-        "default" and "policy" (CORL's default and the pretrained policy alone), names of scores, names of methods,
-        "random".
+        "default" and "policy" (CORL's default and the pretrained policy alone), names of scores, names of methods
+        ("pc" and "ges" need ``precede[constraint]``), "flop" (of the package flopsearch), "random". For those that
+        tell a CPDAG and nothing more, a direction that it leaves open counts as half right.
     max_time : float, optional
         Seconds for each fit of CORL.
     verbose : bool
     """
     names = list(methods or DEFAULT_METHODS)
-    allowed = [*OPTIONS, *SCORE_NAMES, *known_methods()]
+    allowed = [*OPTIONS, *SCORE_NAMES, *every_method(), "flop"]
     for name in names:
         check_choice("method", name, allowed)
     with ProgressBar("real data", len(names) * len(sets), verbose) as bar:
@@ -107,45 +115,100 @@ def _fit(method: str, known: RealSet, max_time: float | None) -> Measured:
         return _random_control(data, known)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of near-collinear columns and the like: real data has them
-        graph = _estimator(method, max_time).fit(data).graph_
-    return measure(graph, known, time.perf_counter() - start)
+        if method == "flop":
+            pattern = _flop(data.to_numpy(dtype=np.float64, copy=True))
+            return measure_class(pattern, known, time.perf_counter() - start)
+        model = _estimator(method, max_time).fit(data)
+    seconds = time.perf_counter() - start
+    if method in CONSTRAINT_METHODS:
+        return measure_class(_marked_pattern(model), known, seconds)
+    return measure(model.graph_, known, seconds)
 
 
 def _estimator(method: str, max_time: float | None) -> Any:
-    known = known_methods()
+    known = every_method()
     common: dict[str, Any] = {"verbose": False}
     if method in known:
+        common |= {"random_state": 0}
         accepted = known[method]._get_param_names()
-        common |= {"random_state": 0} if "random_state" in accepted else {}
-        return known[method](**{key: value for key, value in common.items() if key in accepted})
+        return make_method(method, {key: value for key, value in common.items() if key in accepted})
     options = OPTIONS.get(method, {"score": method})
     return known["corl"](**options, random_state=0, max_time=max_time, diagnose=False, **common)
 
 
+def _marked_pattern(model: Any) -> BoolArray:
+    """What the marks of a constraint-based method allow, ``[i, j]`` for i -> j."""
+    place = {name: k for k, name in enumerate(model.graph_.names)}
+    pattern = np.zeros((len(place), len(place)), dtype=bool)
+    for first, second, mark in model.diagnostics_["marks"]:
+        if mark == "<->":
+            continue
+        pattern[place[first], place[second]] = True
+        pattern[place[second], place[first]] = not mark.endswith(">")
+    return pattern
+
+
+def _flop(values: FloatArray) -> BoolArray:
+    """CPDAG of FLOP."""
+    if find_spec("flopsearch") is None:
+        raise OptionError(
+            "the method 'flop' is the package flopsearch, which is not installed: pip install flopsearch."
+        )
+    found = import_module("flopsearch").flop(values, FLOP_PENALTY, restarts=FLOP_RESTARTS)
+    return np.asarray(found) > 0
+
+
 def _random_control(data: Any, known: RealSet) -> Measured:
     """Mean over random orders, each with its linear graph."""
-    random_order = known_methods()["random"]
+    random_order = every_method()["random"]
     drawn = [measure(random_order(random_state=k).fit(data).graph_, known) for k in range(N_RANDOM)]
     figures = {
         name: float(np.mean([getattr(one, name) for one in drawn]))
         for name in ("right", "known", "f1", "shd", "order_tpr")
     }
-    return Measured(**figures)
+    shares = [one.share if known.kind != "graph" else one.f1 for one in drawn]
+    told = [share for share in shares if not np.isnan(share)]  # a draw may have no edge between tiers
+    return Measured(**figures, spread=float(np.std(told)) if told else 0.0)
+
+
+def below_control(row: PanelRow, control: PanelRow, sets: Sequence[RealSet]) -> list[str]:
+    """Tables on which a method is below the control by more than the control's spread.
+
+    A pair is right or wrong: of those, only the share of all can be compared.
+    """
+    found = []
+    for one in sets:
+        if one.kind == "pair" or one.name not in row.sets or one.name not in control.sets:
+            continue
+        mine, chance = row.sets[one.name], control.sets[one.name]
+        gap = mine.f1 - chance.f1 if one.kind == "graph" else mine.share - chance.share
+        if gap < -chance.spread:
+            found.append(one.name)
+    return found
 
 
 def panel_table(rows: Sequence[PanelRow], sets: Sequence[RealSet]) -> TerminalTable:
-    """Methods down, what is known across: shares right by set with tiers, over all of them, of pairs; graph figures."""
+    """Methods down, what is known across: shares right by set with tiers, over all of them, of pairs; graph figures.
+
+    Where the random control is among the methods, its spread is shown, and "below" marks the sets on which another
+    method is below it by more than that.
+    """
     table = TerminalTable(title="Real data", title_justify="left")
     table.add_column("method")
     tiered = [one.name for one in sets if one.kind == "tiers"]
     headings = [*tiered, "tiers", "pairs", "F1", "SHD", "order TPR", "s"]
     for heading in headings:
         table.add_column(heading, justify="right")
+    control = next((row for row in rows if row.method == "random"), None)
     for row in rows:
+        below = [] if control is None else below_control(row, control, sets)
         cells = []
         for name in tiered:
             one = row.sets.get(name)
-            cells.append("–" if one is None else f"{one.right:.0f}/{one.known:.0f}")
+            text = "–" if one is None else f"{one.right:.3g}/{one.known:.3g}"
+            if one is not None and not np.isnan(one.spread):
+                text = f"{one.right:.0f}/{one.known:.0f} ± {one.spread:.2f}"
+            cells.append(f"{text} below" if name in below else text)
         shares = [row.share("tiers", sets), row.share("pair", sets), *map(row.mean, ("f1", "shd", "order_tpr"))]
         cells += ["–" if np.isnan(value) else f"{value:.2f}" for value in shares]
         table.add_row(row.method, *cells, f"{row.seconds:.0f}")
