@@ -42,11 +42,31 @@ def check_choice(option: str, value: object, known: Iterable[str]) -> None:
     choices = list(known)
     if isinstance(value, str) and value in choices:
         return
+    hint = did_you_mean(value, choices)
+    said = f"is unknown:{hint}" if hint else "is unknown."
+    raise OptionError(f"{option}={value!r} {said} Known: {', '.join(map(repr, choices))}.")
+
+
+def did_you_mean(value: object, known: Iterable[object]) -> str:
+    """The nearest spelling as a question, with a space before it; empty where none is near.
+
+    Examples
+    --------
+    >>> did_you_mean("Age", ["age", "income"]), did_you_mean("gaussian", ["nongaussian"])
+    (" did you mean 'age'?", '')
+    """
     spelled = str(value)
     opposites = {f"non{spelled}", f"non-{spelled}", spelled.removeprefix("non").lstrip("-")} - {spelled}
-    nearest = get_close_matches(spelled, [choice for choice in choices if choice not in opposites], n=1)
-    hint = f" did you mean {nearest[0]!r}?" if nearest else ""
-    raise OptionError(f"{option}={value!r} is unknown:{hint} Known: {', '.join(map(repr, choices))}.")
+    folded = {str(item).casefold(): item for item in known if str(item) not in opposites}
+    nearest = get_close_matches(spelled.casefold(), folded, n=1)
+    return f" did you mean {folded[nearest[0]]!r}?" if nearest else ""
+
+
+def unknown_column(option: str, name: object, columns: Iterable[object]) -> DataError:
+    """The error for a name that is none of the columns."""
+    known = list(columns)
+    hint = did_you_mean(name, known)
+    return DataError(f"{option} names {name!r}, which is no column;{hint} the columns are {listed(known, 20)}.")
 
 
 def is_number(value: object, *, whole: bool = False) -> TypeGuard[float]:

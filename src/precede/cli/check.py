@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table as TerminalTable
 
-from precede.cli.terminal import AsJson, Debug, SafeConsole, kindly, name_of
+from precede.cli.terminal import AsJson, Debug, SafeConsole, as_flags, kindly, name_of
 from precede.strict_json import to_json
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _show(found: Survey, command: str | None) -> None:
         console.print(rows)
     for item in found.findings:
         sign = {"leave out": "left out", "by hand": "stop", "none": "note"}[item.remedy]
-        console.print(f"• {sign}: {item.sentence}", highlight=False, markup=False)
+        console.print(f"• {sign}: {as_flags(item.sentence)}", highlight=False, markup=False)
     if not found.findings:
         console.print("• Nothing stands in the way.", highlight=False)
     if command is not None:

@@ -27,6 +27,7 @@ from precede.cli.terminal import (
     SafeConsole,
     Seed,
     Types,
+    as_flags,
     edge_records,
     kindly,
     log_to_terminal,
@@ -265,7 +266,7 @@ def _show(model: CausalEstimator, known: Diagnostics, summary: dict[str, Any] | 
     show_graph(console, model.graph_, known)
     lines = known.sentences if summary is None else sentences_of(summary)
     for line in [*lines, *_search_words(known)]:
-        console.print(f"• {line}", highlight=False, markup=False)
+        console.print(f"• {as_flags(line)}", highlight=False, markup=False)
     if files:
         console.print(
             f"[bold]Written[/bold]  {files[0].parent}: {', '.join(path.name for path in files)}", highlight=False

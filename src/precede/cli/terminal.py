@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import re
 import signal
 import threading
@@ -80,7 +81,7 @@ class SafeConsole(Console):
 
 class _SafeFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        return super().format(record).translate(INVISIBLE)
+        return as_flags(super().format(record)).translate(INVISIBLE)
 
 
 def name_of(name: object) -> str:
@@ -157,6 +158,8 @@ def as_flags(sentence: str) -> str:
     sentence = re.sub(r"\bmissing='(\w+)'", r"--missing \1", sentence)
     sentence = re.sub(r"\bna=\[('[^']*'|\"[^\"]*\")\]", r"--na \1", sentence)
     sentence = re.sub(r"\btypes=\{['\"]([^'\"]*)['\"]: '(\w+)'\}", r"--types '\1=\2'", sentence)
+    sentence = re.sub(r"\bleave_out names\b", "--leave-out names", sentence)
+    sentence = re.sub(r"(?<![\w-])(types|interventions|group) names\b", r"--\1 names", sentence)
     return sentence.replace("types={...}", "--types")
 
 
@@ -223,7 +226,7 @@ def show_graph(console: Console, graph: CausalGraph, known: Diagnostics | None =
         cells = [name_of(cause), name_of(effect), f"{weight:+.3f}" if linear else f"{abs(weight):.3f}"]
         reading = readings.get((index[cause], index[effect]))
         if reading is not None:
-            cells[2] = cells[2] if linear else f"{reading.strength:.3f}"
+            cells[2] = cells[2] if linear else "–" if math.isnan(reading.strength) else f"{reading.strength:.3f}"
             cells += [f"{reading.confidence:.2f}"] if sure and reading.confidence is not None else []
             cells += [_edge_words(reading)]
         table.add_row(*cells)

@@ -65,7 +65,7 @@ class Comparison:
         """
         if len(graphs) < 2:
             raise OptionError(
-                f"a comparison needs two graphs or more; there {'is' if graphs else 'are'} {len(graphs)}."
+                f"a comparison needs two graphs or more; there {'is' if graphs else 'are'} {len(graphs)}: name another."
             )
         labels = list(graphs)
         first = as_graph(graphs[labels[0]])

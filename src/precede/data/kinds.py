@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from precede.arrays import FloatArray, IntArray
-from precede.errors import DataError, OptionError, check_choice, listed
+from precede.errors import DataError, OptionError, check_choice, listed, unknown_column
 
 KindName = Literal["number", "count", "ordinal", "binary", "categorical"]
 Types = Mapping[Hashable, "str | Sequence[Hashable]"]
@@ -119,7 +119,7 @@ def kinds_of(
     position = {name: k for k, name in enumerate(names)}
     for name in types:
         if name not in position:
-            raise DataError(f"types names {name!r}, which is no column; the columns are {listed(names, 20)}.")
+            raise unknown_column("types", name, names)
     said = {position[name]: kind for name, kind in types.items()}
     return tuple(
         _as_told(values[:, k], name, said[k], stated.get(k)) if k in said else stated.get(k) or kind_of(values[:, k])

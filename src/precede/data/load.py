@@ -28,7 +28,7 @@ from precede.data.kinds import Types, kinds_of, remark_on
 from precede.data.missing import check_gaps, mean_filled, remarks_on_gaps
 from precede.data.read import Numbers, read_file
 from precede.data.table import Table, filled_table
-from precede.errors import DataError, OptionError, check_choice, listed
+from precede.errors import DataError, OptionError, check_choice, listed, unknown_column
 from precede.lazy import pandas as pd
 
 logger = logging.getLogger("precede")
@@ -145,8 +145,7 @@ def _split(source: Any, column: Any, option: str) -> tuple[Any, Any]:
     if type(source).__module__.partition(".")[0] in ("polars", "pyarrow"):
         source = _columnar_frame(source)
     if not isinstance(source, pd.DataFrame) or column not in source.columns:
-        columns = listed(getattr(source, "columns", ()), 20)
-        raise DataError(f"{option} names {column!r}, which is no column; the columns are {columns}.")
+        raise unknown_column(option, column, getattr(source, "columns", ()))
     return source.drop(columns=column), source[column].tolist()
 
 
@@ -283,7 +282,7 @@ def _kept(names: tuple[Hashable, ...], leave_out: Sequence[Hashable]) -> list[in
         found = {k for k, column in enumerate(names) if column == name}
         found = found or {k for k, column in enumerate(names) if fnmatchcase(str(column), str(name))}
         if not found:
-            raise DataError(f"leave_out names {name!r}, which is no column; the columns are {listed(names, 20)}.")
+            raise unknown_column("leave_out", name, names)
         out |= found
     return [k for k in range(len(names)) if k not in out]
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from precede.arrays import FloatArray
 from precede.data.checks import check_names
-from precede.errors import DataError, listed
+from precede.errors import DataError, did_you_mean, listed
 from precede.lazy import pandas as pd
 
 DELIMITERS = ",;\t|"
@@ -29,6 +29,7 @@ OTHER_FORMATS = {
     b"\x93NUMPY": "a NumPy file",
     b"%PDF": "a PDF",
 }
+TABLE_ENDINGS = (".csv", ".tsv", ".txt", ".xlsx", ".parquet", ".gz")
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 DOTS_BETWEEN_THOUSANDS = re.compile(r"[-+]?\d{1,3}(\.\d{3})+,\d+")
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
@@ -64,7 +65,7 @@ def read_file(path: Path, na: Collection[str]) -> tuple[pd.DataFrame | Numbers, 
                 head = unpacked.read(SAMPLE_BYTES)
             _check_expansion(path)
     except FileNotFoundError:
-        raise DataError(f"there is no file {str(path)!r}.") from None
+        raise DataError(f"there is no file {str(path)!r}{_files_like(path)}") from None
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise DataError(f"{str(path)!r} cannot be read: {_reason(error)}.") from None
     if head.startswith(PARQUET):
@@ -75,6 +76,19 @@ def read_file(path: Path, na: Collection[str]) -> tuple[pd.DataFrame | Numbers, 
         if head.startswith(magic):
             raise DataError(f"{path.name} is {kind}: save the table as CSV, Excel (.xlsx) or Parquet.")
     return _read_csv(_TextFile(path, packed, na), head)
+
+
+def _files_like(path: Path) -> str:
+    """What to type instead of a name that is not there: a file beside it, or where to look."""
+    folder = path.parent
+    try:
+        names = sorted(other.name for other in folder.iterdir() if other.is_file())
+    except OSError:
+        return f": there is no folder {str(folder)!r} either."
+    hint = did_you_mean(path.name, names)
+    tables = [name for name in names if name.lower().endswith(TABLE_ENDINGS)]
+    beside = f"; the tables there are {listed(tables)}." if tables else f", nor any table in {str(folder.resolve())!r}."
+    return f":{hint}" if hint else beside
 
 
 def _read_excel(path: Path) -> tuple[pd.DataFrame, list[str]]:

@@ -23,9 +23,7 @@ def edge_directions(learned: Learned) -> dict[tuple[int, int], Direction]:
     only by a score that identifies more than the class, between columns that are what it takes them for.
     """
     pattern = class_of(learned.edges, learned.table.targets)
-    fixed = np.zeros_like(learned.edges)
-    if learned.constraints is not None:
-        fixed = learned.constraints.before | learned.constraints.required
+    fixed = _known_directions(learned)
     stepped = stepped_columns(learned)
     result: dict[tuple[int, int], Direction] = {}
     for i, j in np.argwhere(learned.edges):
@@ -38,11 +36,20 @@ def edge_directions(learned: Learned) -> dict[tuple[int, int], Direction]:
     return result
 
 
+def _known_directions(learned: Learned) -> BoolArray:
+    """Edges that background knowledge directs, (n_variables, n_variables)."""
+    if learned.constraints is None:
+        return np.zeros_like(learned.edges)
+    known = learned.constraints
+    return np.asarray(known.before | known.required | ~known.allowed.T)  # transposed: where the other way is forbidden
+
+
 def check_identifiability(learned: Learned) -> Check:
     """Which edges could be turned round without changing what the data say."""
     name = "identifiability"
     pattern = class_of(learned.edges, learned.table.targets)
-    loose = [(int(i), int(j)) for i, j in np.argwhere(learned.edges & (pattern.T == 1))]  # transposed: either way
+    loose_edges = learned.edges & (pattern.T == 1) & ~_known_directions(learned)  # transposed: either way
+    loose = [(int(i), int(j)) for i, j in np.argwhere(loose_edges)]
     details = {"undirected": learned.edge_names(loose)}
     n = learned.n_edges
     level: Level
@@ -50,7 +57,8 @@ def check_identifiability(learned: Learned) -> Check:
         return Check(name, 0.0, "No edges, so no directions to tell (0 undirected).", "fine", details)
     if learned.identifies == "cpdag":
         if not loose:
-            sentence = f"The directions of all {n} edges follow from conditional independences alone (0 undirected)."
+            alone = "alone" if learned.constraints is None else "and what was known beforehand"
+            sentence = f"The directions of all {n} edges follow from conditional independences {alone} (0 undirected)."
             return Check(name, 0.0, sentence, "fine", details)
         sentence = (
             f"{counted(len(loose), 'edge')} of {n} ({some(details['undirected'])}) could point either way: under this "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray
-from precede.errors import GraphError, listed
+from precede.errors import GraphError, did_you_mean, listed
 from precede.graph import adjustment as adjusting
 from precede.graph.dags import ancestors
 
@@ -33,7 +33,9 @@ class Answers:
             as_text = [k for k, known in enumerate(self.names) if str(known) == str(name)]
             if len(as_text) == 1:  # "3" from a command line for the column 3
                 return as_text[0]
-            raise GraphError(f"the graph has no variable {name!r}; it has {listed(self.names, 20)}.") from None
+            raise GraphError(
+                f"the graph has no variable {name!r};{did_you_mean(name, self.names)} it has {listed(self.names, 20)}."
+            ) from None
 
     def parents(self, name: Hashable) -> tuple[Hashable, ...]:
         """Direct causes of a variable.

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from precede.arrays import BoolArray, IntArray
-from precede.errors import KnowledgeError, listed
+from precede.errors import KnowledgeError, did_you_mean, listed
 from precede.graph.dags import ancestors, find_cycle
 from precede.knowledge.constraints import Constraints
 from precede.knowledge.formats import PathReading, fields_from_causallearn, fields_from_lingam
@@ -202,7 +202,8 @@ class _Finder:
                 return found
             raise KnowledgeError(f"the pattern {name!r} matches no column; the columns are {listed(self.names, 20)}.")
         raise KnowledgeError(
-            f"the knowledge names {name!r}, which the data does not have; its columns are {listed(self.names, 20)}."
+            f"the knowledge names {name!r}, which the data does not have;{did_you_mean(name, self.names)} its columns "
+            f"are {listed(self.names, 20)}."
         )
 
 

@@ -64,7 +64,7 @@ def rebuild_report(folder: Path) -> Path:
         summary = json.loads(source.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         raise OptionError(
-            f"{str(folder)!r} has no {SUMMARY_FILE}: 'precede discover --out' writes it with the results."
+            f"{str(folder)!r} has no {SUMMARY_FILE}: 'precede discover data.csv --out {folder.name}' writes one."
         ) from None
     except (ValueError, RecursionError) as error:
         raise OptionError(f"{str(source)!r} is not valid JSON: {error}.") from None
