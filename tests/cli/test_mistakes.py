@@ -1,0 +1,101 @@
+"""A wrong command says what to type next."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from precede.cli import app
+from precede.cli.terminal import as_flags
+from precede.data.load import load_table
+from precede.diagnostics import Learned
+from precede.diagnostics.directions import check_identifiability
+from precede.knowledge import Knowledge
+
+runner = CliRunner()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with patients.csv in it."""
+    rng = np.random.default_rng(0)
+    age = rng.normal(size=80)
+    frame = pd.DataFrame({"age": age, "dose": age + rng.normal(size=80), "site": rng.choice(["north", "south"], 80)})
+    frame.to_csv(tmp_path / "patients.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("check pateints.csv", "there is no file 'pateints.csv': did you mean 'patients.csv'?"),
+        ("discover table.csv", "there is no file 'table.csv'; the tables there are 'patients.csv'."),
+        ("discover nowhere/table.csv", "there is no folder 'nowhere' either"),
+        ("discover patients.csv --root Age", "which the data does not have; did you mean 'age'?"),
+        ("discover patients.csv --leave-out sit", "--leave-out names 'sit', which is no column; did you mean 'site'?"),
+        ("discover patients.csv --types stie=binary", "--types names 'stie', which is no column; did you mean 'site'?"),
+        ("discover patients.csv --score gaussian", "score='gaussian' is unknown. Known: "),
+        ("discover patients.csv --score linaer", "did you mean 'linear'?"),
+        ("discover patients.csv --tier age,dose", "write tiers from early to late, as 'a,b<c'"),
+        ("report results", "'precede discover data.csv --out results' writes one"),
+        ("effect results age dose", "'precede discover data.csv --out results' makes one"),
+    ],
+)  # fmt: skip
+def test_a_mistake_names_the_way_out(folder: Path, command: str, said: str) -> None:
+    done = runner.invoke(app, command.split())
+    assert done.exit_code == 2
+    assert said in done.output
+
+
+def test_a_misspelled_variable_of_a_result(folder: Path) -> None:
+    done = runner.invoke(
+        app, ["discover", "patients.csv", "--method", "sort-regress", "--leave-out", "site", "--out", "r", "-q"]
+    )
+    assert done.exit_code == 0, done.output
+    done = runner.invoke(app, ["effect", "r", "Age", "dose"])
+    assert done.exit_code == 2
+    assert "the graph has no variable 'Age'; did you mean 'age'?" in done.output
+    done = runner.invoke(app, ["compare", "r"])
+    assert "there is 1: name another" in done.output
+
+
+def test_sentences_of_the_library_name_flags() -> None:
+    assert (
+        as_flags("the others are numbers. types={...} changes a kind.")
+        == "the others are numbers. --types changes a kind."
+    )
+    assert as_flags("subtypes names 'a', group names 'g'") == "subtypes names 'a', --group names 'g'"
+
+
+def test_directions_that_knowledge_settles_are_not_called_open() -> None:
+    chain = np.eye(3, k=1, dtype=bool)
+    table = load_table(np.random.default_rng(0).normal(size=(300, 3)).cumsum(axis=1))
+    open_ones = check_identifiability(Learned(table, chain, np.arange(3), score="sparse-linear", identifies="cpdag"))
+    assert open_ones.value == 2
+    known = Knowledge(roots=[0]).over(table.names)
+    settled = check_identifiability(
+        Learned(table, chain, np.arange(3), score="sparse-linear", identifies="cpdag", constraints=known)
+    )
+    assert settled.value == 1
+    tiers = Knowledge(tiers=[[0], [1], [2]]).over(table.names)
+    whole = check_identifiability(
+        Learned(table, chain, np.arange(3), score="sparse-linear", identifies="cpdag", constraints=tiers)
+    )
+    assert (whole.value, whole.level) == (0, "fine")
+    assert "what was known beforehand" in whole.sentence
+
+
+def test_a_strength_that_no_number_tells_is_a_dash(folder: Path) -> None:
+    rng = np.random.default_rng(1)
+    group = rng.choice(["a", "b", "c"], 300)
+    effect = rng.normal(size=300) + 3.0 * (group == "b")
+    pd.DataFrame({"group": group, "effect": effect}).to_csv(folder / "levels.csv", index=False)
+    options = ["--root", "group", "--set", "n_iterations=0", "--no-stability", "-q"]
+    done = runner.invoke(app, ["discover", "levels.csv", *options])
+    assert done.exit_code == 0, done.output
+    assert "1 edge" in done.output
+    assert "nan" not in done.output
+    assert "–" in done.output
