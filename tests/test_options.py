@@ -60,6 +60,7 @@ def allowed(method: str, option: str, folder: Path) -> list[Any]:
     special = {
         "device": ["cpu"], "checkpoint": [str(folder / "run.safetensors")], "tensorboard": [],
         "pretrained": ["default", "auto", None], "knowledge": [pc.Knowledge(forbidden=[("a", "b")])],
+        "initial_order": [["c", "a", "b"], None],
         "random_state": [0, np.int64(3), np.random.default_rng(0)], "details": [Details(critic="initial-state")],
     }  # fmt: skip
     hint = declared(pc.methods()[method])[option]

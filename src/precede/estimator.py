@@ -28,6 +28,7 @@ from precede.graph.equivalence import class_of
 from precede.knowledge import constraints_over
 from precede.lazy import pandas as pd
 from precede.options import check_options
+from precede.runtime.progress import tell
 from precede.runtime.randomness import RandomState
 from precede.scores.assumptions import Assumptions
 
@@ -262,6 +263,7 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
         self.n_features_in_ = len(table.names)
         if table.labelled:
             self.feature_names_in_ = np.array(table.names, dtype=object)
+        tell(self.graph_)
         self.diagnostics_ = diagnosed(self._learned(table, findings), self.diagnose)  # last: the rest is safe by then
 
     def _learned(self, table: Table, findings: Findings) -> Learned:

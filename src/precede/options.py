@@ -158,7 +158,7 @@ def _accepts(kind: Any, value: object) -> bool:
         return isinstance(value, (bool, np.bool_))
     if plain in (int, float):
         return is_number(value, whole=plain is int) and range_.holds(value)
-    return isinstance(value, plain)
+    return isinstance(value, get_origin(plain) or plain)
 
 
 def _in_words(kind: Any) -> str:
@@ -173,6 +173,8 @@ def _in_words(kind: Any) -> str:
         return "text"
     if plain is NoneType:
         return "None"
+    if get_origin(plain) in (list, tuple):
+        return f"a {get_origin(plain).__name__}"
     return f"a precede.{plain.__name__}" if plain.__name__ == "Knowledge" else f"an object of type {plain.__name__}"
 
 

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from reprlib import repr as shortened
 from typing import Literal
 
+import numpy as np
+
+from precede.arrays import IntArray
+from precede.data.load import Table
+from precede.errors import OptionError, listed
 from precede.pruning.order_to_graph import PruningName
 from precede.runtime.device import DeviceName
 from precede.scores.build import ScoreName
@@ -94,3 +101,15 @@ class Plan:
         """Whether the pretrained policy's probabilities are looked at."""
         name = self.score.score
         return self.pruning.name == "policy" or (isinstance(name, str) and name in ("auto", "policy"))
+
+
+def order_in(table: Table, order: Sequence[Hashable] | None) -> IntArray | None:
+    """An order of names as positions of a table's columns."""
+    if order is None:
+        return None
+    position = {name: k for k, name in enumerate(table.names)}
+    odd = set(order) ^ set(position)
+    if odd or len(order) != len(position):
+        why = f"that fails for {listed(sorted(odd, key=str))}" if odd else "it repeats one"
+        raise OptionError(f"initial_order={shortened(order)} cannot be used: it must list each column once, and {why}.")
+    return np.array([position[name] for name in order], dtype=np.int64)

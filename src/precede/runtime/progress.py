@@ -5,6 +5,9 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from types import TracebackType
 
 from rich.console import Console
@@ -13,6 +16,55 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 logger = logging.getLogger("precede")
 
 SECONDS_BETWEEN_LOG_LINES = 60.0
+
+
+@dataclass(frozen=True)
+class Step:
+    """How far some work has come.
+
+    Parameters
+    ----------
+    label : str
+        What is being done.
+    done : int
+    total : int or None
+    figures : dict
+        What people watch: best score, loss.
+    """
+
+    label: str
+    done: int
+    total: int | None
+    figures: dict[str, float | str]
+
+
+_listeners: list[Callable[[object], None]] = []
+
+
+@contextmanager
+def heard_by(listener: Callable[[object], None]) -> Iterator[None]:
+    """Let a function hear all news of the fits inside: every :class:`Step`, and the graph as soon as there is one.
+
+    Examples
+    --------
+    >>> from precede import baselines, simulate
+    >>> heard = []
+    >>> with heard_by(heard.append):
+    ...     found = baselines.EqVar().fit(simulate(n_variables=3, degree=1, random_state=0).data)
+    >>> heard[-1] is found.graph_
+    True
+    """
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
+
+
+def tell(news: object) -> None:
+    """Tell every listener something."""
+    for listener in _listeners:
+        listener(news)
 
 
 class ProgressBar:
@@ -50,6 +102,7 @@ class ProgressBar:
 
     def update(self, step: int, **figures: float | str) -> None:
         """Say that ``step`` steps are done, with the figures that people watch (best score, loss)."""
+        tell(Step(self.label, step, self.total, figures))
         if not self.verbose:
             return
         if self._bar is not None:

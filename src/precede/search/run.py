@@ -54,11 +54,14 @@ class SearchSettings:
     n_restarts : int or None
         Of the first polish; None takes 20 to 100 for a score that identifies only the CPDAG, 0 for the others.
     training : TrainingSettings
+    initial_order : (n_variables,) int array, optional
+        A start beside the greedy order and the policy's.
     """
 
     polish: bool
     n_restarts: int | None
     training: TrainingSettings
+    initial_order: IntArray | None = None
 
 
 @dataclass(frozen=True)
@@ -171,6 +174,7 @@ class OrderSearch:
         """Search, with observers of the training, and a checkpoint to save it to and go on from."""
         settings = self.settings
         self._phase(self._greedy)
+        self._phase(self._given)
         self.trainer = Trainer(self.score, self._values, settings.training, self.constraints, self.rng, self.pretrained)
         if self.pretrained is not None:
             self._first_look()
@@ -208,6 +212,11 @@ class OrderSearch:
         part = self.deadline.part(share=GREEDY_SHARE)
         order = greedy_order(self.score, self.constraints, part)
         self._start("cut greedy" if part.passed() else "greedy", order, self.score.score_of(order))
+
+    def _given(self) -> None:
+        if self.settings.initial_order is not None:
+            order = self.constraints.nearest_order(self.settings.initial_order)
+            self._start("given", order, self.score.score_of(order))
 
     def _first_look(self) -> None:
         """The order that the pretrained policy finds most likely."""
