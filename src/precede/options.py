@@ -6,6 +6,7 @@ choices (``Literal``), and whether ``None`` is allowed. A wrong value is refused
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -126,6 +127,9 @@ def from_text(name: str, text: str, hint: Any) -> object:
         if plain in (int, float):
             value = _number(text)
             break
+        if get_origin(plain) in (list, tuple) and text[:1] in ("[", "("):
+            value = _written_list(text)
+            break
     check_value(name, value, hint)
     return value
 
@@ -148,6 +152,14 @@ def _number(text: str) -> object:
         except ValueError:
             continue
     return text
+
+
+def _written_list(text: str) -> object:
+    """A list or tuple of plain values as Python writes it, else the text."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
 
 
 def _accepts(kind: Any, value: object) -> bool:
