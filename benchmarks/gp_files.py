@@ -16,7 +16,7 @@ import torch
 
 from precede.metrics.order import share_in_order
 from precede.metrics.structure import shd
-from precede.scores.sparse_gp import sparse_gp_score
+from precede.scores.sparse_gp import SparseGPSettings, sparse_gp_score
 from precede.search.polish import polish
 
 KERNEL_WARM_UP = 50
@@ -53,9 +53,7 @@ def run(path: Path, options: argparse.Namespace) -> tuple[float, float, float, f
     start = time.perf_counter()
     score = sparse_gp_score(
         values,
-        max_parents=options.max_parents,
-        table_size=options.table_size,
-        penalty=options.penalty,
+        SparseGPSettings(max_parents=options.max_parents, table_size=options.table_size, penalty=options.penalty),
         device=options.device,
     )
     tabled = time.perf_counter()

@@ -17,7 +17,7 @@ import torch
 from precede.data.simulate import simulate
 from precede.metrics.order import share_in_order
 from precede.metrics.structure import shd
-from precede.scores.sparse_gp import sparse_gp_score
+from precede.scores.sparse_gp import SparseGPSettings, sparse_gp_score
 from precede.search.polish import polish
 
 SETTINGS = {"10-1": (10, 1), "30-1": (30, 1), "20-4": (20, 4)}
@@ -38,7 +38,7 @@ def main() -> None:
     parser.add_argument("--restarts", type=int, default=3)
     parser.add_argument("--penalties", type=float, nargs="*", default=[0.0, 1.0])
     parser.add_argument("--noise", default="unequal", choices=("unequal", "equal"))
-    parser.add_argument("--max-candidates", type=int)
+    parser.add_argument("--max-candidates", type=int, default=16)
     parser.add_argument("--table-size", type=int)
     parser.add_argument("--device", default="cpu")
     options = parser.parse_args()
@@ -67,10 +67,8 @@ def run(
     start = time.perf_counter()
     score = sparse_gp_score(
         data.data.to_numpy(),
-        penalty=penalty,
+        SparseGPSettings(table_size=options.table_size, max_candidates=options.max_candidates, penalty=penalty),
         noise=options.noise,
-        max_candidates=options.max_candidates,
-        table_size=options.table_size,
         device=options.device,
     )
     best = polish(score, np.arange(size), n_restarts=options.restarts, rng=np.random.default_rng(seed))

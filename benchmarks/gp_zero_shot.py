@@ -18,7 +18,7 @@ from precede.data.simulate import simulate
 from precede.metrics.order import share_in_order
 from precede.metrics.structure import shd
 from precede.policy.pretrained import load_pretrained
-from precede.scores.sparse_gp import sparse_gp_score
+from precede.scores.sparse_gp import SparseGPSettings, sparse_gp_score
 
 
 def main() -> None:
@@ -42,7 +42,7 @@ def main() -> None:
         rng = np.random.default_rng(seed)
         inputs = policy.architecture.inputs(values, rng, torch.device("cpu"), scales=True).draw(1)
         order = policy.actor.most_likely_order(inputs).numpy()
-        score = sparse_gp_score(values, penalty=options.penalty, device=options.device)
+        score = sparse_gp_score(values, SparseGPSettings(penalty=options.penalty), device=options.device)
         found = shd(score.graph(order).astype(int), truth.astype(int))
         seconds = time.perf_counter() - start
         given_truth = shd(score.graph(made.graph.positions).astype(int), truth.astype(int))

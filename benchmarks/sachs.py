@@ -17,7 +17,7 @@ import torch
 from precede.data.datasets import load_sachs
 from precede.metrics.order import share_in_order
 from precede.metrics.structure import evaluate, shd
-from precede.scores.sparse_gp import sparse_gp_score
+from precede.scores.sparse_gp import SparseGPSettings, sparse_gp_score
 from precede.search.polish import polish
 
 PAPER_SHD = 11
@@ -38,10 +38,8 @@ def main() -> None:
     start = time.perf_counter()
     score = sparse_gp_score(
         data.data.to_numpy(),
+        SparseGPSettings(max_parents=options.max_parents, table_size=options.max_parents, penalty=options.penalty),
         kernel=options.kernel,
-        max_parents=options.max_parents,
-        table_size=options.max_parents,
-        penalty=options.penalty,
         device=options.device,
     )
     tabled = time.perf_counter()

@@ -20,7 +20,7 @@ from precede.cli import app
 from precede.errors import OptionError, PrecedeError
 from precede.experiments.ledger import Ledger, read_lines
 from precede.files import append_line, cut_torn_line, only_user
-from precede.runtime.workers import as_finished
+from precede.runtime.workers import Workers, as_finished
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 DATA = pc.simulate(n_variables=5, degree=1, n_samples=200, random_state=0).data
@@ -161,7 +161,7 @@ def _dies() -> None:
 
 def test_a_killed_worker_is_a_sentence() -> None:
     with pytest.raises(PrecedeError, match="a worker process died"):
-        list(as_finished(_dies, [()] * 2, jobs=2, cluster=None))
+        list(as_finished(_dies, [()] * 2, Workers(jobs=2)))
 
 
 def test_reproduce_says_which_cells_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,6 +30,7 @@ from precede.lazy import pandas as pd
 from precede.options import check_options
 from precede.runtime.progress import tell
 from precede.runtime.randomness import RandomState
+from precede.runtime.workers import Workers
 from precede.scores.assumptions import Assumptions
 
 
@@ -234,11 +235,10 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
             self,
             X,
             n_resamples=n_resamples,
-            n_jobs=n_jobs,
+            workers=Workers(n_jobs, cluster),
             block=block,
             random_state=random_state,
             checkpoint=checkpoint,
-            cluster=cluster,
             verbose=verbose,
         )
 

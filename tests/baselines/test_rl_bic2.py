@@ -12,8 +12,8 @@ from scipy.linalg import expm
 
 from precede.baselines import graph_reward
 from precede.baselines.graph_policy import GraphPolicy
-from precede.baselines.graph_reward import GPGraphBIC, GraphBIC, GraphReward, on_cycles
-from precede.baselines.rl_bic2 import RLBIC2, regression_weights
+from precede.baselines.graph_reward import GPGraphBIC, GraphBIC, GraphReward, on_cycles, weights_on_parents
+from precede.baselines.rl_bic2 import RLBIC2
 from precede.data.simulate import simulate
 from precede.errors import OptionError
 from precede.graph.dags import full_dag, is_acyclic
@@ -134,7 +134,7 @@ def test_weights_tighten_as_in_the_paper(dataset):
 def test_regression_weights_by_hand(dataset):
     values = dataset.data.to_numpy()
     graph = dataset.graph.edges
-    weights = regression_weights(values, graph)
+    weights = weights_on_parents(values, graph)
     centred = values - values.mean(axis=0)
     for j in range(5):
         expected = np.linalg.lstsq(centred[:, graph[:, j]], centred[:, j], rcond=None)[0]

@@ -82,7 +82,9 @@ def test_prunings(dataset) -> None:
 
     def edges(pruning: str, threshold: float = 0.3):
         order = dataset.graph.positions
-        return findings_from_order(table, order, pruning, threshold, nothing, Deadline(None), verbose=False)
+        return findings_from_order(
+            table, order, pruning, threshold, nothing, Deadline(None), verbose=False, diagnostics={}
+        )
 
     assert edges("none").adjacency.sum() == 28
     np.testing.assert_array_equal(edges("threshold").adjacency, dataset.graph.edges)

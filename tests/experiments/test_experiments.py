@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from precede.cli import app
 from precede.errors import OptionError, PrecedeError
 from precede.experiments import runner
-from precede.experiments.cells import Cell, Data, Experiment, Method
+from precede.experiments.cells import Cell, Data, Experiment, Method, Selection
 from precede.experiments.designs import CORL_2, EXPERIMENTS, default_corl, plain
 from precede.experiments.ledger import CELLS, RUNS, TIMES, Ledger, read_lines
 from precede.experiments.overview import compared
@@ -28,6 +28,7 @@ from precede.experiments.reproduce import parse_seeds, reproduce, reproduce_all
 from precede.experiments.runner import run_cell
 from precede.experiments.verdicts import summarize, verdict_on
 from precede.options import check_options
+from precede.runtime.workers import Workers
 
 SMALL = Data("er1", "er", 5, 1, n_samples=200)
 TINY = Experiment(
@@ -184,8 +185,8 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
 
 def test_merge_takes_over_results(tmp_path: Path) -> None:
     reproduce(TINY, out=tmp_path / "all", verbose=False)
-    reproduce(TINY, seeds=[0], out=tmp_path / "here", verbose=False)
-    reproduce(TINY, seeds=[1], out=tmp_path / "there", verbose=False)
+    reproduce(TINY, Selection(seeds=[0]), out=tmp_path / "here", verbose=False)
+    reproduce(TINY, Selection(seeds=[1]), out=tmp_path / "there", verbose=False)
     for _ in range(2):  # the second time changes nothing
         done = reproduce(TINY, out=tmp_path / "here", merge=[tmp_path / "there" / "tiny"], render=True, verbose=False)
         assert done.n_run == 0
@@ -230,11 +231,11 @@ def test_a_copy_of_a_commit_can_be_told(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_nothing_is_repeated(tmp_path: Path) -> None:
-    assert reproduce(TINY, seeds=[0], out=tmp_path, verbose=False).n_run == 4
+    assert reproduce(TINY, Selection(seeds=[0]), out=tmp_path, verbose=False).n_run == 4
     assert reproduce(TINY, out=tmp_path, verbose=False).n_run == 4
     assert reproduce(TINY, out=tmp_path, verbose=False).n_run == 0
     assert len(read_lines(tmp_path / "tiny" / CELLS)) == 8
-    assert reproduce(TINY, seeds=[0], data=["er1"], max_time=5.0, out=tmp_path, verbose=False).n_run == 2
+    assert reproduce(TINY, Selection(seeds=[0], data=["er1"], max_time=5.0), out=tmp_path, verbose=False).n_run == 2
     assert len(read_lines(tmp_path / "tiny" / CELLS)) == 8
 
 
@@ -244,16 +245,16 @@ def test_failed_cells_are_kept_and_retried_on_demand(tmp_path: Path) -> None:
     assert {entry.ours() for entry in done.entries} == {"failed"}
     assert "er1/corl/1 failed: reward='dens'" in (tmp_path / "tiny" / "table.md").read_text()
     assert reproduce(broken, out=tmp_path, verbose=False).n_run == 0
-    assert reproduce(broken, out=tmp_path, retry_failed=True, verbose=False).n_run == 2
+    assert reproduce(broken, Selection(retry_failed=True), out=tmp_path, verbose=False).n_run == 2
 
 
 def test_two_processes_give_the_same_file(tmp_path: Path) -> None:
     learning = replace(TINY, methods=(*TINY.methods, replace(CORL_2, options=LINEAR_LIMITS)))
     reproduce(learning, out=tmp_path / "one", verbose=False)
-    reproduce(learning, out=tmp_path / "two", jobs=2, verbose=False)
+    reproduce(learning, out=tmp_path / "two", verbose=False, workers=Workers(jobs=2))
     assert text_of(tmp_path / "one" / "tiny") == text_of(tmp_path / "two" / "tiny")
     with pytest.raises(OptionError, match="jobs=0"):
-        reproduce(TINY, out=tmp_path, jobs=0, verbose=False)
+        reproduce(TINY, out=tmp_path, verbose=False, workers=Workers(jobs=0))
 
 
 SCRIPT = """
@@ -331,7 +332,8 @@ def test_tables_say_what_was_not_run_and_where_it_comes_from(tmp_path: Path) -> 
         EXPERIMENTS["table1-30"],
         data=tuple(replace(data, n_variables=6, degree=1, n_samples=200) for data in EXPERIMENTS["table1-30"].data),
     )
-    done = reproduce(small, methods=["random", "eqvar"], data=["er2"], seeds=[0, 1, 2], out=tmp_path, verbose=False)
+    chosen = Selection(seeds=[0, 1, 2], methods=["random", "eqvar"], data=["er2"])
+    done = reproduce(small, chosen, out=tmp_path, verbose=False)
     page = (tmp_path / "table1-30" / "table.md").read_text()
     er2 = page.split("## er5")[0]
     assert "| notears | not run | 0.95 (0.03) | not run | 14.2 (9.4) | 0/5 |  |" in er2
@@ -414,7 +416,7 @@ def test_one_small_cell_of_every_experiment(tmp_path: Path) -> None:
 
 
 def test_all_tables_of_what_is_there_and_the_overview(tmp_path: Path) -> None:
-    reproduce("table1-30", methods=["random"], data=["er2"], seeds=[0, 1, 2], out=tmp_path, verbose=False)
+    reproduce("table1-30", Selection(seeds=[0, 1, 2], methods=["random"], data=["er2"]), out=tmp_path, verbose=False)
     done = list(reproduce_all(render=True, out=tmp_path, verbose=False))
     assert len(done) == 1
     assert (tmp_path / "overview.png").exists()
@@ -431,3 +433,10 @@ def test_no_verdict_on_less_than_three_data_sets() -> None:
         entries = summarize(EXPERIMENTS["table1-30"], [cell(seed) for seed in range(n)], {})
         entry = next(e for e in entries if (e.data, e.method, e.metric) == ("er2", "random", "shd"))
         assert entry.verdict == verdict
+
+
+def test_all_experiments_take_no_choice_of_rows():
+    for choice in (["--methods", "eqvar"], ["--data", "er2"]):
+        result = CliRunner().invoke(app, ["reproduce", "all", "--quick", *choice])
+        assert result.exit_code == 2
+        assert "name one experiment" in result.output

@@ -17,6 +17,7 @@ from precede.experiments.cells import Data, Experiment
 from precede.experiments.designs import CORL_2, plain
 from precede.experiments.ledger import CELLS
 from precede.experiments.reproduce import reproduce
+from precede.runtime.workers import Workers
 
 LEARNING = replace(CORL_2, options={"n_iterations": 40, "batch_size": 8})
 TINY = Experiment(
@@ -45,7 +46,8 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
 
         killer = threading.Thread(target=kill_one, daemon=True)
         killer.start()
-        done = reproduce(TINY, out=tmp_path / "cluster", cluster=cluster.scheduler_address, verbose=False)
+        workers = Workers(cluster=cluster.scheduler_address)
+        done = reproduce(TINY, out=tmp_path / "cluster", verbose=False, workers=workers)
         killer.join(timeout=10)
     assert killed
     assert done.n_run == 12
@@ -59,7 +61,7 @@ def test_workers_of_several_threads_give_the_same(tmp_path: Path) -> None:
     """Seeds were global, so that threads of one worker took each other's numbers."""
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=True, dashboard_address=None) as cluster:
-        reproduce(TINY, out=tmp_path / "cluster", cluster=cluster.scheduler_address, verbose=False)
+        reproduce(TINY, out=tmp_path / "cluster", verbose=False, workers=Workers(cluster=cluster.scheduler_address))
     reproduce(TINY, out=tmp_path / "here", verbose=False)
     cells = [(tmp_path / where / "tiny" / CELLS).read_bytes() for where in ("cluster", "here")]
     assert cells[0] == cells[1]
@@ -71,7 +73,7 @@ def test_no_scheduler_at_the_address(tmp_path: Path, monkeypatch: pytest.MonkeyP
     pytest.importorskip("distributed")
     monkeypatch.setattr("precede.runtime.workers.SECONDS", 1)
     with pytest.raises(OptionError, match="does not answer"):
-        reproduce(TINY, out=tmp_path, cluster="tcp://127.0.0.1:1", verbose=False)
+        reproduce(TINY, out=tmp_path, verbose=False, workers=Workers(cluster="tcp://127.0.0.1:1"))
 
 
 @pytest.mark.cluster
@@ -83,10 +85,10 @@ def test_a_cluster_without_workers_says_so(tmp_path: Path, monkeypatch: pytest.M
         distributed.LocalCluster(n_workers=0, dashboard_address=None) as cluster,
         pytest.raises(OptionError, match="has no workers"),
     ):
-        reproduce(TINY, out=tmp_path, cluster=cluster.scheduler_address, verbose=False)
+        reproduce(TINY, out=tmp_path, verbose=False, workers=Workers(cluster=cluster.scheduler_address))
 
 
 def test_without_dask_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(OptionError, match=r"precede\[cluster\]"):
-        reproduce(TINY, out=tmp_path, cluster="tcp://127.0.0.1:8786", verbose=False)
+        reproduce(TINY, out=tmp_path, verbose=False, workers=Workers(cluster="tcp://127.0.0.1:8786"))

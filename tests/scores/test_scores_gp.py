@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from precede.errors import DataError, OptionError
-from precede.scores.gp import GPScore
+from precede.scores.gp import GPScore, MedianKernel
 from precede.scores.protocol import OrderScore
 
 RNG = np.random.default_rng(3)
@@ -45,7 +45,7 @@ def plain_residual_variance(values, target, predecessors, noise=1.0, bandwidth=1
 )
 def test_residual_variances_are_those_of_plain_numpy(n_samples, options):
     values = nonlinear(n_samples)
-    score = GPScore(values, **options)
+    score = GPScore(values, kernel=MedianKernel(**options))
     renamed = {"noise" if key == "kernel_noise" else key: value for key, value in options.items()}
     members = np.random.default_rng(1).random((6, 5)) < 0.5
     members[0] = False
@@ -120,7 +120,7 @@ def test_cache_counts_and_max_sets():
 def test_median_samples_takes_evenly_spaced_rows():
     values = nonlinear(50, 3)
     members = np.array([[True, True, False]])
-    few = GPScore(values, median_samples=25).residual_variances(members)[0, 2]
+    few = GPScore(values, kernel=MedianKernel(median_samples=25)).residual_variances(members)[0, 2]
     z = (values - values.mean(axis=0)) / values.std(axis=0)
     squared = ((z[:, None, :2] - z[None, :, :2]) ** 2).sum(axis=2)
     pairs = np.sort(squared[::2, ::2][np.tril_indices(25, -1)])
@@ -165,7 +165,7 @@ def test_near_duplicates_and_ties_do_not_break_the_kernels():
     near = np.column_stack([values, values[:, 0] * (1 + 1e-12), RNG.integers(0, 2, size=60)])
     orders = torch.from_numpy(np.array([RNG.permutation(7) for _ in range(5)]))
     for kernel_noise in (1.0, 1e-12):
-        assert torch.isfinite(GPScore(near, kernel_noise=kernel_noise).terms(orders)).all()
+        assert torch.isfinite(GPScore(near, kernel=MedianKernel(kernel_noise=kernel_noise)).terms(orders)).all()
     rare = np.zeros((60, 2))
     rare[:5, 0], rare[:, 1] = 1, RNG.normal(size=60)  # the median distance of the first column is 0
     assert torch.isfinite(GPScore(rare).terms(torch.tensor([[0, 1]]))).all()
@@ -175,9 +175,6 @@ def test_near_duplicates_and_ties_do_not_break_the_kernels():
     ("option", "value"),
     [
         ("noise", "both"),
-        ("kernel_noise", 0),
-        ("bandwidth", -1),
-        ("median_samples", 0.5),
         ("precision", "half"),
         ("memory_limit", 0),
         ("max_sets", 0),
@@ -186,6 +183,12 @@ def test_near_duplicates_and_ties_do_not_break_the_kernels():
 def test_bad_options_are_named(option, value):
     with pytest.raises(OptionError, match=option):
         GPScore(nonlinear(), **{option: value})
+
+
+@pytest.mark.parametrize(("option", "value"), [("kernel_noise", 0), ("bandwidth", -1), ("median_samples", 0.5)])
+def test_bad_kernels_are_named(option, value):
+    with pytest.raises(OptionError, match=option):
+        MedianKernel(**{option: value})
 
 
 def test_input_is_left_alone():

@@ -18,15 +18,20 @@ from precede.knowledge import Constraints, Knowledge
 from precede.runtime import progress
 from precede.runtime.deadline import Deadline
 from precede.scores import evidence as evidence_module
+from precede.scores.assumptions import Assumptions
 from precede.scores.build import build_score
 from precede.scores.evidence import LENGTHSCALES, NOISE_SHARES, GaussianProcessEvidence, spread_rows
+from precede.scores.parent_sets import ParentSets
 from precede.scores.parent_tables import SparseScore
 from precede.scores.protocol import OrderScore
-from precede.scores.sparse_gp import candidate_parents, sparse_gp_score
+from precede.scores.sparse_gp import SparseGPSettings, candidate_parents, sparse_gp_score
 
 
 class RandomLocal:
     """Local scores drawn once per (variable, set): nothing smooth to lean on."""
+
+    name = "random"
+    assumes = Assumptions()
 
     def __init__(self, n_variables: int, seed: int, n_samples: int = 100) -> None:
         self.n_variables, self.n_samples, self.seed = n_variables, n_samples, seed
@@ -155,7 +160,7 @@ def test_equal_noise_tells_a_cause_that_a_straight_line_hides():
 def test_the_gp_table_is_brute_force_over_subsets(d, noise, seed):
     values = simulate(n_variables=d, degree=1, sem="gp", n_samples=40, random_state=seed).data.to_numpy()
     local = GaussianProcessEvidence(values, noise=noise)
-    score = sparse_gp_score(values, noise=noise, penalty=0.5)
+    score = sparse_gp_score(values, SparseGPSettings(penalty=0.5), noise=noise)
     order = np.random.default_rng(seed).permutation(d)
     terms, _ = brute_force(local, order, d - 1, 0.5 * math.log(40) / 2)
     assert score.terms(torch.from_numpy(order)[None])[0].numpy() == pytest.approx(terms, abs=1e-8)
@@ -227,16 +232,16 @@ def test_the_sequence_of_the_rows_does_not_matter():
 def test_the_machine_and_the_rows_decide_on_inducing_rows():
     values = simulate(n_variables=4, degree=1, sem="gp", n_samples=300, random_state=0).data.to_numpy()
     assert "inducing rows" in sparse_gp_score(values).notes[0]
-    for exact in (sparse_gp_score(values[:150]), sparse_gp_score(values, n_inducing=None)):
+    for exact in (sparse_gp_score(values[:150]), sparse_gp_score(values, SparseGPSettings(n_inducing=None))):
         assert not exact.notes
-    assert "rests on 30 inducing rows" in sparse_gp_score(values, n_inducing=30).notes[0]
+    assert "rests on 30 inducing rows" in sparse_gp_score(values, SparseGPSettings(n_inducing=30)).notes[0]
 
 
 def test_growth_ends_at_a_number_of_sets():
     orders = torch.from_numpy(np.stack([np.random.default_rng(k).permutation(6) for k in range(20)]))
-    free = SparseScore(RandomLocal(6, 0), max_parents=5, table_size=1, penalty=0)
+    free = SparseScore(RandomLocal(6, 0), ParentSets(max_parents=5, table_size=1), penalty=0)
     whole = free.terms(orders)
-    bound = SparseScore(RandomLocal(6, 0), max_parents=5, table_size=1, penalty=0, max_sets=10)
+    bound = SparseScore(RandomLocal(6, 0), ParentSets(max_parents=5, table_size=1, max_sets=10), penalty=0)
     terms = bound.terms(orders)
     assert len(bound.cache) < len(free.cache)
     assert (terms <= whole).all()
@@ -273,7 +278,7 @@ def test_evidence_does_not_depend_on_the_number_of_threads():
 @given(st.integers(2, 6), st.integers(1, 3), st.sampled_from([0.0, 1.0, 2.5]), st.integers(0, 1000))
 def test_the_table_is_brute_force_over_subsets(d, most, penalty, seed):
     local = RandomLocal(d, seed)
-    score = SparseScore(local, max_parents=most, penalty=penalty)
+    score = SparseScore(local, ParentSets(max_parents=most), penalty=penalty)
     assert isinstance(score, OrderScore)
     orders = np.stack([np.random.default_rng(seed + k).permutation(d) for k in range(3)])
     found = score.terms(torch.from_numpy(orders)).numpy()
@@ -288,7 +293,7 @@ def test_the_table_is_brute_force_over_subsets(d, most, penalty, seed):
 
 def test_the_best_order_is_the_best_graph():
     local = RandomLocal(4, 3)
-    score = SparseScore(local, max_parents=3)
+    score = SparseScore(local, ParentSets(max_parents=3))
     orders = np.array(list(permutations(range(4))))
     sums = score.total(score.terms(torch.from_numpy(orders)).sum(1)).numpy()
     price = math.log(100) / 2
@@ -308,10 +313,10 @@ def test_the_best_order_is_the_best_graph():
 def test_growth_goes_past_the_table_and_stays_within_the_maximum():
     values = simulate(n_variables=6, degree=2.5, sem="gp-additive", n_samples=100, random_state=0).data.to_numpy()
     evidence = GaussianProcessEvidence(values, kernel="additive")
-    exact = SparseScore(evidence, max_parents=5, penalty=0)
-    grown = SparseScore(evidence, max_parents=5, penalty=0, table_size=1)
-    capped = SparseScore(evidence, max_parents=2, penalty=0, table_size=1)
-    tabled = SparseScore(evidence, max_parents=1, penalty=0)
+    exact = SparseScore(evidence, ParentSets(max_parents=5), penalty=0)
+    grown = SparseScore(evidence, ParentSets(max_parents=5, table_size=1), penalty=0)
+    capped = SparseScore(evidence, ParentSets(max_parents=2, table_size=1), penalty=0)
+    tabled = SparseScore(evidence, ParentSets(max_parents=1), penalty=0)
     orders = torch.from_numpy(np.stack([np.random.default_rng(k).permutation(6) for k in range(5)]))
     assert len(grown.cache) < len(exact.cache)
     assert (grown.terms(orders) <= exact.terms(orders) + 1e-9).all()
@@ -326,27 +331,29 @@ def test_growth_goes_past_the_table_and_stays_within_the_maximum():
 def test_sparse_options_are_read():
     local = RandomLocal(5, 0)
     order = torch.tensor([[4, 2, 0, 1, 3]])
-    plain = SparseScore(local, max_parents=2).terms(order).sum()
-    assert SparseScore(local, max_parents=2, penalty=2.0).terms(order).sum() < plain
-    assert SparseScore(local, max_parents=2, gamma=1.0).terms(order).sum() < plain
-    assert SparseScore(local, max_parents=4).terms(order).sum() > plain
+    plain = SparseScore(local, ParentSets(max_parents=2)).terms(order).sum()
+    assert SparseScore(local, ParentSets(max_parents=2), penalty=2.0).terms(order).sum() < plain
+    assert SparseScore(local, ParentSets(max_parents=4)).terms(order).sum() > plain
     candidates = np.zeros((5, 5), dtype=bool)
     candidates[4, 3] = True
-    edges = SparseScore(local, candidates=candidates, penalty=0).graph(np.array([4, 2, 0, 1, 3]))
+    edges = SparseScore(local, ParentSets(candidates=candidates), penalty=0).graph(np.array([4, 2, 0, 1, 3]))
     assert not (edges & ~candidates).any()
-    assert SparseScore(local, name="mine", identifies="cpdag").name == "mine"
-    for wrong in ({"penalty": -1.0}, {"gamma": -1.0}, {"max_parents": 0}, {"table_size": 0}):
+    assert SparseScore(local).name == "random"
+    assert SparseScore(local).assumes is local.assumes
+    with pytest.raises(OptionError, match=r"penalty=-1\.0 cannot be used"):
+        SparseScore(local, penalty=-1.0)
+    for wrong in ({"max_parents": 0}, {"table_size": 0}):
         with pytest.raises(OptionError, match="cannot be used"):
-            SparseScore(local, **wrong)
+            ParentSets(**wrong)
     with pytest.raises(OptionError, match="at most 16 a variable"):
-        SparseScore(RandomLocal(18, 0), max_parents=1)
+        SparseScore(RandomLocal(18, 0), ParentSets(max_parents=1))
 
 
 def test_sparse_obeys_knowledge():
     local = RandomLocal(5, 1)
     knowledge = Knowledge(required=[(0, 3), (1, 3)], forbidden=[(4, 2), (0, 2)], roots=[4])
     constraints = knowledge.over(range(5))
-    score = SparseScore(local, max_parents=2, penalty=0, constraints=constraints)
+    score = SparseScore(local, ParentSets(max_parents=2), penalty=0, constraints=constraints)
     for seed in range(5):
         order = constraints.nearest_order(np.random.default_rng(seed).permutation(5))
         assert not constraints.violated_by(score.graph(order))
@@ -375,20 +382,22 @@ def test_the_gp_score_reads_its_options():
     plain = sparse_gp_score(values)
     base = plain.terms(orders).sum()
     assert (plain.graph(order) != data.graph.edges).sum() <= 1
-    additive = sparse_gp_score(values, kernel="additive", table_size=1)
+    additive = sparse_gp_score(values, SparseGPSettings(table_size=1), kernel="additive")
     assert additive.name == "sparse-gp-additive"
     assert additive.terms(orders).sum() != base
-    assert sparse_gp_score(values, penalty=3.0).terms(orders).sum() < base
-    assert sparse_gp_score(values, max_samples=60).terms(orders).sum() > base  # fewer rows, less to explain
-    assert sparse_gp_score(values, max_parents=1, table_size=1).graph(order).sum(axis=0).max() == 1
-    assert len(sparse_gp_score(values, table_size=1).cache) == 7
-    narrow = sparse_gp_score(values, max_candidates=1)
+    assert sparse_gp_score(values, SparseGPSettings(penalty=3.0)).terms(orders).sum() < base
+    assert (
+        sparse_gp_score(values, SparseGPSettings(max_samples=60)).terms(orders).sum() > base
+    )  # fewer rows, less to explain
+    assert sparse_gp_score(values, SparseGPSettings(max_parents=1, table_size=1)).graph(order).sum(axis=0).max() == 1
+    assert len(sparse_gp_score(values, SparseGPSettings(table_size=1)).cache) == 7
+    narrow = sparse_gp_score(values, SparseGPSettings(max_candidates=1))
     assert all(len(c) == 1 for c in narrow.candidates)
     constraints = Knowledge(roots=[0]).over(range(6))
     kept = sparse_gp_score(values, constraints=constraints)
     assert not kept.graph(constraints.nearest_order(order))[:, 0].any()
     with pytest.raises(OptionError, match="max_candidates"):
-        sparse_gp_score(values, max_candidates=0)
+        sparse_gp_score(values, SparseGPSettings(max_candidates=0))
 
 
 def test_a_table_that_runs_out_of_time_ends_at_a_whole_size():
@@ -396,7 +405,7 @@ def test_a_table_that_runs_out_of_time_ends_at_a_whole_size():
     order = np.arange(6)
     for max_time, size, n_evaluated in ((1, 1, 7), (40, 1, 21), (44, 2, 22), (1000, 3, 42)):
         local = SlowLocal(6, 0)
-        score = SparseScore(local, max_parents=3, penalty=0, deadline=local.deadline(max_time))
+        score = SparseScore(local, ParentSets(max_parents=3), penalty=0, deadline=local.deadline(max_time))
         assert score.table_size == size
         assert local.n_sets == n_evaluated
         terms = score.terms(torch.from_numpy(order)[None])[0].numpy()
@@ -409,9 +418,9 @@ def test_a_table_that_runs_out_of_time_ends_at_a_whole_size():
 def test_growth_ends_when_the_time_is_spent():
     orders = torch.from_numpy(np.stack([np.random.default_rng(k).permutation(6) for k in range(20)]))
     local = SlowLocal(6, 0)
-    free = SparseScore(local, max_parents=5, table_size=1, penalty=0).terms(orders)
+    free = SparseScore(local, ParentSets(max_parents=5, table_size=1), penalty=0).terms(orders)
     local = SlowLocal(6, 0)
-    score = SparseScore(local, max_parents=5, table_size=1, penalty=0, deadline=local.deadline(15))
+    score = SparseScore(local, ParentSets(max_parents=5, table_size=1), penalty=0, deadline=local.deadline(15))
     terms = score.terms(orders)
     assert local.n_sets <= 15 + local.sets_at_once
     assert (terms <= free).all()

@@ -19,6 +19,7 @@ from precede.scores.evidence import GaussianProcessEvidence
 from precede.scores.grow_shrink import GrowShrinkScore
 from precede.scores.linear import LinearScore
 from precede.scores.moves import ExpandedMoves, Expansion
+from precede.scores.parent_sets import ParentSets
 from precede.scores.parent_tables import SparseScore
 from precede.scores.protocol import OrderScore
 from precede.scores.sparse_linear import SparseLinearScore
@@ -46,7 +47,7 @@ def discrete_score(d: int, seed: int = 0, constraints: Constraints | None = None
 
 def table_score(d: int, seed: int = 0, constraints: Constraints | None = None) -> SparseScore:
     evidence = GaussianProcessEvidence(linear_values(d, 1.5, 60, seed))
-    return SparseScore(evidence, max_parents=3, table_size=2, constraints=constraints)
+    return SparseScore(evidence, ParentSets(max_parents=3, table_size=2), constraints=constraints)
 
 
 SCORES = {"covariance": linear_score, "expanded": discrete_score, "table": table_score}

@@ -75,3 +75,17 @@ class GraphPolicy(nn.Module):
         logits = self.combine(torch.tanh(self.cause(states)[:, :, None] + self.effect(states)[:, None]))[..., 0]
         value = self.critic(states.mean(dim=1))[:, 0]
         return (logits if self.bias is None else logits + self.bias), value
+
+
+def surprise_and_entropy(logits: Tensor, drawn: Tensor) -> tuple[Tensor, Tensor]:
+    """Of each edge on its own, (batch, d, d): minus the log-probability of what was drawn, and the entropy."""
+    surprise = F.binary_cross_entropy_with_logits(logits, drawn.float(), reduction="none")
+    return surprise, F.softplus(logits) - torch.sigmoid(logits) * logits
+
+
+def per_entry(values: Tensor) -> Tensor:
+    """Mean over the batch and over the pairs of different variables."""
+    d = values.shape[-1]
+    off_diagonal = ~torch.eye(d, dtype=torch.bool, device=values.device)
+    total: Tensor = (values * off_diagonal).sum(dim=(1, 2)).mean()
+    return total / (d * max(d - 1, 1))

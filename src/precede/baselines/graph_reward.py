@@ -135,7 +135,7 @@ class GPGraphBIC(GraphBIC):
 
 
 @dataclass(frozen=True)
-class Judgement:
+class JudgedGraphs:
     r"""What :class:`GraphReward` says of a batch of graphs; (batch,) arrays, and (batch, d, d) for ``credits``.
 
     ``credits[k, i, j]`` shares the reward of graph k out to the choice whether i -> j: the part of the score that is
@@ -205,7 +205,7 @@ class GraphReward:
         residual = self.bic.residual_variances(graphs)
         return float(np.log(residual.mean()) if self.bic.noise == "equal" else np.log(residual).sum())
 
-    def judge(self, graphs: BoolArray) -> Judgement:
+    def judge(self, graphs: BoolArray) -> JudgedGraphs:
         """Score, acyclicity and reward of each graph under the present weights."""
         scores = (self.bic.scores(graphs) - self._lowest) / self._range * SCORE_RANGE
         in_cycle = on_cycles(graphs)
@@ -215,7 +215,7 @@ class GraphReward:
         penalty = self.cycle_weight * cyclic + self.acyclicity_weight * h
         shares = self.bic.differences(graphs) / self._range * SCORE_RANGE
         credits = -(shares[:, None, :] + self.cycle_weight * in_cycle)
-        return Judgement(scores, h, cyclic, -(scores + penalty), credits)
+        return JudgedGraphs(scores, h, cyclic, -(scores + penalty), credits)
 
     def tighten(self, best_dag_score: float) -> None:
         """Raise the weights; ``best_dag_score`` is infinite while no DAG has been seen."""
@@ -235,7 +235,7 @@ class GraphSearch:
         self.found_at = 0
         self._best_reward = -math.inf
 
-    def judge(self, graphs: BoolArray, iteration: int) -> Judgement:
+    def judge(self, graphs: BoolArray, iteration: int) -> JudgedGraphs:
         """Judge a batch and keep what is best in it."""
         judged = self.reward.judge(graphs)
         dag_scores = np.where(judged.cyclic, np.inf, judged.scores)
@@ -246,3 +246,13 @@ class GraphSearch:
             best = int(judged.rewards.argmax())
             self.graph, self._best_reward, self.found_at = graphs[best], float(judged.rewards[best]), iteration
         return judged
+
+
+def weights_on_parents(values: FloatArray, edges: BoolArray) -> FloatArray:
+    """Least-squares weights of each variable's parents, (d, d); the graph may be cyclic."""
+    matrix = covariance(values)
+    weights = np.zeros_like(matrix)
+    for j in range(len(matrix)):
+        parents = np.flatnonzero(edges[:, j])
+        weights[parents, j] = np.linalg.solve(matrix[np.ix_(parents, parents)], matrix[parents, j])
+    return weights

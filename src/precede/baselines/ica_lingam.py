@@ -117,9 +117,11 @@ class ICALiNGAM(CausalEstimator):
             Constraints.none(table.n_variables),
             deadline,
             verbose=self.verbose,
-            converged=converged,
-            remarks=[*table.remarks, *([] if converged else [NOT_CONVERGED.format(n_iterations)])],
-            ica_iterations=n_iterations,
+            diagnostics={
+                "converged": converged,
+                "remarks": [*table.remarks, *([] if converged else [NOT_CONVERGED.format(n_iterations)])],
+                "ica_iterations": n_iterations,
+            },
         )
 
     def _independent_components(self, values: FloatArray, deadline: Deadline) -> tuple[FloatArray, int, bool]:

@@ -52,5 +52,6 @@ class OrderMethod(CausalEstimator):
         constraints = constraints_over(self.knowledge, table.names)
         order, diagnostics = self._find_order(table, constraints, deadline)
         return findings_from_order(
-            table, order, self.pruning, self.threshold, constraints, deadline, verbose=self.verbose, **diagnostics
-        )
+            table, order, self.pruning, self.threshold, constraints, deadline,
+            verbose=self.verbose, diagnostics=diagnostics,
+        )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.linear_model import lars_path_gram
@@ -30,8 +30,7 @@ def findings_from_order(
     deadline: Deadline,
     *,
     verbose: bool,
-    score: float = float("nan"),
-    **diagnostics: object,
+    diagnostics: dict[str, Any],
 ) -> Findings:
     r"""Prune the full DAG of an order and estimate the weights of what is left by least squares.
 
@@ -49,8 +48,7 @@ def findings_from_order(
         Forbidden predecessors are left out, required edges kept.
     deadline : Deadline
     verbose : bool
-    score : float
-    **diagnostics
+    diagnostics : dict
         Passed on to the findings.
     """
     moments = regularised(covariance(table.values))
@@ -64,7 +62,7 @@ def findings_from_order(
         case "none":
             edges = constraints.apply(full_dag(order))
     weights = regression_on(moments, edges, order)
-    return Findings(edges, order, weights, score, diagnostics=dict(diagnostics))
+    return Findings(edges, order, weights, diagnostics=diagnostics)
 
 
 def prune_by_lasso(

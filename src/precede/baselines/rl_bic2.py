@@ -8,13 +8,12 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import nn
 
-from precede.arrays import BoolArray, FloatArray
+from precede.arrays import BoolArray
 from precede.baselines.acyclicity import strongest_dag
-from precede.baselines.graph_policy import GraphPolicy
-from precede.baselines.graph_reward import GPGraphBIC, GraphBIC, GraphReward, GraphSearch, Noise
+from precede.baselines.graph_policy import GraphPolicy, per_entry, surprise_and_entropy
+from precede.baselines.graph_reward import GPGraphBIC, GraphBIC, GraphReward, GraphSearch, Noise, weights_on_parents
 from precede.data.load import Table, standardized
 from precede.errors import OptionError
 from precede.estimator import CausalEstimator, Findings
@@ -26,7 +25,6 @@ from precede.runtime.deadline import Deadline
 from precede.runtime.device import DeviceName, choose_device
 from precede.runtime.progress import ProgressBar
 from precede.runtime.randomness import RandomState, initial_weights, numpy_rng, torch_generator
-from precede.scores.covariance import covariance
 
 BASELINE_DECAY = 0.99
 """Of the moving average of the reward, in the authors' program."""
@@ -239,7 +237,7 @@ class RLBIC2(CausalEstimator):
             for record in self._train(table, search, rng, device, deadline):
                 history.append(record)
                 bar.update(record["iteration"], **{k: record[k] for k in ("reward", "best_score", "cyclic")})
-        weights = regression_weights(table.values, search.graph)
+        weights = weights_on_parents(table.values, search.graph)
         scale = table.values.std(axis=0) if self.noise == "unequal" else np.ones(table.n_variables)
         least = 0.0 if self.regression == "gp" else self.threshold
         edges, threshold = strongest_dag(weights * scale[:, None] / scale, least)
@@ -264,17 +262,16 @@ class RLBIC2(CausalEstimator):
         if self.width % self.n_heads:
             raise OptionError(f"n_heads={self.n_heads!r} cannot be used: it must divide width={self.width!r}.")
 
-    def _train(
-        self, table: Table, search: GraphSearch, rng: np.random.Generator, device: torch.device, deadline: Deadline
-    ) -> Iterator[dict[str, Any]]:
-        """Actor-critic loop; yields one record per iteration."""
-        d = table.n_variables
+    def _build(
+        self, table: Table, rng: np.random.Generator, device: torch.device
+    ) -> tuple[FixedInputs | ResampledInputs, GraphPolicy]:
+        """What the policy looks at, and the policy."""
         source: FixedInputs | ResampledInputs
         if self.inputs == "fixed":
             source = FixedInputs(table.values, int(self.n_samples), rng, device)
         else:
             source = ResampledInputs(table.values, int(self.n_samples), torch_generator(rng), device)
-        share = FIRST_EDGES / max(d - 1, 1)
+        share = FIRST_EDGES / max(table.n_variables - 1, 1)
         bias = math.log(share / (1 - share)) if self.bias == "auto" else self.bias
         with initial_weights(rng):
             policy = GraphPolicy(
@@ -286,6 +283,14 @@ class RLBIC2(CausalEstimator):
                 bias,
                 self.normalization,
             ).to(device)
+        return source, policy
+
+    def _train(
+        self, table: Table, search: GraphSearch, rng: np.random.Generator, device: torch.device, deadline: Deadline
+    ) -> Iterator[dict[str, Any]]:
+        """Actor-critic loop; yields one record per iteration."""
+        d = table.n_variables
+        source, policy = self._build(table, rng, device)
         generator = torch_generator(rng, device)
         optimizer = torch.optim.Adam(
             policy.parameters(), lr=self.learning_rate, betas=(0.9, 0.99), eps=1e-7, fused=True
@@ -302,10 +307,6 @@ class RLBIC2(CausalEstimator):
             rewards = torch.tensor(judged.rewards, dtype=torch.float32, device=device)
             average += (1 - BASELINE_DECAY) * (float(judged.rewards.mean()) - average)
 
-            surprise = F.binary_cross_entropy_with_logits(logits, drawn.float(), reduction="none")  # -log p
-            probability = torch.sigmoid(logits)
-            entropy = F.softplus(logits) - probability * logits
-            n_entries = d * max(d - 1, 1)
             if self.credit == "edge":
                 gain = torch.tensor(judged.credits, dtype=torch.float32, device=device)  # shape: (batch, d, d)
                 gain = gain - gain.mean(dim=0)
@@ -316,10 +317,9 @@ class RLBIC2(CausalEstimator):
             rate = self.learning_rate * RATE_DECAY ** (iteration / RATE_DECAY_STEPS)
             for group in optimizer.param_groups:
                 group["lr"] = rate
-            actor_loss = (advantage * surprise * possible).sum(dim=(1, 2)).mean() / n_entries
-            bonus = (entropy * possible).sum(dim=(1, 2)).mean() / n_entries
+            surprise, entropy = surprise_and_entropy(logits, drawn)
             optimizer.zero_grad()
-            (actor_loss - self.entropy_weight * bonus + critic_loss).backward()
+            (per_entry(advantage * surprise) - self.entropy_weight * per_entry(entropy) + critic_loss).backward()
             nn.utils.clip_grad_norm_(policy.parameters(), 1.0)
             optimizer.step()
 
@@ -337,13 +337,3 @@ class RLBIC2(CausalEstimator):
                 return
             if iteration == 1 or iteration % self.update_every == 0:
                 search.reward.tighten(search.best_score)
-
-
-def regression_weights(values: FloatArray, edges: BoolArray) -> FloatArray:
-    """Least-squares weights of each variable's parents, (d, d); the graph may be cyclic."""
-    matrix = covariance(values)
-    weights = np.zeros_like(matrix)
-    for j in range(len(matrix)):
-        parents = np.flatnonzero(edges[:, j])
-        weights[parents, j] = np.linalg.solve(matrix[np.ix_(parents, parents)], matrix[parents, j])
-    return weights

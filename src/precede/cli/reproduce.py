@@ -34,8 +34,10 @@ def reproduce(
 ) -> None:
     """Run a table or figure of the paper beside the published numbers; 'real DIR': a panel of real data."""
     with kindly(debug):
+        from precede.experiments.cells import Selection
         from precede.experiments.reproduce import list_experiments, parse_seeds, reproduce_all
         from precede.experiments.reproduce import reproduce as run
+        from precede.runtime.workers import Workers
 
         log_to_terminal(quiet)
         console = SafeConsole()
@@ -45,15 +47,17 @@ def reproduce(
         if name == "real":
             _real(console, folder, _names(methods), max_time, quiet)
             return
+        numbers = None if seeds is None else parse_seeds(seeds)
+        chosen = Selection(numbers, _names(methods), _names(data), max_time, quick, retry_failed)
         common: dict[str, Any] = {
-            "seeds": None if seeds is None else parse_seeds(seeds), "max_time": max_time, "jobs": jobs, "quick": quick,
-            "out": out, "cluster": cluster, "device": device, "render": render, "retry_failed": retry_failed,
-            "verbose": not quiet,
+            "workers": Workers(jobs, cluster), "device": device, "out": out, "render": render, "verbose": not quiet,
         }  # fmt: skip
         if name == "all":
-            runs = reproduce_all(**common)
+            if methods or data or merge:
+                raise OptionError("'precede reproduce all' takes no --methods, --data or --merge: name one experiment.")
+            runs = reproduce_all(chosen, **common)
         else:
-            runs = iter([run(name, methods=_names(methods), data=_names(data), merge=merge or (), **common)])
+            runs = iter([run(name, chosen, merge=merge or (), **common)])
         for done in runs:
             console.print(done.tables)
             console.print(

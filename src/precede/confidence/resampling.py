@@ -18,7 +18,7 @@ from precede.errors import DataError, OptionError, check_positive
 from precede.runtime.device import one_thread
 from precede.runtime.progress import ProgressBar
 from precede.runtime.randomness import RandomState, numpy_rng
-from precede.runtime.workers import as_finished, check_jobs
+from precede.runtime.workers import Workers, as_finished, check_jobs
 from precede.scores.protocol import OrderScore
 from precede.search.checkpoint import data_fingerprint
 
@@ -40,11 +40,10 @@ def bootstrap(
     X: Any,
     *,
     n_resamples: int,
-    n_jobs: int,
+    workers: Workers,
     block: int | None,
     random_state: RandomState,
     checkpoint: str | os.PathLike[str] | None,
-    cluster: str | None,
     verbose: bool,
 ) -> Confidence:
     """Fit a method to resampled rows; :meth:`precede.estimator.CausalEstimator.bootstrap` documents the options.
@@ -55,7 +54,7 @@ def bootstrap(
     table = load_table(X)
     if block is None and table.steps is not None:
         block = max(2, round(2 * table.n_samples ** (1 / 3)))  # neighbours in time stay together
-    check_jobs("n_jobs", n_jobs)
+    check_jobs("n_jobs", workers.jobs)
     _check(model, table, n_resamples, block)
     seed = random_state if random_state is not None else model.get_params(deep=False).get("random_state")
     header = {
@@ -72,7 +71,7 @@ def bootstrap(
     done = n_resamples - len(missing)
     with ProgressBar("bootstrap", n_resamples, verbose) as progress:
         progress.update(done)
-        for outcome in as_finished(fit_resample, tasks, jobs=n_jobs, cluster=cluster):
+        for outcome in as_finished(fit_resample, tasks, workers):
             if outcome is None:
                 raise KeyboardInterrupt
             journal.add(outcome)

@@ -98,19 +98,11 @@ def simulate(
     _check_weight_range(weight_range, sem)
     _check_as_seen(discretize, hidden, measurement_error, sem)
     settings = {
-        "graph": graph,
-        "n_variables": int(n_variables),
-        "degree": degree,
-        "sem": sem,
-        "n_samples": int(n_samples),
-        "noise": noise,
-        "weight_range": list(weight_range),
-        "discretize": discretize,
-        "hidden": int(hidden),
-        "measurement_error": float(measurement_error),
-        "standardize": bool(standardize),
+        "graph": graph, "n_variables": int(n_variables), "degree": degree, "sem": sem, "n_samples": int(n_samples),
+        "noise": noise, "weight_range": list(weight_range), "discretize": discretize, "hidden": int(hidden),
+        "measurement_error": float(measurement_error), "standardize": bool(standardize),
         "random_state": random_state if isinstance(random_state, int) else None,
-    }
+    }  # fmt: skip
     rng = numpy_rng(random_state)
     adjacency, order = random_dag(graph, n_variables + hidden, degree, rng)
     errors = _errors(sem, noise, int(n_samples), len(order), rng)

@@ -269,8 +269,11 @@ class CORL(CausalEstimator):
         check_options(Details, vars(self.details))
         if self.n_iterations == 0 and self._start is None:
             raise OptionError("n_iterations=0 cannot be used without a pretrained policy: it must be positive.")
-        if self.pretrained not in (None, "auto"):
-            self._refuse_another_architecture()
+        if self.pretrained not in (None, "auto") and (own := self._own_network()):
+            raise OptionError(
+                f"{own[0]}={getattr(self, own[0])!r} does not go with pretrained={str(self.pretrained)!r}, which brings "
+                "a network of its own: leave it out, or train from scratch with pretrained=None."
+            )
         if self.resume and self.checkpoint is None:
             raise OptionError("resume=True needs the file to go on from: give it as checkpoint=...")
         if self.initial_order is not None and (self.search == "exact" or not self.polish):
@@ -280,24 +283,17 @@ class CORL(CausalEstimator):
                 if getattr(self, name) is not None:
                     raise OptionError(f"{name} follows the training of a policy, and search='exact' trains none.")
 
-    def _refuse_another_architecture(self) -> None:
+    def _own_network(self) -> list[str]:
+        """Options that ask for another network than a pretrained policy brings."""
         defaults = signature(type(self).__init__).parameters
-        for name in ARCHITECTURE:
-            value = getattr(self, name)
-            if value != defaults[name].default:
-                raise OptionError(
-                    f"{name}={value!r} does not go with pretrained={str(self.pretrained)!r}, which brings a network of "
-                    "its own: leave it out, or train from scratch with pretrained=None."
-                )
+        return [name for name in ARCHITECTURE if getattr(self, name) != defaults[name].default]
 
     @property
     def _start(self) -> str | Path | None:
         """The pretrained policy to start from, if any."""
         if self.pretrained != "auto":
             return self.pretrained
-        defaults = signature(type(self).__init__).parameters
-        own = any(getattr(self, name) != defaults[name].default for name in ARCHITECTURE)
-        return None if own or self.search == "exact" else "default"
+        return None if self._own_network() or self.search == "exact" else "default"
 
     def _plan(self, table: Table) -> Plan:
         """The flat options, resolved and grouped by the stage that reads them."""

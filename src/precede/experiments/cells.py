@@ -160,6 +160,36 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Selection:
+    """Which cells of an experiment are run.
+
+    Parameters
+    ----------
+    seeds : sequence of int, optional
+        Data sets, instead of the experiment's five.
+    methods, data : sequence of str, optional
+        Only these rows, only these data settings.
+    max_time : float, optional
+        Seconds for each cell's search; cells recorded under another limit are run again.
+    quick : bool
+        One seed and small limits.
+    retry_failed : bool
+        Run cells again that ended in an error.
+    """
+
+    seeds: Sequence[int] | None = None
+    methods: Sequence[str] | None = None
+    data: Sequence[str] | None = None
+    max_time: float | None = None
+    quick: bool = False
+    retry_failed: bool = False
+
+
+EVERYTHING = Selection()
+"""All cells that are missing."""
+
+
+@dataclass(frozen=True)
 class Experiment:
     """A table or figure of the paper.
 

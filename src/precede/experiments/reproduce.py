@@ -12,7 +12,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from precede.errors import OptionError, check_positive, listed
-from precede.experiments.cells import Experiment
+from precede.experiments.cells import EVERYTHING, Experiment, Selection
 from precede.experiments.designs import EXPERIMENTS, experiment_named
 from precede.experiments.ledger import CELLS, RUNS, TIMES, Ledger, by_key, read_lines
 from precede.experiments.overview import draw_overview
@@ -21,6 +21,8 @@ from precede.experiments.provenance import provenance
 from precede.experiments.runner import run_cells
 from precede.experiments.tables import csv_text, markdown_page, terminal_tables
 from precede.experiments.verdicts import Entry, remarks, summarize
+from precede.files import write_text
+from precede.runtime.workers import HERE, Workers
 
 
 @dataclass(frozen=True)
@@ -47,19 +49,13 @@ class Reproduction:
 
 def reproduce(
     name: str | Experiment,
+    selection: Selection = EVERYTHING,
     *,
-    seeds: Sequence[int] | None = None,
-    methods: Sequence[str] | None = None,
-    data: Sequence[str] | None = None,
-    max_time: float | None = None,
-    jobs: int = 1,
-    quick: bool = False,
-    out: Path | str = "results",
-    cluster: str | None = None,
+    workers: Workers = HERE,
     device: str | None = None,
+    out: Path | str = "results",
     render: bool = False,
     merge: Sequence[Path | str] = (),
-    retry_failed: bool = False,
     verbose: bool = True,
 ) -> Reproduction:
     """Run a table or figure of the paper and compare it with the published numbers.
@@ -70,36 +66,25 @@ def reproduce(
     ----------
     name : str or Experiment
         A name of :data:`precede.experiments.designs.EXPERIMENTS`, or an experiment of one's own.
-    seeds : sequence of int, optional
-        Data sets, instead of the experiment's five.
-    methods, data : sequence of str, optional
-        Only these rows, only these data settings.
-    max_time : float, optional
-        Seconds for each cell's search; cells recorded under another limit are run again.
-    jobs : int
-        Processes; -1 takes every core.
-    quick : bool
-        One seed and small limits, kept apart in ``out/NAME-quick/``.
-    out : path
-    cluster : str, optional
-        Address of a Dask scheduler.
+    selection : Selection
+        Which of its cells; quick ones are kept apart in ``out/NAME-quick/``.
+    workers : Workers
     device : str, optional
         "cpu" or "cuda", for methods that take it.
+    out : path
     render : bool
         Run nothing; write the tables of what is there.
     merge : sequence of paths
         Folders of results that are taken over first: of this experiment, run elsewhere, or of another one, of which
         the cells that are fits of this one too (the same data, method, options and seed) are taken.
-    retry_failed : bool
-        Run cells again that ended in an error.
     verbose : bool
         Show progress.
     """
-    experiment = experiment_named(name) if isinstance(name, str) else name
-    if max_time is not None:
-        check_positive("max_time", max_time)
-    cells = experiment.cells(seeds, methods, data, max_time, quick)
-    folder = Path(out) / (experiment.name + ("-quick" if quick else ""))
+    experiment, chosen = experiment_named(name) if isinstance(name, str) else name, selection
+    if chosen.max_time is not None:
+        check_positive("max_time", chosen.max_time)
+    cells = experiment.cells(chosen.seeds, chosen.methods, chosen.data, chosen.max_time, chosen.quick)
+    folder = Path(out) / (experiment.name + ("-quick" if chosen.quick else ""))
     if render and not merge and not (folder / CELLS).exists():
         raise OptionError(
             f"render finds no results in {str(folder)!r}: run 'precede reproduce {experiment.name}' first."
@@ -109,8 +94,7 @@ def reproduce(
         for other in merge:
             ledger.merge(Path(other), experiment.adopt)
         if not render:
-            command = command_line(experiment.name, seeds, methods, data, max_time, jobs, quick, cluster, device)
-            run = provenance(command, jobs, device)
+            run = provenance(command_line(experiment.name, chosen, workers, device), workers.jobs, device)
             ledger.start(run)
             try:
                 n_run = run_cells(
@@ -118,10 +102,9 @@ def reproduce(
                     ledger,
                     label=experiment.name,
                     run=run["run"],
-                    jobs=jobs,
-                    cluster=cluster,
+                    workers=workers,
                     device=device,
-                    retry_failed=retry_failed,
+                    retry_failed=chosen.retry_failed,
                     verbose=verbose,
                 )
             except KeyboardInterrupt:
@@ -134,14 +117,14 @@ def reproduce(
 
 
 def reproduce_all(
-    *, quick: bool = False, render: bool = False, out: Path | str = "results", **options: Any
+    selection: Selection = EVERYTHING, *, render: bool = False, out: Path | str = "results", **options: Any
 ) -> Iterator[Reproduction]:
     """Every experiment, one after another, and an overview of published against ours at the end.
 
     Parameters
     ----------
-    quick : bool
-        One small cell of each, in ``out/NAME-quick/``: a rehearsal that takes seconds, not a result.
+    selection : Selection
+        Its ``quick`` takes one small cell of each, in ``out/NAME-quick/``: a rehearsal of seconds, not a result.
     render : bool
         Write the tables of what is there; experiments without results are passed over.
     out : path
@@ -150,10 +133,10 @@ def reproduce_all(
     """
     entries: dict[str, list[Entry]] = {}
     for name, experiment in EXPERIMENTS.items():
-        if quick:
+        if selection.quick:
             yield _rehearsed(experiment, Path(out) / f"{name}-quick")
         elif not render or (Path(out) / name / CELLS).exists():
-            done = reproduce(name, render=render, out=out, **options)
+            done = reproduce(name, selection, render=render, out=out, **options)
             entries[name] = done.entries
             yield done
     if entries:
@@ -180,42 +163,33 @@ def write_tables(experiment: Experiment, folder: Path, n_run: int = 0, figure: b
     entries, lines = summarize(experiment, cells, times), remarks(experiment, cells)
     drawn = figure and draw(experiment, entries, cells, folder / "figure.png")
     page = markdown_page(experiment, entries, lines, runs, "figure.png" if drawn else None)
-    (folder / "table.md").write_text(page, encoding="utf-8")
-    (folder / "table.csv").write_text(csv_text(entries), encoding="utf-8")
+    write_text(folder / "table.md", page)
+    write_text(folder / "table.csv", csv_text(entries))
     files = [
         folder / name for name in ("table.md", "table.csv", *(["figure.png"] if drawn else []), CELLS, TIMES, RUNS)
     ]
     return Reproduction(entries, terminal_tables(experiment, entries, lines), files, n_run)
 
 
-def command_line(
-    name: str,
-    seeds: Sequence[int] | None,
-    methods: Sequence[str] | None,
-    data: Sequence[str] | None,
-    max_time: float | None,
-    jobs: int,
-    quick: bool,
-    cluster: str | None,
-    device: str | None,
-) -> str:
+def command_line(name: str, selection: Selection, workers: Workers = HERE, device: str | None = None) -> str:
     """The command that would run this again.
 
     Examples
     --------
-    >>> command_line("sachs", [0, 1], ["cam"], None, 60.0, 2, False, None, None)
+    >>> command_line("sachs", Selection([0, 1], ["cam"], max_time=60.0), Workers(2))
     'precede reproduce sachs --seeds 0,1 --methods cam --max-time 60 --jobs 2'
     """
     words = ["precede", "reproduce", name]
+    seeds, max_time = selection.seeds, selection.max_time
     if seeds is not None:
         words += ["--seeds", ",".join(map(str, seeds)) + ("," if len(seeds) == 1 else "")]
-    for option, chosen in (("--methods", methods), ("--data", data)):
+    for option, chosen in (("--methods", selection.methods), ("--data", selection.data)):
         if chosen is not None:
             words += [option, ",".join(chosen)]
     words += [] if max_time is None else ["--max-time", f"{max_time:g}"]
-    words += [] if jobs == 1 else ["--jobs", str(jobs)]
-    words += ["--quick"] if quick else []
-    words += [] if cluster is None else ["--cluster", cluster]
+    words += [] if workers.jobs == 1 else ["--jobs", str(workers.jobs)]
+    words += ["--quick"] if selection.quick else []
+    words += [] if workers.cluster is None else ["--cluster", workers.cluster]
     words += [] if device is None else ["--device", device]
     return shlex.join(words)
 

@@ -17,13 +17,11 @@ from precede.experiments.ledger import Ledger, Record
 from precede.metrics.structure import evaluate
 from precede.runtime.device import one_thread
 from precede.runtime.progress import ProgressBar
-from precede.runtime.workers import as_finished, check_jobs
+from precede.runtime.workers import HERE, Workers, as_finished, check_jobs
 
 METRICS = ("shd", "tpr", "fdr", "f1", "order_tpr", "cpdag_shd", "n_edges", "n_true_edges")
 LONGEST_CURVE = 250
 """Points of a learning curve that are kept."""
-CONNECT_SECONDS = 20
-"""How long a Dask scheduler may take to answer."""
 
 
 @dataclass(frozen=True)
@@ -99,8 +97,7 @@ def run_cells(
     *,
     label: str,
     run: str,
-    jobs: int = 1,
-    cluster: str | None = None,
+    workers: Workers = HERE,
     device: str | None = None,
     retry_failed: bool = False,
     verbose: bool = True,
@@ -116,10 +113,7 @@ def run_cells(
         For the progress bar.
     run : str
         Name of this run, kept with the times.
-    jobs : int
-        Processes; -1 takes every core.
-    cluster : str or None
-        Address of a Dask scheduler, instead of processes here.
+    workers : Workers
     device : str or None
         For the methods that take one, instead of their default.
     retry_failed : bool
@@ -131,10 +125,10 @@ def run_cells(
     n_run : int
         Number of cells that were run.
     """
-    check_jobs("jobs", jobs)
+    check_jobs("jobs", workers.jobs)
     waiting = [cell for cell in cells if not _is_done(ledger.cells.get(cell.key), cell, retry_failed)]
     n_failed = 0
-    finished_cells = as_finished(run_cell, ((cell, device) for cell in waiting), jobs=jobs, cluster=cluster)
+    finished_cells = as_finished(run_cell, ((cell, device) for cell in waiting), workers)
     with ProgressBar(label, len(cells), verbose) as bar:
         bar.update(len(cells) - len(waiting))
         for count, finished in enumerate(finished_cells, start=1):

@@ -114,19 +114,16 @@ def select_smoothing(
         hessian -= free * (2 * spread.T @ inverse @ spread / misfit + np.outer(bend, bend))
         step = np.zeros(n_terms)
         step[active] = -_descent(hessian[np.ix_(active, active)], gradient[active])
-        moved = False
         for _ in range(8):
             trial = np.clip(rho + step, low, high)
             attempt = evaluate(trial)
             if attempt[0] < objective - 1e-10:
-                moved = True
                 break
             step /= 3
-        if not moved:
-            break
+        else:
+            break  # no step descends
         gained = objective - attempt[0]
-        rho = trial
-        objective, weight, factor, beta, misfit = attempt
+        rho, (objective, weight, factor, beta, misfit) = trial, attempt
         iteration += 1
         if gained < 1e-5:
             inverse = inverse_from_cholesky(factor)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -24,8 +25,28 @@ def check_jobs(option: str, jobs: object) -> None:
         raise OptionError(f"{option}={jobs!r} cannot be used: it takes a number of processes, or -1 for one per core.")
 
 
+@dataclass(frozen=True)
+class Workers:
+    """Who does the work.
+
+    Parameters
+    ----------
+    jobs : int
+        Processes here; -1 takes every core, 1 is this very process.
+    cluster : str or None
+        Address of a Dask scheduler, whose workers are used instead.
+    """
+
+    jobs: int = 1
+    cluster: str | None = None
+
+
+HERE = Workers()
+"""This very process."""
+
+
 def as_finished(
-    function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], *, jobs: int, cluster: str | None
+    function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], workers: Workers
 ) -> Iterator[Result]:
     """Yield ``function(*task)`` of each task as it is done, in any sequence.
 
@@ -35,11 +56,9 @@ def as_finished(
         Must not depend on the process it runs in.
     tasks : iterable of tuple
         Arguments.
-    jobs : int
-        Processes here; -1 takes every core, 1 is this very process.
-    cluster : str or None
-        Address of a Dask scheduler, whose workers are used instead.
+    workers : Workers
     """
+    jobs, cluster = workers.jobs, workers.cluster
     if cluster is None and jobs == 1:
         for task in tasks:
             yield function(*task)

@@ -15,13 +15,14 @@ from precede.scores.assumptions import Assumptions
 from precede.scores.by_kind import ASSUMED as ASSUMED_BY_KIND
 from precede.scores.by_kind import KIND_SCORES, KindScoreName, build_by_kind
 from precede.scores.covariance import moments_of
+from precede.scores.evidence import ASSUMED
 from precede.scores.gp import GPScore
 from precede.scores.linear import LinearScore, Noise
 from precede.scores.nongaussian import NonGaussianScore
 from precede.scores.parent_tables import SparseScore
 from precede.scores.protocol import NoiseName, OrderScore
 from precede.scores.quadratic import QuadraticScore
-from precede.scores.sparse_gp import ASSUMED, sparse_gp_score
+from precede.scores.sparse_gp import sparse_gp_score
 from precede.scores.sparse_linear import SparseLinearScore
 
 NumberScoreName = Literal[

@@ -15,6 +15,7 @@ from torch import Tensor
 from precede.arrays import FloatArray, IntArray
 from precede.errors import DataError, check_choice, check_positive
 from precede.runtime.device import one_thread
+from precede.scores.assumptions import Assumptions
 from precede.scores.linear import Noise
 from precede.scores.memory import memory_budget, size_in_words
 from precede.scores.moves import ParentSet
@@ -40,6 +41,17 @@ KEPT_BYTES = 2**29
 
 CUDA_CHUNK_BYTES = 2 * 2**30
 """Kernels are factorised on a GPU in batches of about this size."""
+
+
+ASSUMED = {
+    kernel: Assumptions(
+        "additive",
+        gaussian="assumed",
+        nonlinear_needed=True,
+        words=f"Every variable is a {function} of few causes plus Gaussian noise.",
+    )
+    for kernel, function in (("joint", "smooth, curved function"), ("additive", "sum of smooth curves"))
+}
 
 
 class GaussianProcessEvidence:
@@ -124,6 +136,8 @@ class GaussianProcessEvidence:
         if n_inducing is not None:
             check_positive("n_inducing", n_inducing, integer=True)
         self.kernel = kernel
+        self.name = "sparse-gp" if kernel == "joint" else "sparse-gp-additive"
+        self.assumes = ASSUMED[kernel].with_equal_variances() if noise == "equal" else ASSUMED[kernel]
         self.device = torch.device(device)
         self.notes: list[str] = []
         rows = len(values)

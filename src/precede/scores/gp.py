@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -28,6 +29,36 @@ KERNELS_PER_SET = 5
 """Square matrices in flight for each set: distances and their copy for the median, kernel, factor, solution."""
 
 
+@dataclass(frozen=True)
+class MedianKernel:
+    r"""The squared-exponential kernel and its ridge.
+
+    Parameters
+    ----------
+    kernel_noise : float
+        :math:`\alpha`, relative to the kernel's variance of 1. It acts as a ridge and does not depend on a scale.
+    bandwidth : float
+        :math:`b`, a factor on the median heuristic.
+    standardize : bool
+        Whether distances are taken on standardized columns. The regressed variable keeps its unit in any case.
+    median_samples : int
+        The median is over the pairs of this many samples at most, evenly spaced over the rows.
+    """
+
+    kernel_noise: float = 1.0
+    bandwidth: float = 1.0
+    standardize: bool = True
+    median_samples: int = 1000
+
+    def __post_init__(self) -> None:
+        check_positive("kernel_noise", self.kernel_noise)
+        check_positive("bandwidth", self.bandwidth)
+        check_positive("median_samples", self.median_samples, integer=True)
+
+
+KERNEL = MedianKernel()
+
+
 class GPScore(OrderScore):
     r"""BIC with Gaussian process regression on all predecessors (Section 5.2 of the paper).
 
@@ -51,14 +82,7 @@ class GPScore(OrderScore):
     noise : {"unequal", "equal"}
         Whether the noise variances of the variables differ.
     device : str or torch.device
-    kernel_noise : float
-        :math:`\alpha`, relative to the kernel's variance of 1. It acts as a ridge and does not depend on a scale.
-    bandwidth : float
-        :math:`b`, a factor on the median heuristic.
-    standardize : bool
-        Whether distances are taken on standardised columns. The regressed variable keeps its unit in any case.
-    median_samples : int
-        The median is over the pairs of this many samples at most, evenly spaced over the rows.
+    kernel : MedianKernel
     precision : {"float64", "float32"}
         Of kernels and factors; terms are always float64.
     memory_limit : float, optional
@@ -103,30 +127,24 @@ class GPScore(OrderScore):
         *,
         noise: Noise = "unequal",
         device: torch.device | str = "cpu",
-        kernel_noise: float = 1.0,
-        bandwidth: float = 1.0,
-        standardize: bool = True,
-        median_samples: int = 1000,
+        kernel: MedianKernel = KERNEL,
         precision: Precision = "float64",
         memory_limit: float | None = None,
         max_sets: int = 1_000_000,
     ) -> None:
-        check_positive("kernel_noise", kernel_noise)
-        check_positive("bandwidth", bandwidth)
-        check_positive("median_samples", median_samples, integer=True)
         check_choice("precision", precision, ("float64", "float32"))
         self.n_samples, self.n_variables = values.shape
         self.device = torch.device(device)
         self.likelihood = NoiseModel(values, noise)
         if noise == "equal":
             self.assumes = self.assumes.with_equal_variances()
-        self.kernel_noise, self.bandwidth = kernel_noise, bandwidth
+        self.kernel = kernel
         self.dtype = torch.float64 if precision == "float64" else torch.float32
         self.sets_at_once = self._sets_that_fit(memory_budget(memory_limit, self.device))
         self.cache = PredecessorCache(self.n_variables, self._evaluate, max_sets=max_sets)
         centred = values - values.mean(axis=0)
         self._targets = self._on_device(centred)
-        inputs = self._on_device(centred / centred.std(axis=0)) if standardize else self._targets
+        inputs = self._on_device(centred / centred.std(axis=0)) if kernel.standardize else self._targets
         rows, columns = torch.tril_indices(self.n_samples, self.n_samples, -1, device=self.device)
         self._below = rows * self.n_samples + columns  # the strict lower triangle, in the flattened square
         self._distances = torch.empty(self.n_variables, len(rows), dtype=self.dtype, device=self.device)
@@ -134,7 +152,7 @@ class GPScore(OrderScore):
             self._distances[j] = (x[rows] - x[columns]) ** 2
         # filled again and again: fresh memory for every piece is slow on a CPU
         self._room = torch.zeros(self.sets_at_once, self.n_samples**2, dtype=self.dtype, device=self.device)
-        step = math.ceil(self.n_samples / median_samples)
+        step = math.ceil(self.n_samples / kernel.median_samples)
         self._median_pairs = None if step == 1 else ((rows % step == 0) & (columns % step == 0)).nonzero()[:, 0]
 
     @property
@@ -179,7 +197,7 @@ class GPScore(OrderScore):
         factor = jittered_cholesky(self._kernels(sets))
         # two triangular solves: cholesky_solve does the same in twice the time on a CPU
         half = torch.linalg.solve_triangular(factor, self._targets.expand(len(sets), -1, -1), upper=False)
-        residuals = torch.linalg.solve_triangular(factor.mT, half, upper=True) * self.kernel_noise
+        residuals = torch.linalg.solve_triangular(factor.mT, half, upper=True) * self.kernel.kernel_noise
         variances: Tensor = (residuals.double() ** 2).mean(dim=1)
         return variances
 
@@ -191,8 +209,8 @@ class GPScore(OrderScore):
         scale = torch.where(median > 0, median, distances.mean(dim=1))
         m = self.n_samples
         kernels = self._room[: len(sets)]
-        kernels.index_copy_(1, self._below, distances.mul_(-0.5 / (self.bandwidth**2 * scale[:, None])).exp_())
-        kernels[:, :: m + 1] = 1 + self.kernel_noise
+        kernels.index_copy_(1, self._below, distances.mul_(-0.5 / (self.kernel.bandwidth**2 * scale[:, None])).exp_())
+        kernels[:, :: m + 1] = 1 + self.kernel.kernel_noise
         return kernels.view(-1, m, m)
 
     def _sets_that_fit(self, budget: int) -> int:

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from itertools import combinations
-from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.errors import KnowledgeError, OptionError, check_positive
+from precede.arrays import BoolArray, IntArray
+from precede.errors import KnowledgeError, check_not_negative
 from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
 from precede.runtime.progress import ProgressBar
-from precede.scores.assumptions import Assumptions
 from precede.scores.moves import ParentSet, TableMoves
-from precede.scores.protocol import Identifies, OrderScore
+from precede.scores.parent_sets import SMALL_SETS, LocalScore, ParentSetCache, ParentSets
+from precede.scores.protocol import OrderScore
 from precede.ties import TOLERANCE, first_best
-
-MOST_CANDIDATES = 16
-"""Candidate parents of one variable at most: the look-up array has a place for each of their subsets."""
 
 CHUNK_ELEMENTS = 2**24
 """Orders are looked up in pieces of about this many entries, which bounds the memory."""
@@ -30,52 +26,12 @@ CHUNK_ELEMENTS = 2**24
 TABLE_SHARE = 0.5
 """Part of the time allowed that the table may take: the search has the rest."""
 
-SETS_AT_ONCE = 16
-"""Sets between two looks at the clock, for a local score that does not say (``sets_at_once``)."""
-
-
-class LocalScore(Protocol):
-    """How well sets of parents explain each variable: log-likelihood or log evidence, higher is better."""
-
-    n_samples: int
-    n_variables: int
-
-    def of_sets(self, sets: Sequence[ParentSet]) -> FloatArray:
-        """Score of every variable given each set, (n_sets, n_variables); NaN for the members of the set."""
-
-
-class ParentSetCache:
-    """Local scores minus their penalty, computed once per set; one evaluation serves every variable outside the set."""
-
-    def __init__(self, local: LocalScore, price: float) -> None:
-        self.local, self.price = local, price
-        self._rows: dict[ParentSet, FloatArray] = {}
-
-    def __len__(self) -> int:
-        """Number of sets evaluated."""
-        return len(self._rows)
-
-    def fill(self, sets: set[ParentSet], go_on: Callable[[], bool] = lambda: True) -> bool:
-        """Evaluate the sets that are not there yet; False when ``go_on``, asked before each piece, put an end to it."""
-        missing = sorted(sets - self._rows.keys())
-        step = int(getattr(self.local, "sets_at_once", SETS_AT_ONCE))
-        for start in range(0, len(missing), step):
-            if not go_on():
-                return False
-            piece = missing[start : start + step]
-            self._rows.update(zip(piece, self.local.of_sets(piece), strict=True))
-        return True
-
-    def score(self, variable: int, parents: ParentSet) -> float:
-        """Penalised local score of a set that was filled in."""
-        return float(self._rows[parents][variable]) - self.price * len(parents)
-
 
 class SparseScore(OrderScore):
-    r"""Sum over the variables of the best penalised local score among the sets of predecessors (METHODS 1.5).
+    r"""Sum over the variables of the best penalised local score among the sets of predecessors .
 
     .. math:: \mathrm{term}_t = \max_{S \subseteq \mathrm{pre}(t),\ |S| \le k}\;
-              \mathrm{local}(t, S) - |S| \, (\mathrm{penalty} \cdot \tfrac12 \log m + \gamma \log d).
+              \mathrm{local}(t, S) - |S| \cdot \mathrm{penalty} \cdot \tfrac12 \log m.
 
     All sets of at most ``table_size`` candidates are scored at the start; where the best of them is that large, it
     is grown and shrunk one parent at a time, among the predecessors, up to ``max_parents``. An order then costs a
@@ -85,28 +41,15 @@ class SparseScore(OrderScore):
     ----------
     local : LocalScore
         Gaussian-process evidence, linear likelihood, or your own.
-    candidates : (n_variables, n_variables) bool array, optional
-        ``[i, j]``: i may be a parent of j; every other variable when left out. At most 16 per variable.
-    max_parents : int
-        The k above.
-    table_size : int or None
-        Largest sets that are scored at the start; ``max_parents`` when None, and then the maximum is exact.
+    sets : ParentSets
+        Candidates, k (``max_parents``), and how much is scored at the start.
     penalty : float
         Price of a parent in units of log(m)/2; 1 is BIC's.
-    gamma : float
-        Extended BIC: log(d) times this is added to the price of a parent.
     constraints : Constraints, optional
         Forbidden parents never enter a set; required ones always are in it (an order that is permitted has them
         among the predecessors) and do not count towards ``max_parents``.
-    name : str
-    identifies : {"dag", "cpdag"}
-        What the score can tell from data.
-    assumes : Assumptions, optional
-        What the local score takes for granted.
     device : str or torch.device
         Where orders are looked up.
-    max_sets : int or None
-        When so many sets were scored, the table included, none is grown any more. ``notes`` say so.
     deadline : Deadline, optional
         The table is built by the size of the sets and may take half of the time: then it ends with the last whole
         size, 1 at least, and no set is grown past it. When all the time is spent, growth ends, and what an order
@@ -133,49 +76,28 @@ class SparseScore(OrderScore):
     def __init__(
         self,
         local: LocalScore,
+        sets: ParentSets = SMALL_SETS,
         *,
-        candidates: BoolArray | None = None,
-        max_parents: int = 4,
-        table_size: int | None = None,
         penalty: float = 1.0,
-        gamma: float = 0.0,
         constraints: Constraints | None = None,
-        name: str = "sparse-gp",
-        identifies: Identifies = "dag",
-        assumes: Assumptions | None = None,
         device: torch.device | str = "cpu",
-        max_sets: int | None = None,
         deadline: Deadline | None = None,
         verbose: bool = False,
     ) -> None:
-        check_positive("max_parents", max_parents, integer=True)
-        if table_size is not None:
-            check_positive("table_size", table_size, integer=True)
-        if penalty < 0 or gamma < 0:
-            raise OptionError(f"penalty={penalty!r} and gamma={gamma!r} cannot be used: they must not be negative.")
-        self.name, self.identifies = name, identifies
-        self.assumes = assumes or Assumptions()
+        check_not_negative("penalty", penalty)
+        self.name, self.assumes = local.name, local.assumes
         self.n_variables = d = local.n_variables
         self.device = torch.device(device)
-        self.max_parents = max_parents
-        self.table_size = min(max_parents, table_size or max_parents)
+        self.max_parents = sets.max_parents
+        self.table_size = min(sets.max_parents, sets.table_size or sets.max_parents)
         self.notes: list[str] = list(getattr(local, "notes", []))
         constraints = constraints or Constraints.none(d)
-        allowed = constraints.allowed & ~constraints.required
-        if candidates is not None:
-            allowed = allowed & candidates
-        counts = allowed.sum(axis=0)
-        if counts.max(initial=0) > MOST_CANDIDATES:
-            raise OptionError(
-                f"column {int(counts.argmax())} has {int(counts.max())} candidate parents and a sparse table takes "
-                f"at most {MOST_CANDIDATES} a variable: screen them first (candidates=...)."
-            )
+        allowed = sets.open_to(constraints)
         self.required = [tuple(np.flatnonzero(constraints.required[:, v]).tolist()) for v in range(d)]
         self.candidates = [np.flatnonzero(allowed[:, v]) for v in range(d)]
-        price = penalty * math.log(local.n_samples) / 2 + gamma * math.log(d)
-        self.cache = ParentSetCache(local, price)
+        self.cache = ParentSetCache(local, price=penalty * math.log(local.n_samples) / 2)
         self._deadline = deadline or Deadline(None)
-        self._max_sets = math.inf if max_sets is None else max_sets
+        self._max_sets = math.inf if sets.max_sets is None else sets.max_sets
         self._evaluate_by_size(verbose)
         self._build_table()
 

@@ -1,7 +1,8 @@
-"""Candidate parents: which variables are worth a place in the table of parent sets."""
+"""The sparse GP score: candidate parents, and a table of parent sets that fits the data and the machine."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal
 
@@ -12,11 +13,11 @@ from precede.arrays import BoolArray, FloatArray
 from precede.errors import check_positive
 from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
-from precede.scores.assumptions import Assumptions
 from precede.scores.evidence import GaussianProcessEvidence, Kernel
 from precede.scores.linear import Noise
 from precede.scores.moves import ParentSet
-from precede.scores.parent_tables import MOST_CANDIDATES, SparseScore
+from precede.scores.parent_sets import MOST_CANDIDATES, ParentSets
+from precede.scores.parent_tables import SparseScore
 from precede.scores.spread import spline_basis
 
 N_INDUCING = 100
@@ -29,28 +30,44 @@ and 1,000 rows."""
 SETS_ON_GPU = 2000
 """The same on a GPU, where the evidence is exact."""
 
-ASSUMED = {
-    kernel: Assumptions(
-        "additive",
-        gaussian="assumed",
-        nonlinear_needed=True,
-        words=f"Every variable is a {function} of few causes plus Gaussian noise.",
-    )
-    for kernel, function in (("joint", "smooth, curved function"), ("additive", "sum of smooth curves"))
-}
+
+@dataclass(frozen=True)
+class SparseGPSettings:
+    """What the table costs and holds.
+
+    Parameters
+    ----------
+    max_parents : int
+    table_size : int or None
+        Largest sets of the table; as large as keeps it quick when None.
+    max_candidates : int
+        Candidate parents of each variable, by :func:`candidate_parents`; 16 at most.
+    penalty : float
+        Price of a parent in units of log(m)/2. The evidence already pays for complexity; 0 keeps more edges.
+    max_samples : int or None
+        Rows that the evidence uses at most.
+    n_inducing : int, "auto" or None
+        Inducing rows of the evidence: "auto" takes 100 on a CPU where the data have more than twice as many, and is
+        exact otherwise; None is exact.
+    """
+
+    max_parents: int = 8
+    table_size: int | None = None
+    max_candidates: int = MOST_CANDIDATES
+    penalty: float = 1.0
+    max_samples: int | None = 1000
+    n_inducing: int | Literal["auto"] | None = "auto"
+
+
+DEFAULTS = SparseGPSettings()
 
 
 def sparse_gp_score(
     values: FloatArray,
+    settings: SparseGPSettings = DEFAULTS,
     *,
     kernel: Kernel = "joint",
     noise: Noise = "unequal",
-    max_parents: int = 8,
-    table_size: int | None = None,
-    max_candidates: int | None = None,
-    penalty: float = 1.0,
-    max_samples: int | None = 1000,
-    n_inducing: int | Literal["auto"] | None = "auto",
     constraints: Constraints | None = None,
     device: torch.device | str = "cpu",
     deadline: Deadline | None = None,
@@ -61,20 +78,10 @@ def sparse_gp_score(
     Parameters
     ----------
     values : (n_samples, n_variables) array
+    settings : SparseGPSettings
     kernel : {"joint", "additive"}
     noise : {"unequal", "equal"}
         "equal" takes all variables to have the same noise variance, in the units of the data.
-    max_parents : int
-    table_size : int or None
-        Largest sets of the table; as large as keeps it quick when None.
-    max_candidates : int or None
-        Candidate parents of each variable, by :func:`candidate_parents`; 16 at most, which is what None takes.
-    penalty : float
-        Price of a parent in units of log(m)/2. The evidence already pays for complexity; 0 keeps more edges.
-    max_samples : int or None
-    n_inducing : int, "auto" or None
-        Inducing rows of the evidence: "auto" takes 100 on a CPU where the data have more than twice as many, and is
-        exact otherwise; None is exact.
     constraints : Constraints, optional
     device : str or torch.device
     deadline : Deadline, optional
@@ -91,10 +98,9 @@ def sparse_gp_score(
     >>> score.name, score.identifies
     ('sparse-gp', 'dag')
     """
-    if max_candidates is None:
-        max_candidates = MOST_CANDIDATES
-    check_positive("max_candidates", max_candidates, integer=True)
+    check_positive("max_candidates", settings.max_candidates, integer=True)
     on_cpu = torch.device(device).type == "cpu"
+    max_samples, n_inducing = settings.max_samples, settings.n_inducing
     if n_inducing == "auto":
         rows = len(values) if max_samples is None else min(len(values), max_samples)
         n_inducing = N_INDUCING if on_cpu and rows > 2 * N_INDUCING else None
@@ -102,21 +108,17 @@ def sparse_gp_score(
         values, kernel=kernel, noise=noise, max_samples=max_samples, n_inducing=n_inducing, device=device
     )
     constraints = constraints or Constraints.none(evidence.n_variables)
-    candidates = candidate_parents(evidence, min(max_candidates, MOST_CANDIDATES), constraints)
+    candidates = candidate_parents(evidence, min(settings.max_candidates, MOST_CANDIDATES), constraints)
     max_sets = (SETS_ON_CPU if on_cpu else SETS_ON_GPU) * evidence.n_variables
+    table_size = settings.table_size
     if table_size is None:
-        table_size = _affordable_size(candidates, max_parents, max_sets // 2)
+        table_size = _affordable_size(candidates, settings.max_parents, max_sets // 2)
     return SparseScore(
         evidence,
-        candidates=candidates,
-        max_parents=max_parents,
-        table_size=table_size,
-        penalty=penalty,
+        ParentSets(candidates, settings.max_parents, table_size, max_sets),
+        penalty=settings.penalty,
         constraints=constraints,
-        name="sparse-gp" if kernel == "joint" else "sparse-gp-additive",
-        assumes=ASSUMED[kernel].with_equal_variances() if noise == "equal" else ASSUMED[kernel],
         device=device,
-        max_sets=max_sets,
         deadline=deadline,
         verbose=verbose,
     )
