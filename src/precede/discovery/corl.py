@@ -14,7 +14,16 @@ from precede.data.lags import in_time
 from precede.data.load import Table
 from precede.discovery.paper import PaperName, paper_options
 from precede.discovery.pipeline import learn
-from precede.discovery.plan import Plan, PruningPlan, ScorePlan, SearchPlan, order_in
+from precede.discovery.plan import (
+    ARCHITECTURE,
+    PATIENCE,
+    PATIENCE_FROM_SCRATCH,
+    Plan,
+    PruningPlan,
+    ScorePlan,
+    SearchPlan,
+    order_in,
+)
 from precede.errors import OptionError, check_positive
 from precede.estimator import CausalEstimator, Findings
 from precede.knowledge import Knowledge, constraints_over
@@ -36,12 +45,6 @@ from precede.search.settings import Details, TrainingSettings
 
 DETAILS = Details()
 SearchName = Literal["policy", "exact"]
-ARCHITECTURE = ("inputs", "encoder", "decoder", "pointer", "normalization", "n_samples")
-"""Options that describe a network to train from scratch."""
-
-PATIENCE, PATIENCE_FROM_SCRATCH = 10, 100
-"""Iterations without a better order after which training ends: from a pretrained start, whose proposals are polished
-as they come, and from random weights."""
 
 
 class CORL(CausalEstimator):
@@ -271,8 +274,8 @@ class CORL(CausalEstimator):
             raise OptionError("n_iterations=0 cannot be used without a pretrained policy: it must be positive.")
         if self.pretrained not in (None, "auto") and (own := self._own_network()):
             raise OptionError(
-                f"{own[0]}={getattr(self, own[0])!r} does not go with pretrained={str(self.pretrained)!r}, which brings "
-                "a network of its own: leave it out, or train from scratch with pretrained=None."
+                f"{own[0]}={getattr(self, own[0])!r} does not go with pretrained={str(self.pretrained)!r}, which "
+                "brings a network of its own: leave it out, or train from scratch with pretrained=None."
             )
         if self.resume and self.checkpoint is None:
             raise OptionError("resume=True needs the file to go on from: give it as checkpoint=...")

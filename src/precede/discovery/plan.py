@@ -19,6 +19,13 @@ from precede.scores.build import ScoreName
 from precede.scores.protocol import NoiseName, OrderScore
 from precede.search.run import SearchSettings
 
+ARCHITECTURE = ("inputs", "encoder", "decoder", "pointer", "normalization", "n_samples")
+"""Options that describe a network to train from scratch."""
+
+PATIENCE, PATIENCE_FROM_SCRATCH = 10, 100
+"""Iterations without a better order after which training ends: from a pretrained start, whose proposals are polished
+as they come, and from random weights."""
+
 
 @dataclass(frozen=True)
 class ScorePlan:
