@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from inspect import signature
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -14,16 +13,7 @@ from precede.data.lags import in_time
 from precede.data.load import Table
 from precede.discovery.paper import PaperName, paper_options
 from precede.discovery.pipeline import learn
-from precede.discovery.plan import (
-    ARCHITECTURE,
-    PATIENCE,
-    PATIENCE_FROM_SCRATCH,
-    Plan,
-    PruningPlan,
-    ScorePlan,
-    SearchPlan,
-    order_in,
-)
+from precede.discovery.plan import Plan, PruningPlan, ScorePlan, SearchPlan, order_in, own_network, training_of
 from precede.errors import OptionError, check_positive
 from precede.estimator import CausalEstimator, Findings
 from precede.knowledge import Knowledge, constraints_over
@@ -41,7 +31,7 @@ from precede.scores.build import ScoreName
 from precede.scores.protocol import NoiseName, OrderScore
 from precede.search.rewards import RewardName, ShapingName
 from precede.search.run import SearchSettings
-from precede.search.settings import Details, TrainingSettings
+from precede.search.settings import Details
 
 DETAILS = Details()
 SearchName = Literal["policy", "exact"]
@@ -272,7 +262,7 @@ class CORL(CausalEstimator):
         check_options(Details, vars(self.details))
         if self.n_iterations == 0 and self._start is None:
             raise OptionError("n_iterations=0 cannot be used without a pretrained policy: it must be positive.")
-        if self.pretrained not in (None, "auto") and (own := self._own_network()):
+        if self.pretrained not in (None, "auto") and (own := own_network(self)):
             raise OptionError(
                 f"{own[0]}={getattr(self, own[0])!r} does not go with pretrained={str(self.pretrained)!r}, which "
                 "brings a network of its own: leave it out, or train from scratch with pretrained=None."
@@ -286,27 +276,18 @@ class CORL(CausalEstimator):
                 if getattr(self, name) is not None:
                     raise OptionError(f"{name} follows the training of a policy, and search='exact' trains none.")
 
-    def _own_network(self) -> list[str]:
-        """Options that ask for another network than a pretrained policy brings."""
-        defaults = signature(type(self).__init__).parameters
-        return [name for name in ARCHITECTURE if getattr(self, name) != defaults[name].default]
-
     @property
     def _start(self) -> str | Path | None:
         """The pretrained policy to start from, if any."""
         if self.pretrained != "auto":
             return self.pretrained
-        return None if self._own_network() or self.search == "exact" else "default"
+        return None if own_network(self) or self.search == "exact" else "default"
 
     def _plan(self, table: Table) -> Plan:
         """The flat options, resolved and grouped by the stage that reads them."""
         start = self._start
-        training = {name: getattr(self, name) for name in TrainingSettings.__dataclass_fields__}
-        if self.patience == "auto":
-            training["patience"] = PATIENCE_FROM_SCRATCH if start is None else PATIENCE
-        training["max_time"] = None  # the deadline of the whole fit holds
         settings = SearchSettings(
-            self.polish, self.n_restarts, TrainingSettings(**training), order_in(table, self.initial_order)
+            self.polish, self.n_restarts, training_of(self, start), order_in(table, self.initial_order)
         )
         exact = self.search == "exact"
         return Plan(

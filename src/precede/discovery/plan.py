@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from reprlib import repr as shortened
 from typing import Literal
@@ -13,11 +14,13 @@ import numpy as np
 from precede.arrays import IntArray
 from precede.data.load import Table
 from precede.errors import OptionError, listed
+from precede.estimator import CausalEstimator
 from precede.pruning.order_to_graph import PruningName
 from precede.runtime.device import DeviceName
 from precede.scores.build import ScoreName
 from precede.scores.protocol import NoiseName, OrderScore
 from precede.search.run import SearchSettings
+from precede.search.settings import TrainingSettings
 
 ARCHITECTURE = ("inputs", "encoder", "decoder", "pointer", "normalization", "n_samples")
 """Options that describe a network to train from scratch."""
@@ -120,3 +123,18 @@ def order_in(table: Table, order: Sequence[Hashable] | None) -> IntArray | None:
         why = f"that fails for {listed(sorted(odd, key=str))}" if odd else "it repeats one"
         raise OptionError(f"initial_order={shortened(order)} cannot be used: it must list each column once, and {why}.")
     return np.array([position[name] for name in order], dtype=np.int64)
+
+
+def own_network(model: CausalEstimator) -> list[str]:
+    """Options of CORL that ask for another network than a pretrained policy brings."""
+    defaults = signature(type(model).__init__).parameters
+    return [name for name in ARCHITECTURE if getattr(model, name) != defaults[name].default]
+
+
+def training_of(model: CausalEstimator, start: str | Path | None) -> TrainingSettings:
+    """The options of CORL that shape training; "auto" patience is resolved."""
+    options = {name: getattr(model, name) for name in TrainingSettings.__dataclass_fields__}
+    if options["patience"] == "auto":
+        options["patience"] = PATIENCE_FROM_SCRATCH if start is None else PATIENCE
+    options["max_time"] = None  # the deadline of the whole fit holds
+    return TrainingSettings(**options)
