@@ -17,7 +17,7 @@ from sklearn.metrics import roc_auc_score
 import precede as pc
 from precede.graph import CausalGraph
 from precede.hidden_causes.residual_dependence import dependence, residuals
-from precede.hidden_causes.suspicion import evidence, hidden_causes
+from precede.hidden_causes.suspicion import evidence_from, hidden_causes
 
 SEMS = ("linear-gaussian", "lingam", "gp-additive", "mlp")
 
@@ -53,7 +53,7 @@ def pairs(seeds: range, sem: str, rows: int, learned: bool) -> tuple[np.ndarray,
         p_values = dependence(residuals(values, graph.edges), graph.edges)
         found = hidden_causes(graph, values).probability.to_numpy()
         joined = graph.edges | graph.edges.T
-        parts.append((evidence(p_values)[upper], found[upper], shared[upper], joined[upper]))
+        parts.append((evidence_from(p_values)[upper], found[upper], shared[upper], joined[upper]))
     return tuple(np.concatenate(column) for column in zip(*parts, strict=True))  # type: ignore[return-value]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,9 @@ MOST_LINES, MOST_FUNCTION_LINES, MOST_PARAMETERS = 350, 60, 8
 
 PUBLIC_CALLS = {"simulate"}
 """Functions of the public contract whose flat options are the point of them."""
+
+SAME_NAME = {"climb", "to_json"}
+"""Names in two modules: compiled code and what calls it; the JSON of a graph and of anything."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -71,3 +75,15 @@ def test_the_limits_see_what_they_should():
     assert parameters(function) == ["a", "b", "d", "c", "e"]
     assert lines_of_code(function, text.splitlines(), body_only=False) == 3
     assert lines_of_code(function, text.splitlines(), body_only=True) == 2
+
+
+def test_a_name_is_used_once():
+    """But for commands, named after what they call, and pretraining, which has a batch of whatever the data has."""
+    places = defaultdict(list)
+    for module in MODULES:
+        if module.parent.name in ("cli", "pretraining"):
+            continue
+        for node in ast.parse(module.read_text()).body:
+            if isinstance(node, Function | ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(str(module.relative_to(SOURCE)))
+    assert {name: where for name, where in places.items() if len(where) > 1 and name not in SAME_NAME} == {}

@@ -18,7 +18,7 @@ from precede.cli import app
 from precede.errors import OptionError, PrecedeError
 from precede.experiments import runner
 from precede.experiments.cells import Cell, Data, Experiment, Method, Selection
-from precede.experiments.designs import CORL_2, EXPERIMENTS, default_corl, plain
+from precede.experiments.designs import CORL_2, EXPERIMENTS, as_published, default_corl
 from precede.experiments.ledger import CELLS, RUNS, TIMES, Ledger, read_lines
 from precede.experiments.overview import compared
 from precede.experiments.plots import common_curve
@@ -26,13 +26,18 @@ from precede.experiments.provenance import commit
 from precede.experiments.published import Published
 from precede.experiments.reproduce import parse_seeds, reproduce, reproduce_all
 from precede.experiments.runner import run_cell
-from precede.experiments.verdicts import summarize, verdict_on
+from precede.experiments.verdicts import entries_of, verdict_on
 from precede.options import check_options
 from precede.runtime.workers import Workers
 
 SMALL = Data("er1", "er", 5, 1, n_samples=200)
 TINY = Experiment(
-    "tiny", "Tiny", "nowhere", (SMALL, replace(SMALL, name="sf1", graph="sf")), plain(["eqvar", "random"]), seeds=(0, 1)
+    "tiny",
+    "Tiny",
+    "nowhere",
+    (SMALL, replace(SMALL, name="sf1", graph="sf")),
+    as_published(["eqvar", "random"]),
+    seeds=(0, 1),
 )
 LINEAR_LIMITS = {"n_iterations": 3, "batch_size": 4}
 
@@ -261,7 +266,7 @@ SCRIPT = """
 import sys, time
 from precede.experiments import runner
 from precede.experiments.cells import Data, Experiment
-from precede.experiments.designs import plain
+from precede.experiments.designs import as_published
 from precede.experiments.reproduce import reproduce
 
 def slowly(cell, device=None, run=runner.run_cell):
@@ -271,7 +276,8 @@ def slowly(cell, device=None, run=runner.run_cell):
 
 runner.run_cell = slowly
 data = (Data("er1", "er", 5, 1, n_samples=200),)
-reproduce(Experiment("tiny", "Tiny", "nowhere", data, plain(["eqvar", "random"]), seeds=(0, 1, 2)), out=sys.argv[1])
+methods = as_published(["eqvar", "random"])
+reproduce(Experiment("tiny", "Tiny", "nowhere", data, methods, seeds=(0, 1, 2)), out=sys.argv[1])
 """
 
 
@@ -322,7 +328,7 @@ def test_a_zero_must_be_met() -> None:
 def test_a_time_that_reached_its_limit_is_not_judged(seconds: float, expected: str) -> None:
     cell = {"settings": {"max_time": 200.0}, "error": None, "metrics": {"shd": 3}}
     cells = [{**cell, "key": f"30/corl-2/{seed}"} for seed in range(3)]
-    entries = summarize(EXPERIMENTS["times"], cells, {cell["key"]: {"seconds": seconds} for cell in cells})
+    entries = entries_of(EXPERIMENTS["times"], cells, {cell["key"]: {"seconds": seconds} for cell in cells})
     found = {(entry.data, entry.method, entry.metric): entry for entry in entries}
     assert found["30", "corl-2", "seconds"].verdict == expected
 
@@ -430,7 +436,7 @@ def test_no_verdict_on_less_than_three_data_sets() -> None:
         return {"key": f"er2/random/{seed}", "settings": settings, "error": None, "metrics": {"shd": 1, "tpr": 1.0}}
 
     for n, verdict in ((2, ""), (3, "better")):
-        entries = summarize(EXPERIMENTS["table1-30"], [cell(seed) for seed in range(n)], {})
+        entries = entries_of(EXPERIMENTS["table1-30"], [cell(seed) for seed in range(n)], {})
         entry = next(e for e in entries if (e.data, e.method, e.metric) == ("er2", "random", "shd"))
         assert entry.verdict == verdict
 

@@ -14,7 +14,7 @@ import pytest
 
 from precede.errors import OptionError
 from precede.experiments.cells import Data, Experiment
-from precede.experiments.designs import CORL_2, plain
+from precede.experiments.designs import CORL_2, as_published
 from precede.experiments.ledger import CELLS
 from precede.experiments.reproduce import reproduce
 from precede.runtime.workers import Workers
@@ -25,7 +25,7 @@ TINY = Experiment(
     "Tiny",
     "nowhere",
     (Data("er1", "er", 6, 1, n_samples=200),),
-    (*plain(["eqvar"]), LEARNING),
+    (*as_published(["eqvar"]), LEARNING),
     seeds=tuple(range(6)),
 )
 

@@ -20,7 +20,7 @@ from precede.pretraining.run_folder import pretrain_into
 from precede.pretraining.settings import variant_settings
 from precede.pretraining.starting import copy_what_fits
 from precede.pretraining.supervised import Pretrainer, pretrain, set_valued_loss, task_cost
-from precede.pretraining.validation import ValidationSettings, greedy_orders, order_tpr
+from precede.pretraining.validation import ValidationSettings, greedy_orders, order_shares
 
 TINY = {
     "curriculum": CurriculumSettings((5, 6), (30,), (1.0, 2.0)),
@@ -187,8 +187,8 @@ def test_zero_shot_order_moves_with_the_columns(policy):
 
 def test_order_tpr_counts_agreeing_edges():
     adjacency = torch.ones(1, 4, 4).triu(1)
-    assert order_tpr(torch.tensor([[0, 1, 2, 3]]), adjacency).item() == 1
-    assert order_tpr(torch.tensor([[3, 2, 1, 0]]), adjacency).item() == 0
+    assert order_shares(torch.tensor([[0, 1, 2, 3]]), adjacency).item() == 1
+    assert order_shares(torch.tensor([[3, 2, 1, 0]]), adjacency).item() == 0
 
 
 def test_saved_policy_comes_back_the_same(policy, tmp_path):

@@ -7,7 +7,7 @@ import torch
 
 from precede.pretraining import distortions, hidden, levels, noise_shapes, observation, signals
 from precede.pretraining.curriculum import Curriculum, CurriculumSettings, standardized_inputs
-from precede.pretraining.drawing import Draws, select, standardized
+from precede.pretraining.drawing import Draws, select, unit_rows
 from precede.pretraining.graphs import erdos_renyi
 from precede.pretraining.world import world_data
 
@@ -36,10 +36,10 @@ def test_draws_stay_in_their_ranges():
 
 
 def test_standardized_and_select():
-    x = standardized(draws().normal((3, 50)) * 7 + 2)
+    x = unit_rows(draws().normal((3, 50)) * 7 + 2)
     assert torch.allclose(x.mean(1), torch.zeros(3), atol=1e-5)
     assert torch.allclose(x.square().mean(1), torch.ones(3), atol=1e-4)
-    assert (standardized(torch.full((1, 4), 3.0)) == 0).all()
+    assert (unit_rows(torch.full((1, 4), 3.0)) == 0).all()
     made = [torch.zeros(3), torch.ones(3), torch.full((3,), 2.0)]
     assert select(torch.tensor([2, 0, 1]), made).tolist() == [2, 0, 1]
 
@@ -205,7 +205,7 @@ def test_world_data_is_standardised_and_children_depend_on_parents():
     x = world_data(adjacency, 500, draws(3))
     assert x.isfinite().all()
     assert torch.allclose(x.mean(2), torch.zeros(60, 6), atol=1e-3)
-    ranks = standardized(levels.ranks(x))
+    ranks = unit_rows(levels.ranks(x))
     correlation = (ranks @ ranks.transpose(1, 2) / 500).abs()
     apart = ~(adjacency | adjacency.transpose(1, 2)) & ~torch.eye(6, dtype=torch.bool)
     assert correlation[adjacency].mean() > 2 * correlation[apart].mean()

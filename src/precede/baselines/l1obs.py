@@ -114,7 +114,7 @@ class L1OBS(CausalEstimator):
         constraints = constraints_over(self.knowledge, table.names)
         matrix = regularised(covariance(table.values))
         families = Families(matrix, table.n_samples, self.variance, constraints)
-        search = OrderSearch(families, constraints, self.tabu_length, self.n_evaluations, Deadline(self.max_time), rng)
+        search = TabuSearch(families, constraints, self.tabu_length, self.n_evaluations, Deadline(self.max_time), rng)
         with ProgressBar("L1OBS", self.n_evaluations, self.verbose) as bar:
             for _ in range(self.n_restarts):
                 search.climb(constraints.nearest_order(rng.permutation(table.n_variables)))
@@ -205,7 +205,7 @@ class Families:
 
 
 @dataclass
-class OrderSearch:
+class TabuSearch:
     """Hill-climbing over adjacent swaps with a tabu list (Teyssier and Koller 2005)."""
 
     families: Families

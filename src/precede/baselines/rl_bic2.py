@@ -14,7 +14,7 @@ from precede.arrays import BoolArray
 from precede.baselines.acyclicity import strongest_dag
 from precede.baselines.graph_policy import GraphPolicy, per_entry, surprise_and_entropy
 from precede.baselines.graph_reward import GPGraphBIC, GraphBIC, GraphReward, GraphSearch, Noise, weights_on_parents
-from precede.data.load import Table, standardized
+from precede.data.load import Table, standardized_table
 from precede.errors import OptionError
 from precede.estimator import CausalEstimator, Findings
 from precede.options import Count, NotNegative, Positive, Share
@@ -228,7 +228,7 @@ class RLBIC2(CausalEstimator):
         device = choose_device(self.device)
         rng = numpy_rng(self.random_state)
         step = CYCLE_STEP / table.n_variables if self.cycle_step == "auto" else self.cycle_step
-        table = standardized(table) if self.standardize else table
+        table = standardized_table(table) if self.standardize else table
         bic = GPGraphBIC if self.regression == "gp" else GraphBIC
         reward = GraphReward(bic(table.values, self.noise, device), step)
         search = GraphSearch(reward)

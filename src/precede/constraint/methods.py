@@ -88,10 +88,8 @@ class CausalLearnMethod(CausalEstimator):
         return pd.DataFrame(rows, columns=["first", "second", "mark", "meaning"])
 
 
-class PC(CausalLearnMethod):
-    """The PC algorithm (Spirtes, Glymour 1991): edges fall to independences, colliders give directions.
-
-    Assumes that nothing is hidden. Tells the equivalence class (a CPDAG); ``graph_`` is a member of it.
+class TestingMethod(CausalLearnMethod):
+    """A method that asks tests of independence.
 
     Parameters
     ----------
@@ -112,6 +110,22 @@ class PC(CausalLearnMethod):
     def _assumes(self) -> Assumptions:
         return LINEAR if self.test == "fisherz" else CURVED
 
+
+class PC(TestingMethod):
+    """The PC algorithm (Spirtes, Glymour 1991): edges fall to independences, colliders give directions.
+
+    Assumes that nothing is hidden. Tells the equivalence class (a CPDAG); ``graph_`` is a member of it.
+
+    Parameters
+    ----------
+    alpha : float
+        Level of each test of independence.
+    test : {"fisherz", "kci"}
+        Partial correlations, or kernels for curves (slow).
+    knowledge : Knowledge, optional
+        Passed on as forbidden and required edges.
+    """
+
     def _search(self, values: FloatArray, constraints: Constraints | None) -> tuple[IntArray, float]:
         search = import_module("causallearn.search.ConstraintBased.PC").pc
         found = search(
@@ -121,7 +135,7 @@ class PC(CausalLearnMethod):
         return np.asarray(found.G.graph, dtype=np.int64), float("nan")
 
 
-class FCI(CausalLearnMethod):
+class FCI(TestingMethod):
     """Fast causal inference (Spirtes, Meek, Richardson 1995): as PC, but causes may be hidden.
 
     Tells a PAG, whose marks ``marks_`` keeps: ``<->`` is a hidden common cause, a circle is an end that the data leave
@@ -135,15 +149,6 @@ class FCI(CausalLearnMethod):
     knowledge : Knowledge, optional
         Passed on as forbidden and required edges.
     """
-
-    def __init__(self, alpha: Level = 0.05, test: TestName = "fisherz", knowledge: Knowledge | None = None) -> None:
-        self.alpha = alpha
-        self.test = test
-        self.knowledge = knowledge
-
-    @property
-    def _assumes(self) -> Assumptions:
-        return LINEAR if self.test == "fisherz" else CURVED
 
     def _search(self, values: FloatArray, constraints: Constraints | None) -> tuple[IntArray, float]:
         search = import_module("causallearn.search.ConstraintBased.FCI").fci

@@ -25,7 +25,7 @@ COLLINEAR = 1e-7
 """Relative size of the residuals (not squared) at which a column counts as an exact combination."""
 
 
-def check_names(names: Names) -> None:
+def check_column_names(names: Names) -> None:
     """Refuse duplicate names."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:

@@ -14,7 +14,7 @@ import numpy as np
 
 from precede.arrays import FloatArray, IntArray
 from precede.data.checks import (
-    check_names,
+    check_column_names,
     check_size,
     check_values,
     constant_problems,
@@ -45,7 +45,7 @@ SEED = 0
 """Of the draws that fill missing cells: the same data give the same table."""
 
 
-def standardized(table: Table) -> Table:
+def standardized_table(table: Table) -> Table:
     """A copy with columns of mean zero and variance one."""
     values = table.values - table.values.mean(axis=0)
     return replace(table, values=values / values.std(axis=0))
@@ -244,7 +244,7 @@ def _columns(source: Any, leave_out: Sequence[Hashable], types: Types, na: Colle
         return _without(Columns(source.values, source.names), leave_out)
     if isinstance(source, pd.DataFrame):
         names: tuple[Hashable, ...] = tuple(source.columns)
-        check_names(names)
+        check_column_names(names)
         if leave_out:  # before the columns are looked at
             kept = _kept(names, leave_out)
             source = source.iloc[:, kept]
@@ -317,7 +317,7 @@ def _columnar_frame(source: Any) -> pd.DataFrame:
     names = list(getattr(source, "columns", ()))
     if hasattr(source, "column_names"):  # a pyarrow Table
         names = source.column_names
-        check_names(tuple(names))
+        check_column_names(tuple(names))
         return source.to_pandas()  # type: ignore[no-any-return]
     if not hasattr(source, "get_columns"):
         raise DataError(f"a {type(source).__name__} is one variable: pass a table of several columns.")

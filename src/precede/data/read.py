@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from precede.arrays import FloatArray
-from precede.data.checks import check_names
+from precede.data.checks import check_column_names
 from precede.errors import DataError, did_you_mean, listed
 from precede.lazy import pandas as pd
 
@@ -247,7 +247,7 @@ def _check_header(path: Path, header: list[str]) -> None:
     if nameless:
         raise DataError(f"{path.name}: column {listed(nameless)} has no name: the first line must name every column.")
     try:
-        check_names(tuple(header))
+        check_column_names(tuple(header))
     except DataError as error:
         raise DataError(f"{path.name}: {error}") from None
     counted = [[str(k + start) for k in range(len(header))] for start in (0, 1)]

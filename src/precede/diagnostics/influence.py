@@ -7,7 +7,7 @@ import numpy as np
 from precede.arrays import FloatArray, IntArray
 from precede.diagnostics.check import Check, counted, some
 from precede.diagnostics.learned import Learned
-from precede.diagnostics.parent_regressions import FAR_OUT, basis_of, regress_blocks, standardized
+from precede.diagnostics.parent_regressions import FAR_OUT, basis_of, regress_blocks, standard_columns
 from precede.diagnostics.record import EdgeReading, Influence
 from precede.pruning.splines import spline_basis
 
@@ -53,7 +53,7 @@ def influence_on(learned: Learned, cause: int, effect: int) -> Influence | None:
         strength = _strength_without(learned, cause, effect, out)
         if strength < FALLEN * before:
             columns = learned.values[fit.rows][:, [cause, effect]]
-            far = float(np.abs(standardized(columns)[0][out]).max())
+            far = float(np.abs(standard_columns(columns)[0][out]).max())
             return Influence(tuple(int(k) + 1 for k in fit.rows[out]), strength, far)
     return None
 
@@ -62,7 +62,7 @@ def _strength_without(learned: Learned, cause: int, effect: int, out: IntArray) 
     """Strength of an edge when the family is fitted without some rows, in units of the effect's spread without them."""
     kept = np.delete(learned.fit.rows, out)
     parents = np.flatnonzero(learned.edges[:, effect])
-    sample = standardized(learned.values[kept][:, [*parents, effect]])[0]
+    sample = standard_columns(learned.values[kept][:, [*parents, effect]])[0]
     size = basis_of(learned.assumptions.mechanism, len(kept), len(parents))
     blocks = [spline_basis(sample[:, k], size).columns for k in range(len(parents))]
     parts = regress_blocks(blocks, sample[:, -1]).parts
@@ -98,7 +98,7 @@ def _words(learned: Learned, reading: EdgeReading) -> str:
 def check_outliers(learned: Learned) -> Check:
     """Values far out, by name."""
     name = "values far out"
-    scores = np.abs(standardized(learned.values)[0])
+    scores = np.abs(standard_columns(learned.values)[0])
     rows, columns = np.nonzero(scores > FAR_OUT)
     if len(rows) == 0:
         return Check(

@@ -73,7 +73,7 @@ def regress_on_parents(values: FloatArray, edges: BoolArray, kind: MechanismKind
     True
     """
     rows = rows_to_look_at(values)
-    sample, spread = standardized(values[rows])
+    sample, spread = standard_columns(values[rows])
     m, d = sample.shape
     residuals, p_values, partial = sample.copy(), np.full((d, d), np.nan), np.full((d, d), np.nan)
     effects: dict[tuple[int, int], FloatArray] = {}
@@ -94,7 +94,7 @@ def regress_on_parents(values: FloatArray, edges: BoolArray, kind: MechanismKind
     return ParentRegressions(rows, residuals * spread, effects, p_values, partial, spread)
 
 
-def standardized(sample: FloatArray) -> tuple[FloatArray, FloatArray]:
+def standard_columns(sample: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Columns of mean zero and variance one, and their standard deviations: units do not matter to a regression."""
     centred = sample - sample.mean(axis=0)
     largest = np.abs(centred).max(axis=0)
@@ -114,7 +114,7 @@ def rows_to_look_at(values: FloatArray) -> IntArray:
     """All rows of a small table; of a large one some evenly spaced, and every one with a value far out."""
     if len(values) <= MOST_ROWS:
         return np.arange(len(values))
-    far = np.flatnonzero((np.abs(standardized(values)[0]) > FAR_OUT).any(axis=1))
+    far = np.flatnonzero((np.abs(standard_columns(values)[0]) > FAR_OUT).any(axis=1))
     return np.union1d(evenly_spaced(len(values), MOST_ROWS), far[:MOST_ROWS])
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import special, stats
 
 from precede.arrays import BoolArray, FloatArray
-from precede.diagnostics.parent_regressions import ParentRegressions, f_tail, standardized
+from precede.diagnostics.parent_regressions import ParentRegressions, f_tail, standard_columns
 
 SIGNIFICANT = 0.01
 """Level of every check, after Holm's correction for testing many variables."""
@@ -35,7 +35,7 @@ def normality(residuals: FloatArray) -> FloatArray:
     """Corrected p-value of D'Agostino and Pearson's test for each column; NaN for fewer than 20 rows."""
     if len(residuals) < FEWEST_ROWS:
         return np.full(residuals.shape[1], np.nan)
-    return holm(np.asarray(stats.normaltest(standardized(residuals)[0], axis=0).pvalue))
+    return holm(np.asarray(stats.normaltest(standard_columns(residuals)[0], axis=0).pvalue))
 
 
 def equal_variances(residuals: FloatArray) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from precede.arrays import BoolArray
-from precede.data.load import Table, standardized
+from precede.data.load import Table, standardized_table
 from precede.discovery.plan import Plan
 from precede.errors import OptionError
 from precede.estimator import Findings
@@ -40,7 +40,7 @@ def learn(
     plan: Plan, table: Table, constraints: Constraints, rng: np.random.Generator, deadline: Deadline
 ) -> tuple[Findings, TrainedPolicy | None]:
     """Score, search, prune; the findings, and the policy where one was trained."""
-    seen = standardized(table) if plan.score.standardize_columns else table
+    seen = standardized_table(table) if plan.score.standardize_columns else table
     said = judge_table(seen, plan.search.start) if plan.asks_the_policy else None
     score, choice = make_score(plan, seen, constraints, said, deadline)
     found, policy = search_order(plan, score, seen, constraints, rng, deadline)

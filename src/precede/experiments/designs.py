@@ -57,7 +57,7 @@ AS_PUBLISHED: dict[str, dict[str, object]] = {
 """Where our defaults do not depend on the units of the data and the paper's do: weights from .3 on (Section 5.1)."""
 
 
-def plain(names: Iterable[str]) -> tuple[Method, ...]:
+def as_published(names: Iterable[str]) -> tuple[Method, ...]:
     """Methods with their own defaults, but for the paper's handling of units."""
     return tuple(Method(name, name, options=AS_PUBLISHED.get(name, {})) for name in names)
 
@@ -76,16 +76,16 @@ RL_BIC2 = (
     Method("rl-bic2", "rl-bic2", options=PAPER_SETTINGS | PAPER_SETTINGS_30),
     Method("rl-bic2-edge", "rl-bic2"),
 )
-LINEAR_CONTROLS = plain(["eqvar", "sort-regress", "random"])
+LINEAR_CONTROLS = as_published(["eqvar", "sort-regress", "random"])
 TABLE_1_METHODS = (
-    *plain(["random", "notears", "dag-gnn"]),
+    *as_published(["random", "notears", "dag-gnn"]),
     *RL_BIC2,
-    *plain(["l1obs", "a-star-lasso"]),
+    *as_published(["l1obs", "a-star-lasso"]),
     CORL_1,
     CORL_2,
     *CORL_32,
     default_corl("linear"),
-    *plain(["ica-lingam", "eqvar", "sort-regress"]),
+    *as_published(["ica-lingam", "eqvar", "sort-regress"]),
 )
 FOUR_GRAPHS = (("er", 2), ("er", 5), ("sf", 2), ("sf", 5))
 
@@ -100,11 +100,11 @@ def gp_20(sem: str) -> tuple[Data, ...]:
 
 
 GP_20_METHODS = (
-    *plain(["cam"]),
+    *as_published(["cam"]),
     CORL_2_GP,
     default_corl("sparse-gp"),
     Method("corl-equal", "corl", options={"score": "sparse-gp", "noise": "equal"}),
-    *plain(["random-cam"]),
+    *as_published(["random-cam"]),
 )
 EQUAL = "The noise variances of the data are equal: only corl-equal uses that."
 
@@ -117,11 +117,11 @@ def gp_figure(name: str, sem: str, note: str) -> Experiment:
         "Figure 4 (drawn without numbers)",
         tuple(Data(f"{d}-er{h}", "er", d, h, sem, 500) for d in (10, 30) for h in (1, 4)),
         (
-            *plain(["cam", "gran-dag", "dag-gnn", "notears-mlp"]),
+            *as_published(["cam", "gran-dag", "dag-gnn", "notears-mlp"]),
             CORL_1_GP,
             CORL_2_GP,
             default_corl("sparse-gp"),
-            *plain(["random-cam"]),
+            *as_published(["random-cam"]),
         ),
         metrics=("tpr", "order_tpr", "shd"),
         notes=(note,),
@@ -141,9 +141,9 @@ DESIGNS = (
         tuple(Data(str(d), "er", d, 2) for d in (30, 50, 100)),
         (
             Method("l1obs-unpruned", "l1obs", options={"threshold": None}),
-            *plain(["l1obs"]),
+            *as_published(["l1obs"]),
             *(Method(f"a-star-lasso-{n}", "a-star-lasso", options={"queue_size": n}) for n in (10, 500, 1000)),
-            *plain(["notears"]),
+            *as_published(["notears"]),
             Method("notears-unpenalized", "notears", options={"lambda1": 0.0}, beside="notears"),
         ),
         notes=("The paper reports the best queue of A* Lasso; a-star-lasso elsewhere has a queue of 10.",),
@@ -153,7 +153,13 @@ DESIGNS = (
         "Linear Gaussian data: ICA-LiNGAM, GraN-DAG and CAM",
         "Appendix D, second table",
         tuple(data for d in (30, 50, 100) for data in linear_graphs(d, f"{d}-")),
-        (*plain(["ica-lingam", "gran-dag", "cam"]), CORL_2, CORL_32[1], default_corl("linear"), *LINEAR_CONTROLS),
+        (
+            *as_published(["ica-lingam", "gran-dag", "cam"]),
+            CORL_2,
+            CORL_32[1],
+            default_corl("linear"),
+            *LINEAR_CONTROLS,
+        ),
         notes=(IMPOSSIBLE,),
     ),
     Experiment(
@@ -162,14 +168,14 @@ DESIGNS = (
         "Appendix E",
         tuple(Data(str(d), "er", d, 2, "lingam") for d in (30, 50, 100)),
         (
-            *plain(["ica-lingam", "notears", "dag-gnn", "gran-dag"]),
+            *as_published(["ica-lingam", "notears", "dag-gnn", "gran-dag"]),
             *RL_BIC2,
-            *plain(["cam", "l1obs", "a-star-lasso"]),
+            *as_published(["cam", "l1obs", "a-star-lasso"]),
             CORL_1,
             CORL_2,
             *CORL_32,
             default_corl("nongaussian"),
-            *plain(["direct-lingam"]),
+            *as_published(["direct-lingam"]),
             *LINEAR_CONTROLS,
         ),
     ),
@@ -204,7 +210,7 @@ DESIGNS = (
         "Linear Gaussian data, 150 variables, ER2",
         "Section 5.1, text",
         (Data("er2", "er", 150, 2),),
-        (CORL_1, CORL_2, *CORL_32, *plain(["notears"]), default_corl("linear"), *LINEAR_CONTROLS),
+        (CORL_1, CORL_2, *CORL_32, *as_published(["notears"]), default_corl("linear"), *LINEAR_CONTROLS),
     ),
     gp_figure("gp", "gp-scaled", SCALED),
     gp_figure("gp-joint", "gp", JOINT),
@@ -235,7 +241,7 @@ DESIGNS = (
             *GP_20_METHODS[:2],
             default_corl("sparse-gp-additive"),
             Method("corl-equal", "corl", options={"score": "sparse-gp-additive", "noise": "equal"}),
-            *plain(["random-cam"]),
+            *as_published(["random-cam"]),
         ),
         metrics=("order_tpr", "shd"),
         notes=(ADDITIVE, ER4, EQUAL),
@@ -250,10 +256,10 @@ DESIGNS = (
             CORL_2_GP,
             RL_BIC2_GP,
             RL_BIC2[1],
-            *plain(["cam", "gran-dag", "ica-lingam", "dag-gnn", "notears"]),
+            *as_published(["cam", "gran-dag", "ica-lingam", "dag-gnn", "notears"]),
             default_corl("auto"),
             Method("corl-additive", "corl", options={"score": "sparse-gp-additive"}),
-            *plain(["notears-mlp", "direct-lingam", "eqvar", "sort-regress", "random", "empty"]),
+            *as_published(["notears-mlp", "direct-lingam", "eqvar", "sort-regress", "random", "empty"]),
             Method("random-cam", "random-cam", repeats=20),
         ),
         metrics=("shd", "tpr", "order_tpr"),
@@ -292,10 +298,10 @@ DESIGNS = (
             CORL_1,
             CORL_2,
             *CORL_32,
-            *plain(["gran-dag", "dag-gnn", "cam", "l1obs", "a-star-lasso", "notears"]),
+            *as_published(["gran-dag", "dag-gnn", "cam", "l1obs", "a-star-lasso", "notears"]),
             *RL_BIC2,
             default_corl("linear"),
-            *plain(["ica-lingam", "direct-lingam", "notears-mlp", "r2-sort-regress"]),
+            *as_published(["ica-lingam", "direct-lingam", "notears-mlp", "r2-sort-regress"]),
             *LINEAR_CONTROLS,
         ),
         metrics=("seconds", "shd"),

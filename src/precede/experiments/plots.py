@@ -18,7 +18,7 @@ OURS, PAPERS = "#0b6e99", "#c0562a"
 CURVES = {"mean_score": "mean of a batch", "best_score": "best so far"}
 
 
-def draw(experiment: Experiment, entries: Sequence[Entry], cells: Sequence[Record], path: Path) -> bool:
+def draw_figure(experiment: Experiment, entries: Sequence[Entry], cells: Sequence[Record], path: Path) -> bool:
     """Write the figure; False without matplotlib, or when nothing was run."""
     try:
         import matplotlib

@@ -16,11 +16,11 @@ from precede.experiments.cells import EVERYTHING, Experiment, Selection
 from precede.experiments.designs import EXPERIMENTS, experiment_named
 from precede.experiments.ledger import CELLS, RUNS, TIMES, Ledger, by_key, read_lines
 from precede.experiments.overview import draw_overview
-from precede.experiments.plots import draw
+from precede.experiments.plots import draw_figure
 from precede.experiments.provenance import provenance
 from precede.experiments.runner import run_cells
 from precede.experiments.tables import csv_text, markdown_page, terminal_tables
-from precede.experiments.verdicts import Entry, remarks, summarize
+from precede.experiments.verdicts import Entry, entries_of, remarks
 from precede.files import write_text
 from precede.runtime.workers import HERE, Workers
 
@@ -160,8 +160,8 @@ def write_tables(experiment: Experiment, folder: Path, n_run: int = 0, figure: b
     cells = list(by_key(read_lines(folder / CELLS)).values())
     used = {record.get("run") for record in times.values()}
     runs = [run for run in read_lines(folder / RUNS) if run["run"] in used]
-    entries, lines = summarize(experiment, cells, times), remarks(experiment, cells)
-    drawn = figure and draw(experiment, entries, cells, folder / "figure.png")
+    entries, lines = entries_of(experiment, cells, times), remarks(experiment, cells)
+    drawn = figure and draw_figure(experiment, entries, cells, folder / "figure.png")
     page = markdown_page(experiment, entries, lines, runs, "figure.png" if drawn else None)
     write_text(folder / "table.md", page)
     write_text(folder / "table.csv", csv_text(entries))

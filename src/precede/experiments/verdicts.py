@@ -86,7 +86,7 @@ def verdict_on(metric: str, mean: float, published: Published) -> Verdict:
     return "better" if gain > 0 else "worse"
 
 
-def summarize(experiment: Experiment, cells: Iterable[Record], times: Mapping[str, Record]) -> list[Entry]:
+def entries_of(experiment: Experiment, cells: Iterable[Record], times: Mapping[str, Record]) -> list[Entry]:
     """Average the recorded cells of every row; rows that were not run are there too.
 
     Parameters

@@ -97,7 +97,7 @@ def hidden_causes(graph: CausalGraph, data: Any = None) -> HiddenCauses:
         raise DataError("the test needs rows, and this graph has only moments: give the table as data=...")
     p_values = dependence(residuals(rows, graph.edges), graph.edges)
     joined = graph.edges | graph.edges.T  # transposed: a pair, whichever way
-    strength = evidence(p_values)
+    strength = evidence_from(p_values)
     (apart, apart_slope), (edge, edge_slope) = CALIBRATION["apart"], CALIBRATION["joined"]
     log_odds = np.where(joined, edge + edge_slope * strength, apart + apart_slope * strength)
     probability = 1 / (1 + np.exp(-log_odds))
@@ -107,6 +107,6 @@ def hidden_causes(graph: CausalGraph, data: Any = None) -> HiddenCauses:
     return HiddenCauses(*frames)
 
 
-def evidence(p_values: FloatArray) -> FloatArray:
+def evidence_from(p_values: FloatArray) -> FloatArray:
     r""":math:`\log(1 - \log_{10} p)`: zero for no evidence, growing ever more slowly."""
     return np.asarray(np.log1p(-np.log10(np.maximum(p_values, 1e-300))))

@@ -2,7 +2,7 @@
 
 from torch import Tensor, nn
 
-from precede.policy.encoders import mlp
+from precede.policy.encoders import perceptron
 
 CRITIC_WIDTHS = (512, 256, 1)  # Appendix A.2
 
@@ -18,7 +18,7 @@ class Critic(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.layers = mlp(width, CRITIC_WIDTHS)
+        self.layers = perceptron(width, CRITIC_WIDTHS)
 
     def forward(self, states: Tensor) -> Tensor:
         """(..., width) to (...)."""

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from precede.errors import check_choice
-from precede.policy.encoders import WIDTH, mlp
+from precede.policy.encoders import WIDTH, perceptron
 
 DecoderName = Literal["mlp", "lstm"]
 PointerName = Literal["dot", "additive"]
@@ -121,7 +121,7 @@ class MLPDecoder(nn.Module):
 
     def __init__(self, width: int, pointer: PointerName) -> None:
         super().__init__()
-        self.layers = mlp(width)
+        self.layers = perceptron(width)
         self.pointer = _make_pointer(pointer, width)
 
     def _table(self, states: Tensor) -> Tensor:

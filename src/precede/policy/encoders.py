@@ -23,7 +23,7 @@ FEED_FORWARD = 1024  # Appendix A.2
 MLP_WIDTHS = (256, 512, 256)  # Appendix A.2
 
 
-def mlp(width_in: int, widths: tuple[int, ...] = MLP_WIDTHS) -> nn.Sequential:
+def perceptron(width_in: int, widths: tuple[int, ...] = MLP_WIDTHS) -> nn.Sequential:
     """Feed-forward layers with ReLU between them: the paper's MLP module."""
     layers: list[nn.Module] = []
     for width in widths:
@@ -50,7 +50,7 @@ class MLPEncoder(nn.Module):
 
     def __init__(self, n_inputs: int) -> None:
         super().__init__()
-        self.layers = mlp(n_inputs)
+        self.layers = perceptron(n_inputs)
 
     def forward(self, inputs: Tensor) -> Tensor:
         result: Tensor = self.layers(inputs)

@@ -31,7 +31,7 @@ N_VARIABLE_FEATURES = 12
 
 
 @dataclass(frozen=True)
-class Columns:
+class ColumnReadings:
     """Columns of some tables, with what is known of single cells; zero where a cell is missing.
 
     Parameters
@@ -63,7 +63,7 @@ class Columns:
 
 
 @torch.no_grad()
-def read_columns(inputs: Tensor) -> Columns:
+def read_columns(inputs: Tensor) -> ColumnReadings:
     """Columns of inputs (batch, n_variables, n_samples + 1): values, NaN for a missing cell, and the log scale last."""
     raw = inputs[:, :, :-1].contiguous()
     seen = (~raw.isnan()).to(raw.dtype)
@@ -77,11 +77,11 @@ def read_columns(inputs: Tensor) -> Columns:
     scores = (scores - scores.sum(2, keepdim=True) / count) * seen
     scores = scores * torch.rsqrt((scores.square().sum(2, keepdim=True) / count).clamp_min(1e-6))
     ties = (upto - below).clamp_min(1).log() / count.clamp_min(2.0).log() * seen
-    return Columns(raw.nan_to_num(0.0), scores, ties, positions * seen, seen, inputs[:, :, -1])
+    return ColumnReadings(raw.nan_to_num(0.0), scores, ties, positions * seen, seen, inputs[:, :, -1])
 
 
 @torch.no_grad()
-def classical_features(columns: Columns) -> tuple[Tensor, Tensor]:
+def classical_features(columns: ColumnReadings) -> tuple[Tensor, Tensor]:
     r"""Features of pairs and of single columns.
 
     With R the correlation matrix and z the log scale: :math:`\rho_{ij}`, the partial correlation given all others, the
@@ -162,7 +162,7 @@ def correlations(x: Tensor, both: Tensor) -> tuple[Tensor, Tensor, Tensor, Tenso
     return rho.float(), partial.float(), left.float(), (-0.5 * diagonal.log()).float()
 
 
-def binned_moments(columns: Columns) -> list[Tensor]:
+def binned_moments(columns: ColumnReadings) -> list[Tensor]:
     r"""How one column is distributed given another: moments of j within bins of the ranks of i.
 
     Returns
@@ -202,7 +202,7 @@ def binned_moments(columns: Columns) -> list[Tensor]:
     return features
 
 
-def _variable_features(columns: Columns, left_all: Tensor) -> Tensor:
+def _variable_features(columns: ColumnReadings, left_all: Tensor) -> Tensor:
     x, z, count = columns.values, columns.log_scale, columns.n_seen
     n = x.shape[2]
     square = x.square()

@@ -18,6 +18,7 @@ from precede.policy.edges import edge_log_probabilities
 from precede.policy.moments import MomentsEncoder
 from precede.policy.pretrained import Pretrained, load_pretrained
 from precede.runtime.device import one_thread
+from precede.runtime.randomness import gumbel_noise
 from precede.scores.policy_prior import PolicyScore
 
 N_ORDERS = 200
@@ -127,7 +128,7 @@ def judge(values: FloatArray, policy: Pretrained | None = None, *, scales: bool 
         edges = edge_log_probabilities(logits)[0].exp().mean(0)
         states = states.mean(0, keepdim=True)
         generator = torch.Generator().manual_seed(SEED)
-        noise = -torch.empty((N_ORDERS + 1, d, d)).exponential_(generator=generator).log_()
+        noise = gumbel_noise((N_ORDERS + 1, d, d), generator)
         noise[0] = 0.0  # the first is the most likely one
         orders = policy.actor.sample(states, noise)
         position = orders.argsort(1)

@@ -63,7 +63,7 @@ class Draws:
         return torch.where(self.chance((batch, 1), alike), common, own)
 
 
-def standardized(values: Tensor) -> Tensor:
+def unit_rows(values: Tensor) -> Tensor:
     """Mean zero and variance one over the last axis; a constant row becomes zero."""
     centred = values - values.mean(-1, keepdim=True)
     return centred * torch.rsqrt(centred.square().mean(-1, keepdim=True).clamp_min(1e-12))

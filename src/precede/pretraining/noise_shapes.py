@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from precede.data.noise import EXPONENT_RANGES
-from precede.pretraining.drawing import Draws, select, standardized
+from precede.pretraining.drawing import Draws, select, unit_rows
 
 EULER = 0.5772156649
 SHAPES = {
@@ -90,13 +90,13 @@ def mixture(z: Tensor, draws: Draws) -> Tensor:
     ends = (weights / weights.sum(-1, keepdim=True)).cumsum(-1)
     member = torch.searchsorted(ends, draws.uniform(tuple(z.shape))).clamp_max(MOST_COMPONENTS - 1)
     places, widths = draws.normal((*shape, MOST_COMPONENTS)), draws.log_uniform((*shape, MOST_COMPONENTS), 0.1, 1.0)
-    return standardized(places.gather(-1, member) + widths.gather(-1, member) * z)
+    return unit_rows(places.gather(-1, member) + widths.gather(-1, member) * z)
 
 
 def design(u: Tensor, draws: Draws) -> Tensor:
     """A few settings at equal distances, equally often: what an experimenter chooses."""
     n_settings = draws.log_uniform((*u.shape[:-1], 1), 2.0, 20.0).floor()
-    return standardized((u * n_settings).floor())
+    return unit_rows((u * n_settings).floor())
 
 
 def root_values(kinds: Tensor, noise: Tensor, draws: Draws) -> Tensor:

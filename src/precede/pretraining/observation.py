@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from precede.pretraining.drawing import Draws, standardized
+from precede.pretraining.drawing import Draws, unit_rows
 from precede.pretraining.levels import ranks, rounded
 
 MEASUREMENT_SHARE = 0.15
@@ -33,7 +33,7 @@ def selected_rows(x: Tensor, n_rows: int, draws: Draws) -> Tensor:
     """Keep the rows with the largest noisy value of a random variable, either end, (batch, n_variables, n_rows)."""
     batch, d, n = x.shape
     variable = (draws.uniform((batch, 1, 1)) * d).long().expand(-1, 1, n)
-    wish = standardized(x.gather(1, variable)[:, 0]) * draws.either_sign((batch, 1), 0.3, 2.0)
+    wish = unit_rows(x.gather(1, variable)[:, 0]) * draws.either_sign((batch, 1), 0.3, 2.0)
     kept = (wish + draws.normal((batch, n))).topk(n_rows, dim=1).indices
     return x.gather(2, kept[:, None, :].expand(-1, d, -1))
 

@@ -14,7 +14,7 @@ import math
 import torch
 from torch import Tensor
 
-from precede.pretraining.drawing import Draws, select, standardized
+from precede.pretraining.drawing import Draws, select, unit_rows
 
 TERMS = 32
 """Terms of a function, of which some or all are used."""
@@ -100,11 +100,9 @@ class Signals:
         half = (number % 2 == 0).float()
         whole = (weights[:, None] @ features)[:, 0]
         first = ((weights * half)[:, None] @ features)[:, 0]
-        product = standardized(first) * standardized(whole - first)
-        signal = torch.where(
-            (self.product[:, t] & (used[:, 0] > 1))[:, None], product + 0.5 * standardized(whole), whole
-        )
-        return standardized(signal) * parents.any(1)[:, None]
+        product = unit_rows(first) * unit_rows(whole - first)
+        signal = torch.where((self.product[:, t] & (used[:, 0] > 1))[:, None], product + 0.5 * unit_rows(whole), whole)
+        return unit_rows(signal) * parents.any(1)[:, None]
 
     def _projections(self, t: int, parents: Tensor, n_parents: Tensor, additive: Tensor) -> Tensor:
         """Weights (batch, terms, t) of the parents in every term."""

@@ -52,7 +52,7 @@ class ValidationSuite:
     def evaluate(self, actor: Actor) -> dict[str, float]:
         """Mean order TPR of each cell, and their mean as "mean"."""
         result = {
-            name: float(order_tpr(greedy_orders(actor, inputs), adjacency).mean())
+            name: float(order_shares(greedy_orders(actor, inputs), adjacency).mean())
             for name, (inputs, adjacency) in self._cells.items()
         }
         return result | {"mean": float(np.mean(list(result.values())))}
@@ -67,13 +67,13 @@ def greedy_orders(actor: Actor, inputs: Tensor) -> Tensor:
     return actor.sample(states, states.new_zeros((batch, d, d)))
 
 
-def order_tpr(orders: Tensor, adjacency: Tensor) -> Tensor:
+def order_shares(orders: Tensor, adjacency: Tensor) -> Tensor:
     """Share of true edges that agree with each order, (batch,) (METHODS 7).
 
     Examples
     --------
     >>> chain = torch.tensor([[[0, 1, 0], [0, 0, 1], [0, 0, 0]]])
-    >>> order_tpr(torch.tensor([[0, 2, 1]]), chain)
+    >>> order_shares(torch.tensor([[0, 2, 1]]), chain)
     tensor([0.5000])
     """
     position = orders.argsort(1)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from precede.pretraining.distortions import DISTORTIONS, distort
-from precede.pretraining.drawing import Draws, standardized
+from precede.pretraining.drawing import Draws, unit_rows
 from precede.pretraining.levels import discrete_variables, discretized
 from precede.pretraining.noise_shapes import ROOTS, SHAPES, root_values, shaped_noise
 from precede.pretraining.signals import Signals
@@ -63,9 +63,9 @@ def world_data(adjacency: Tensor, n_samples: int, draws: Draws) -> Tensor:
             x = x * (depth[:, t, None] * log_scale.clamp(-3, 3)).exp()
             alone = ~parents.any(1)[:, None]
             x = torch.where(alone, x, signal + size[:, t, None] * x)
-        x = standardized(x)
-        x = torch.where(distorted[:, t, None], standardized(distort(bent[:, t], x, draws)), x)
-        levels = torch.where(discrete[:, t, None], standardized(discretized(x, draws)), x)
+        x = unit_rows(x)
+        x = torch.where(distorted[:, t, None], unit_rows(distort(bent[:, t], x, draws)), x)
+        levels = torch.where(discrete[:, t, None], unit_rows(discretized(x, draws)), x)
         outer[:, t] = levels
         inner[:, t] = torch.where(levels_seen, levels, x)
     return outer

@@ -17,7 +17,8 @@ from precede.scores.by_kind import KIND_SCORES, KindScoreName, build_by_kind
 from precede.scores.covariance import moments_of
 from precede.scores.evidence import ASSUMED
 from precede.scores.gp import GPScore
-from precede.scores.linear import LinearScore, Noise
+from precede.scores.likelihood import Noise
+from precede.scores.linear import LinearScore
 from precede.scores.nongaussian import NonGaussianScore
 from precede.scores.parent_tables import SparseScore
 from precede.scores.protocol import NoiseName, OrderScore

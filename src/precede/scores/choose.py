@@ -13,7 +13,7 @@ from precede.data.load import Table
 from precede.errors import DataError
 from precede.scores.by_kind import KindScoreName, score_for
 from precede.scores.covariance import covariance, regularised
-from precede.scores.spread import least_squares, share_with_uneven_noise, spline_basis
+from precede.scores.spread import hinge_basis, least_squares, share_with_uneven_noise
 
 ChosenName = Literal["nongaussian", "sparse-linear", "sparse-gp", "policy"] | KindScoreName
 
@@ -196,7 +196,7 @@ def share_of_curved_pairs(columns: FloatArray) -> float:
     if d < 2:
         return 0.0
     halves = columns[0::2], columns[1::2]  # each is predicted from the other
-    wholes = [spline_basis(columns[:, i]) for i in range(d)]
+    wholes = [hinge_basis(columns[:, i]) for i in range(d)]
     bases = [(whole[0::2], whole[1::2]) for whole in wholes]
     left = np.stack([_held_out_variance(basis, halves) for basis in bases])  # of j given i at [i, j]
     upper = np.triu_indices(d, 1)

@@ -16,7 +16,7 @@ from precede.arrays import FloatArray, IntArray
 from precede.errors import DataError, check_choice, check_positive
 from precede.runtime.device import one_thread
 from precede.scores.assumptions import Assumptions
-from precede.scores.linear import Noise
+from precede.scores.likelihood import Noise
 from precede.scores.memory import memory_budget, size_in_words
 from precede.scores.moves import ParentSet
 

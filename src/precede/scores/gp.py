@@ -15,10 +15,9 @@ from precede.errors import DataError, check_choice, check_positive
 from precede.scores.assumptions import Assumptions
 from precede.scores.cache import PredecessorCache
 from precede.scores.factor import jittered_cholesky
-from precede.scores.likelihood import NoiseModel
-from precede.scores.linear import Noise
+from precede.scores.likelihood import Noise, NoiseModel
 from precede.scores.memory import memory_budget, size_in_words
-from precede.scores.protocol import OrderScore
+from precede.scores.predecessor_score import PredecessorScore
 
 Precision = Literal["float64", "float32"]
 
@@ -59,7 +58,7 @@ class MedianKernel:
 KERNEL = MedianKernel()
 
 
-class GPScore(OrderScore):
+class GPScore(PredecessorScore):
     r"""BIC with Gaussian process regression on all predecessors (Section 5.2 of the paper).
 
     With :math:`y_j` the centred variable, :math:`D_U` the squared distances between samples over the standardised
@@ -113,7 +112,6 @@ class GPScore(OrderScore):
     """
 
     name = "gp"
-    noises = ("equal", "unequal")
     assumes = Assumptions(
         "additive",
         gaussian="assumed",
@@ -154,22 +152,6 @@ class GPScore(OrderScore):
         self._room = torch.zeros(self.sets_at_once, self.n_samples**2, dtype=self.dtype, device=self.device)
         step = math.ceil(self.n_samples / kernel.median_samples)
         self._median_pairs = None if step == 1 else ((rows % step == 0) & (columns % step == 0)).nonzero()[:, 0]
-
-    @property
-    def hit_rate(self) -> float:
-        """Share of the (variable, set) lookups that needed no new regression."""
-        return self.cache.hit_rate
-
-    @property
-    def n_evaluations(self) -> int:
-        """Kernels factorised so far."""
-        return self.cache.n_evaluations
-
-    def terms(self, orders: Tensor) -> Tensor:
-        return torch.from_numpy(self.cache.terms(orders.cpu().numpy())).to(self.device)
-
-    def bounds(self) -> Tensor:
-        return torch.from_numpy(self.cache.given_all_others()).to(self.device)
 
     def total(self, sums: Tensor) -> Tensor:
         return self.likelihood.total(sums, self.n_variables * (self.n_variables - 1) // 2)

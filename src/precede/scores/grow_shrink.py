@@ -256,17 +256,7 @@ class GrowShrinkScore(OrderScore):
         return edges
 
     def insertion_sums(self, order: Tensor) -> Tensor:
-        """Sums of the terms after each insertion move; only what a move can change is asked for.
-
-        Parameters
-        ----------
-        order : (n_variables,) int64 tensor
-
-        Returns
-        -------
-        sums : (n_variables, n_variables) float64 tensor
-            ``[i, k]``: the variable at position i is taken out and put in at position k.
-        """
+        """As in ``OrderScore``; only what a move can change is asked for."""
         sequence, d = order.tolist(), self.n_variables
         now = self._answers(sequence)
         terms = np.array([answer.state.score for answer in now])

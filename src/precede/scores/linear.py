@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from typing import Literal
-
 import numpy as np
 import torch
 from torch import Tensor
@@ -14,10 +11,9 @@ from precede.errors import OptionError, check_choice
 from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import Moments, covariance, ordered_cholesky, regularised
+from precede.scores.likelihood import EqualNoise, Noise
 from precede.scores.protocol import OrderScore
 from precede.ties import first_best
-
-Noise = Literal["equal", "unequal"]
 
 CHUNK_ELEMENTS = 2**24
 """Orders are factorised in pieces of about this many matrix entries, which bounds the memory."""
@@ -87,7 +83,7 @@ class LinearScore(OrderScore):
         self.device = torch.device(device)
         matrix = covariance(values) if moments is None else moments.covariance
         self.covariance = torch.from_numpy(regularised(matrix)).to(self.device)
-        self.noise_variance = float(self.covariance.diagonal().min())
+        self.noise = EqualNoise(self.n_samples, self.n_variables, float(self.covariance.diagonal().min()))
 
     def residual_variances(self, orders: Tensor) -> Tensor:
         """Variance of each variable given its predecessors, (n_orders, n_variables), in sequence."""
@@ -97,38 +93,22 @@ class LinearScore(OrderScore):
         )
 
     def terms(self, orders: Tensor) -> Tensor:
-        return self._likelihood(self.residual_variances(orders))
+        return self.noise.terms(self.residual_variances(orders))
 
     def total(self, sums: Tensor) -> Tensor:
-        m, d = self.n_samples, self.n_variables
-        mean_variance = sums * (-2 * self.noise_variance / (m * d))
-        n_parameters = d * (d - 1) / 2 + 1
-        scores: Tensor = -m * d / 2 * torch.log(mean_variance) - n_parameters / 2 * math.log(m)
-        return scores
+        return self.noise.total(sums, self.n_variables * (self.n_variables - 1) // 2)
 
     def bounds(self) -> Tensor:
         r"""Terms given all the others: the residual variance is :math:`1 / (S^{-1})_{jj}`."""
-        return self._likelihood(1 / torch.linalg.inv(self.covariance).diagonal())
+        variances: Tensor = 1 / torch.linalg.inv(self.covariance).diagonal()
+        return self.noise.terms(variances)
 
     def quick_order(self, constraints: Constraints) -> IntArray:
         """The variable of smallest conditional variance comes next (Chen, Drton, Wang 2019)."""
         return smallest_variance_order(self.covariance.cpu().numpy(), constraints)
 
-    def _likelihood(self, variances: Tensor) -> Tensor:
-        terms: Tensor = variances * (-self.n_samples / (2 * self.noise_variance))
-        return terms
-
     def insertion_sums(self, order: Tensor) -> Tensor:
-        r"""Row sums of the terms after each insertion move, all of them in O(d³) (METHODS 3).
-
-        Parameters
-        ----------
-        order : (n_variables,) int64 tensor
-
-        Returns
-        -------
-        sums : (n_variables, n_variables) float64 tensor
-            ``[i, k]``: the variable at position i is taken out and put in at position k.
+        r"""As in ``OrderScore``, all moves together in O(d³).
 
         Notes
         -----
@@ -158,7 +138,7 @@ class LinearScore(OrderScore):
         right = changes.triu(1).cumsum(1)
         left = changes.tril(-1).flip(1).cumsum(1).flip(1)
         sums = variance.sum() - variance[:, None] + moved + right.triu(1) + left.tril(-1)
-        return self._likelihood(sums)
+        return self.noise.terms(sums)
 
 
 def smallest_variance_order(covariance: FloatArray, constraints: Constraints | None = None) -> IntArray:

@@ -102,16 +102,7 @@ class NonGaussianScore(OrderScore):
         return factors, torch.linalg.solve_triangular(factors, self._centred[orders], upper=False)
 
     def insertion_sums(self, order: Tensor) -> Tensor:
-        r"""Row sums of the terms after each insertion move, all of them in O(d² m).
-
-        Parameters
-        ----------
-        order : (n_variables,) int64 tensor
-
-        Returns
-        -------
-        sums : (n_variables, n_variables) float64 tensor
-            ``[i, k]``: the variable at position i is taken out and put in at position k.
+        r"""As in ``OrderScore``, all moves together in O(d² m).
 
         Notes
         -----

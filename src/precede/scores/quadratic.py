@@ -14,10 +14,9 @@ from precede.scores.assumptions import Assumptions
 from precede.scores.cache import PredecessorCache
 from precede.scores.covariance import CHUNK_BYTES
 from precede.scores.factor import jittered_cholesky
-from precede.scores.likelihood import NoiseModel
-from precede.scores.linear import Noise
+from precede.scores.likelihood import Noise, NoiseModel
 from precede.scores.memory import memory_budget, size_in_words
-from precede.scores.protocol import OrderScore
+from precede.scores.predecessor_score import PredecessorScore
 
 RIDGE = 1e-12
 """Added to the Gram matrix of unit-variance features: a two-valued column's square is collinear with the column."""
@@ -29,7 +28,7 @@ ENTRIES_AT_ONCE = {"cpu": 2**21, "cuda": 2**28}
 """Gram entries that are factorised together."""
 
 
-class QuadraticScore(OrderScore):
+class QuadraticScore(PredecessorScore):
     r"""BIC with quadratic regression on all predecessors.
 
     With :math:`\phi_U` the predecessors :math:`x_i`, their squares and products :math:`x_i x_k`, centred, and
@@ -70,7 +69,6 @@ class QuadraticScore(OrderScore):
     """
 
     name = "quadratic"
-    noises = ("equal", "unequal")
     assumes = Assumptions(
         "additive",
         gaussian="assumed",
@@ -103,22 +101,6 @@ class QuadraticScore(OrderScore):
         self._gram = gram
         self._product = torch.zeros(d, d, dtype=torch.int64, device=self.device)  # where x_i x_k lies, i <= k
         self._product[left, right] = torch.arange(d, d + len(left), device=self.device)
-
-    @property
-    def hit_rate(self) -> float:
-        """Share of the (variable, set) lookups that needed no new regression."""
-        return self.cache.hit_rate
-
-    @property
-    def n_evaluations(self) -> int:
-        """Predecessor sets factorised so far."""
-        return self.cache.n_evaluations
-
-    def terms(self, orders: Tensor) -> Tensor:
-        return torch.from_numpy(self.cache.terms(orders.cpu().numpy())).to(self.device)
-
-    def bounds(self) -> Tensor:
-        return torch.from_numpy(self.cache.given_all_others()).to(self.device)
 
     def total(self, sums: Tensor) -> Tensor:
         return self.likelihood.total(sums, sum(n_features(s) for s in range(self.n_variables)))

@@ -14,11 +14,11 @@ from precede.errors import check_positive
 from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
 from precede.scores.evidence import GaussianProcessEvidence, Kernel
-from precede.scores.linear import Noise
+from precede.scores.likelihood import Noise
 from precede.scores.moves import ParentSet
 from precede.scores.parent_sets import MOST_CANDIDATES, ParentSets
 from precede.scores.parent_tables import SparseScore
-from precede.scores.spread import spline_basis
+from precede.scores.spread import hinge_basis
 
 N_INDUCING = 100
 """Inducing rows on a CPU, where the data have more than twice as many: a set then costs 10 ms at 1,000 rows."""
@@ -136,7 +136,7 @@ def candidate_parents(evidence: GaussianProcessEvidence, most: int, constraints:
         return free
     singles = evidence.of_sets([(i,) for i in range(d)])
     columns = evidence.columns.cpu().numpy()
-    bases = np.stack([spline_basis(columns[:, i])[:, 1:] for i in range(d)], axis=1)  # (m, d, n_terms)
+    bases = np.stack([hinge_basis(columns[:, i])[:, 1:] for i in range(d)], axis=1)  # (m, d, n_terms)
     bases = bases - bases.mean(axis=0)
     candidates = np.zeros((d, d), dtype=bool)
     for v in range(d):

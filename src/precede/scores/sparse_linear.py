@@ -301,16 +301,7 @@ class SparseLinearScore(OrderScore):
         return edges
 
     def insertion_sums(self, order: Tensor) -> Tensor:
-        r"""Row sums of the terms after each insertion move, without scoring the d² orders one by one.
-
-        Parameters
-        ----------
-        order : (n_variables,) int64 tensor
-
-        Returns
-        -------
-        sums : (n_variables, n_variables) float64 tensor
-            ``[i, k]``: the variable at position i is taken out and put in at position k.
+        r"""As in ``OrderScore``, without scoring the d² orders one by one.
 
         Notes
         -----

@@ -17,7 +17,7 @@ TREND = 0.15
 TREND_P = 1e-3
 
 
-def spline_basis(column: FloatArray) -> FloatArray:
+def hinge_basis(column: FloatArray) -> FloatArray:
     """Constant, line, and hinges at inner quantiles: linear in the tails, so that an outlier bends nothing."""
     knots = np.quantile(column, np.linspace(0, 1, N_KNOTS + 2)[1:-1])
     hinges = np.maximum(column[:, None] - knots[None, :], 0)
@@ -66,7 +66,7 @@ def share_with_uneven_noise(columns: FloatArray, edges: BoolArray, *, curved: bo
 
 
 def _uneven(columns: FloatArray, causes: IntArray, effect: int, curved: bool) -> bool:
-    parts = [spline_basis(columns[:, i])[:, 1:] if curved else columns[:, [i]] for i in causes]
+    parts = [hinge_basis(columns[:, i])[:, 1:] if curved else columns[:, [i]] for i in causes]
     basis = np.column_stack([np.ones(len(columns)), *parts])
     target = columns[:, effect]
     fitted = np.empty_like(target)

@@ -94,7 +94,7 @@ class Returns:
         return returns_to_go(bound_rewards(self.score, orders, terms, self.bounds), self.gamma)
 
 
-def standardized(returns: Tensor) -> Tensor:
+def standardized_returns(returns: Tensor) -> Tensor:
     """Returns centered at each step and scaled over the batch.
 
     Their size differs between data sets by orders of magnitude, and the learning rates are fixed.

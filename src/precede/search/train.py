@@ -36,7 +36,7 @@ from precede.search.best import BestOrdering
 from precede.search.cuda_graphs import new_iteration
 from precede.search.learner import Learner, make_inputs, make_networks
 from precede.search.patience import Patience
-from precede.search.rewards import Returns, standardized
+from precede.search.rewards import Returns, standardized_returns
 from precede.search.settings import TrainingSettings
 
 READ_EVERY = 10
@@ -181,7 +181,7 @@ class Trainer:
     def _update(self, states: Tensor, orders: Tensor, returns: Tensor) -> Tensor:
         """Policy gradient with the critic as baseline (Section 4.2); gives the mean entropy of a choice."""
         details = self.settings.details
-        targets = standardized(returns) if details.standardize_returns else returns.float()
+        targets = standardized_returns(returns) if details.standardize_returns else returns.float()
         values = self._values(states.detach(), orders)
         self.learners["critic"].descend(torch.nn.functional.mse_loss(values, targets))
         advantages = targets - values.detach()
