@@ -8,10 +8,12 @@ from precede.effects.sample import sample_of
 from precede.graph import CausalGraph
 from precede.hidden_causes import hidden_causes
 
+HIDDEN_CAUSES = "hidden common causes"
+
 
 def check_hidden_causes(learned: Learned) -> Check:
     """Name the pairs; ``details["pairs"]`` holds what a report draws as dashed, double-headed lines."""
     graph = CausalGraph.from_matrix(learned.edges, order=learned.order, names=learned.names)
     found = hidden_causes(graph, sample_of(learned.values))
     n = len(found.suspects())
-    return Check("hidden common causes", float(n), found.sentence, "note" if n else "fine", found.to_dict())
+    return Check(HIDDEN_CAUSES, float(n), found.sentence, "note" if n else "fine", found.to_dict())

@@ -20,6 +20,7 @@ from precede.effects.sample import sample_for
 from precede.errors import OptionError
 from precede.graph import CausalGraph
 from precede.graph.equivalence import cpdag
+from precede.graph.sample import Sample
 
 MOST_PARENT_SETS = 4096
 """Beyond so many the question is refused: the class is then too large to be of use."""
@@ -104,11 +105,19 @@ def possible_effects(
     [0.0, 2.0]
     """
     i, j = positions_of(graph, cause, effect)
-    sample = sample_for(graph, data)
+    return effects_in_class(graph, sample_for(graph, data), cpdag(graph.edges), (i, j), level)
+
+
+def effects_in_class(
+    graph: CausalGraph, sample: Sample, pattern: IntArray, pair: tuple[int, int], level: float
+) -> PossibleEffects:
+    """The same where the class and the columns of cause and effect are known."""
+    i, j = pair
+    cause, effect = graph.names[i], graph.names[j]
     none = Effect(cause, effect, "total", 0.0, 0.0, (0.0, 0.0), level, ())
     found = [
         none if j in parents else adjusted_effect(graph, sample, i, j, parents, "total", level)
-        for parents in possible_parents(cpdag(graph.edges), i)
+        for parents in possible_parents(pattern, i)
     ]
     return PossibleEffects(cause, effect, tuple(sorted(found, key=lambda one: one.value)))
 

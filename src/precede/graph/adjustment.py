@@ -21,18 +21,30 @@ from precede.graph.dags import ancestors
 
 def causal_nodes(edges: BoolArray, cause: int, effect: int) -> BoolArray:
     """Variables on a directed path from the cause to the effect, the cause itself left out; none without a path."""
-    reach = ancestors(edges) | np.eye(len(edges), dtype=bool)
-    nodes: BoolArray = reach[cause] & reach[:, effect]
+    # transposed: upstream of the effect
+    nodes = _downstream(edges, _only(cause, len(edges))) & _downstream(edges.T, _only(effect, len(edges)))
     nodes[cause] = False
     return nodes
 
 
 def forbidden_nodes(edges: BoolArray, cause: int, effect: int) -> BoolArray:
     """What no adjustment set may hold: cause, effect, and all that a variable on a causal path leads to."""
-    reach = ancestors(edges) | np.eye(len(edges), dtype=bool)
-    nodes = np.asarray(reach[causal_nodes(edges, cause, effect)].any(axis=0))
+    nodes = _downstream(edges, causal_nodes(edges, cause, effect))
     nodes[[cause, effect]] = True
     return nodes
+
+
+def _only(node: int, n_variables: int) -> BoolArray:
+    return np.asarray(np.arange(n_variables) == node)
+
+
+def _downstream(edges: BoolArray, start: BoolArray) -> BoolArray:
+    """Some variables, and all that directed paths lead to from them."""
+    found, front = start.copy(), start
+    while front.any():
+        front = edges[front].any(axis=0) & ~found
+        found |= front
+    return found
 
 
 def is_adjustment_set(edges: BoolArray, cause: int, effect: int, chosen: Iterable[int]) -> bool:

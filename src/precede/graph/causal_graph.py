@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,8 @@ from precede.lazy import pandas as pd
 if TYPE_CHECKING:
     import networkx as nx
     from matplotlib.axes import Axes
+
+    from precede.graph.component import GraphWidget
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,8 +244,45 @@ class CausalGraph(Answers):
         """
         return drawing.to_axes(self._parts(), self.positions, ax)
 
+    def view(
+        self,
+        probability: FloatArray | pd.DataFrame | None = None,
+        suspicions: Iterable[tuple[Hashable, Hashable, float]] = (),
+        title: str = "Causal graph",
+        height: int = 520,
+    ) -> GraphWidget:
+        """The graph to look at in a notebook: zoom, find a variable, follow its causes and effects, save a picture.
+
+        Parameters
+        ----------
+        probability : (n_variables, n_variables) array or DataFrame, optional
+            Of each edge, as ``model.bootstrap(...).edge_probability`` has it: less sure edges are fainter, those below
+            one half dashed.
+        suspicions : iterable of (first, second, probability)
+            Pairs that may share a hidden cause, as ``hidden_causes(graph).suspects()`` gives them: dashed, never edges.
+        title : str
+            Of the pictures that are saved.
+        height : int
+            In pixels.
+
+        Returns
+        -------
+        widget : GraphWidget
+            Shows itself in a notebook; ``widget.save("graph.html")`` writes a page that opens anywhere, offline.
+
+        Examples
+        --------
+        >>> CausalGraph.from_matrix([[0, 0.5], [0, 0]], names=["rain", "wet"]).view()._repr_html_()[:7]
+        '<iframe'
+        """
+        from precede.graph.component import payload, widget  # reads half a megabyte of script
+
+        if isinstance(probability, pd.DataFrame):
+            probability = probability.loc[list(self.names), list(self.names)].to_numpy(dtype=float)
+        return widget(payload(self, probability, suspicions=suspicions, placed=True), title, height)
+
     def _repr_html_(self) -> str:
-        """The same picture as inline SVG, for notebooks."""
+        """The picture as inline SVG, for notebooks."""
         return drawing.to_svg(self._parts(), self.positions)
 
     def _parts(self) -> formats.Parts:

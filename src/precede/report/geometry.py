@@ -7,54 +7,30 @@ from typing import Any
 import numpy as np
 
 from precede.graph import CausalGraph
-from precede.graph.drawing import BOX_HEIGHT, MANY_VARIABLES, TIP, draw
-from precede.graph.formats import Parts
-
-TALLEST = 2600
-"""Pixels that a large graph may take on the page, so that its names stay readable; what is larger is scaled down."""
+from precede.graph.component import payload
+from precede.graph.component.payload import DOUBTFUL
 
 Summary = dict[str, Any]
 
 
 def picture(summary: Summary, graph: CausalGraph) -> dict[str, Any]:
-    """Boxes and curves of the graph, with the widths and opacities that the page uses."""
-    drawing = draw(Parts(graph.edges, graph.strengths, graph.names), graph.positions)
-    largest = largest_strength(summary)
-    many = len(summary["edges"]) > 60
-    thin, thick = (0.9, 2.6) if many else (1.2, 4.8)
-    return {
-        "width": round(drawing.width),
-        "height": round(drawing.height),
-        "tall": TALLEST if len(graph.names) > MANY_VARIABLES else round(min(drawing.height * 1.5, 900)) + 30,
-        "tip": 9 if many else 11,
-        "box_height": BOX_HEIGHT,
-        "largest": largest,
-        "boxes": [
-            {"x": round(box.x), "y": round(box.y), "left": round(box.x - box.width / 2), "width": round(box.width)}
-            | {"label": box.label, "top": round(box.y - BOX_HEIGHT / 2)}
-            for box in drawing.boxes
-        ],
-        "edges": [
-            {
-                # a line without a tip goes on to the box, level as it ends
-                "path": drawing.path((edge["cause"], edge["effect"]))
-                + ("" if edge["direction"] == "told" else f"h{TIP:.0f}"),
-                "stroke": round(thin + thick * min((edge["strength"] or 0.0) / largest, 1.0), 2),
-                "opacity": 0.9 if edge["confidence"] is None else round(0.2 + 0.8 * edge["confidence"], 2),
-                "kind": _edge_kind(edge),
-            }
-            for edge in summary["edges"]
-        ],
-    }
-
-
-def _edge_kind(edge: dict[str, Any]) -> str:
-    """Classes of an edge in the drawing."""
-    kinds = ["edge"]
-    kinds += ["negative"] if edge["trend"] == "falling" else []
-    kinds += [] if edge["direction"] == "told" else ["loose"]
-    kinds += ["doubtful"] if edge["confidence"] is not None and edge["confidence"] < 0.5 else []
-    return " ".join(kinds)
+    """What the graph component shows: places of boxes, bends of edges, and how each edge is to look."""
+    names = graph.names
+    suspected = [(names[pair["first"]], names[pair["second"]], pair["probability"]) for pair in summary["suspicions"]]
+    shown = payload(graph, suspicions=suspected, placed=True)
+    drawn = {(edge["cause"], edge["effect"]): edge for edge in shown["edges"] if edge["mark"] != "suspicion"}
+    edges = [
+        drawn[edge["cause"], edge["effect"]]
+        | {
+            "strength": edge["strength"],
+            "sign": "negative" if edge["trend"] == "falling" else "positive",
+            "probability": edge["confidence"],
+            "doubtful": edge["confidence"] is not None and edge["confidence"] < DOUBTFUL,
+            "mark": "arrow" if edge["direction"] == "told" else "line",
+        }
+        for edge in summary["edges"]
+    ]
+    return {**shown, "edges": [*edges, *(edge for edge in shown["edges"] if edge["mark"] == "suspicion")]}
 
 
 def largest_strength(summary: Summary) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import gzip
-import hashlib
 import json
 from functools import cache
 from importlib.resources import files
@@ -13,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from precede.graph import CausalGraph
-from precede.report.geometry import heatmap, learning_curve, picture
+from precede.graph.component import component_file, inline_module, policy_hash
+from precede.report.geometry import heatmap, largest_strength, learning_curve, picture
 from precede.report.schema import check_summary
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ SHARES = ("tpr", "fdr", "order_tpr")
 
 EXPORT_TYPES = {"json": "application/json", "csv": "text/csv", "dot": "text/vnd.graphviz", "gml": "text/plain"}
 
-SCRIPTS = ("data.js", "card.js", "graph.js", "page.js")
-"""Run one after the other, in one scope."""
+SCRIPTS = ("data.js", "card.js", "page.js")
+"""Run one after the other, in one scope, after the graph component."""
 
 
 def render_report(summary: dict[str, Any]) -> str:
@@ -57,20 +57,22 @@ def render_report(summary: dict[str, Any]) -> str:
     from markupsafe import Markup  # the command line runs without it
 
     summary = check_summary(summary)
-    graph, code = graph_of(summary), script()
+    graph, library, code = graph_of(summary), component_file("vendor/cytoscape.min.js").decode("utf-8"), script()
     said = [*summary["remarks"], *summary["checks"]]
     return _template().render(
         summary=summary,
         warnings=[item["sentence"] for item in said if item["level"] == "warning"],
-        picture=picture(summary, graph),
         heatmap=heatmap(summary),
         learning=learning_curve(summary["learning"]),
         exports=_exports(graph),
         metrics=_metric_rows(summary["evaluation"]),
         level_marks=LEVEL_MARKS,
-        data=Markup(_embedded(summary)),
+        largest=largest_strength(summary),
+        data=Markup(_embedded(summary, picture(summary, graph))),
+        style=Markup(component_file("graph-view.css").decode("utf-8")),
+        library=Markup(library),
         script=Markup(code),
-        script_hash=base64.b64encode(hashlib.sha256(code.encode()).digest()).decode(),
+        policy=" ".join(map(policy_hash, (library, code))),
     )
 
 
@@ -87,15 +89,16 @@ def _template() -> Template:
     )
     environment.filters["number"] = _number
     environment.filters["p_value"] = _p_value
+    environment.filters["total"] = _total
     return environment.get_template("report.html")
 
 
 @cache
 def script() -> str:
-    """The page's own script: the only one that its content policy lets run."""
+    """The page's own script after the graph component: besides Cytoscape.js all that its content policy lets run."""
     folder = files("precede.report") / "templates"
-    parts = [(folder / name).read_text(encoding="utf-8") for name in SCRIPTS]
-    return '"use strict";\n(() => {\n' + "\n".join(parts) + "})();\n"
+    own = "\n".join((folder / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    return f"{inline_module()}\n{{\n{own}}}\n"  # in a block: its names are its own
 
 
 def graph_of(summary: dict[str, Any]) -> CausalGraph:
@@ -161,7 +164,20 @@ def _p_value(value: float | None) -> str:
     return "< 1e-10" if value < 1e-10 else f"{value:.2g}"
 
 
-def _embedded(summary: dict[str, Any]) -> str:
+def _total(effect: dict[str, Any] | None) -> str:
+    """A total effect as the table has it.
+
+    Examples
+    --------
+    >>> _total({"value": 0.5, "low": 0.25, "high": 0.75}), _total({"value": None, "low": 0.0, "high": 0.5})
+    ('0.5', '0 to 0.5')
+    """
+    if effect is None:
+        return "–"
+    return f"{_number(effect['low'])} to {_number(effect['high'])}" if effect["value"] is None else _number(effect["value"])
+
+
+def _embedded(summary: dict[str, Any], drawn: dict[str, Any]) -> str:
     """What the script of the page needs, as JSON that cannot close its own script element."""
     lean = [
         {
@@ -177,7 +193,7 @@ def _embedded(summary: dict[str, Any]) -> str:
     content = {
         "nodes": _columns(nodes),
         "edges": _columns(lean),
-        "order": summary["order"],
+        "graph": drawn,
         "linear": summary["linear"],
         "title": summary["title"],
     }

@@ -37,6 +37,7 @@ EDGE = {
     "cause": WHOLE, "effect": WHOLE, "weight": Maybe(NUMBER), "strength": Maybe(NUMBER),
     "trend": OneOf("rising", "falling", "mixed"), "partial_r2": Maybe(NUMBER), "p_value": Maybe(NUMBER),
     "direction": OneOf("told", "either way", "not claimed"), "confidence": Maybe(NUMBER), "connected": Maybe(NUMBER),
+    "total": Maybe({"value": Maybe(NUMBER), "low": NUMBER, "high": NUMBER}),
     "influence": Maybe({"rows": [WHOLE], "strength": Maybe(NUMBER), "farthest": Maybe(NUMBER)}),
     "slope": Maybe(NUMBER), "points": Maybe(NUMBERS), "extremes": Maybe([NUMBERS]), "curve": Maybe(NUMBERS),
     "density": Maybe([[WHOLE]]), "extent": Maybe(NUMBERS), "outside": WHOLE,
@@ -54,6 +55,7 @@ SUMMARY = {
     "checks": [{"name": TEXT, "value": Maybe(NUMBER), "sentence": TEXT, "level": LEVEL}],
     "assumed": [TEXT], "found": [TEXT], "sure": [TEXT], "unknown": [TEXT],
     "nodes": [NODE], "edges": [EDGE], "order": [WHOLE],
+    "suspicions": [{"first": WHOLE, "second": WHOLE, "probability": NUMBER}],
     "learning": Maybe({
         "iteration": [WHOLE], "best": MAYBE_NUMBERS, "mean": Maybe(MAYBE_NUMBERS), "final": Maybe(NUMBER),
         "greedy": Maybe(NUMBER),
@@ -68,16 +70,16 @@ def check_summary(summary: Any) -> dict[str, Any]:
 
     Examples
     --------
-    >>> check_summary({"format": "precede-summary", "version": 2, "title": 5})
+    >>> check_summary({"format": "precede-summary", "version": 3, "title": 5})
     Traceback (most recent call last):
         ...
     precede.errors.OptionError: the summary is damaged: 'title' should be a text, and is 5.
     """
     if not isinstance(summary, dict) or summary.get("format") != "precede-summary":
         raise OptionError("this is not a summary that 'precede discover --out' wrote.")
-    if summary.get("version") != 2:
+    if summary.get("version") != 3:
         raise OptionError(
-            f"this is a summary of version {summary.get('version')!r}, and this release of precede shows version 2: "
+            f"this is a summary of version {summary.get('version')!r}, and this release of precede shows version 3: "
             "run 'precede discover' again."
         )
     _check(summary, SUMMARY, "")
@@ -150,6 +152,8 @@ def _check_sizes(summary: dict[str, Any]) -> None:
             broken |= len(edge["extent"] or ()) != 4 or {len(row) for row in density} != {len(density)}
         if broken:
             raise OptionError(f"the summary is damaged: the plot of 'edges[{k}]' has lists of different lengths.")
+    if any(not (0 <= pair[end] < d) for pair in summary["suspicions"] for end in ("first", "second")):
+        raise OptionError("the summary is damaged: 'suspicions' joins variables that are not there.")
     if any(node["range"] is not None and len(node["range"]) != 2 for node in nodes):
         raise OptionError("the summary is damaged: a 'range' has two ends.")
     if learning is not None:

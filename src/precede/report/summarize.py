@@ -12,6 +12,7 @@ from precede.arrays import FloatArray
 from precede.confidence import Confidence
 from precede.data.load import Table
 from precede.diagnostics import Chance, Diagnostics, EdgeReading, Remark, compare_with_chance
+from precede.diagnostics.hidden import HIDDEN_CAUSES
 from precede.diagnostics.method_assumptions import identified_under
 from precede.diagnostics.parent_regressions import evenly_spaced
 from precede.diagnostics.record import EdgePlots
@@ -23,10 +24,11 @@ from precede.metrics.alignment import aligned
 from precede.metrics.structure import evaluate
 from precede.pruning.cam import prune_by_gam
 from precede.report.provenance import Provenance, code_for, versions
+from precede.report.total_effects import total_effects
 from precede.report.words import assumed_words, found_words, sure_words, unknown_words
 from precede.strict_json import plain
 
-FORMAT, VERSION = "precede-summary", 2
+FORMAT, VERSION = "precede-summary", 3
 
 CURVE_RECORDS = 300
 """Iterations that the learning curve keeps."""
@@ -110,6 +112,7 @@ def summarize(
         "nodes": _nodes(model.graph_, table, known.plots, heading.rows),
         "edges": _edges(model.graph_, known, heading.rows),
         "order": model.graph_.positions,
+        "suspicions": _suspicions(model.graph_, known),
         "has_confidence": known.resampled,
         "resamples": known.resamples,
         "rows_shown": heading.rows,
@@ -167,9 +170,10 @@ def _edges(graph: CausalGraph, known: Diagnostics, rows: bool) -> list[dict[str,
             for j in np.flatnonzero(graph.edges[i])
         ]
     result = []
-    for k, reading in enumerate(known.edges):
+    for k, (reading, total) in enumerate(zip(known.edges, total_effects(graph, known.edges), strict=True)):
         plots = known.plots
         entry = _edge(reading)
+        entry["total"] = None if total is None else {name: _rounded(value, 4) for name, value in total.items()}
         if plots is not None:
             slope = float(plots.slopes[k])
             entry |= {"slope": _rounded(slope, 4), "curve": _short(plots.curves[k])}
@@ -197,6 +201,7 @@ def _edge(reading: EdgeReading) -> dict[str, Any]:
         "direction": reading.direction,
         "confidence": _rounded(reading.confidence, 3),
         "connected": _rounded(reading.connected, 3),
+        "total": None,
         "influence": None if reading.influence is None else asdict(reading.influence),
         "slope": None,
         "points": None,
@@ -206,6 +211,16 @@ def _edge(reading: EdgeReading) -> dict[str, Any]:
         "extent": None,
         "outside": 0,
     }
+
+
+def _suspicions(graph: CausalGraph, known: Diagnostics) -> list[dict[str, Any]]:
+    """Pairs that may share a hidden cause, as the checks found them."""
+    place = {str(name): k for k, name in enumerate(graph.names)}
+    pairs = [pair for check in known.checks if check.name == HIDDEN_CAUSES for pair in check.details.get("pairs", [])]
+    return [
+        {end: place[pair[end]] for end in ("first", "second")} | {"probability": _rounded(pair["probability"], 3)}
+        for pair in pairs
+    ]
 
 
 def _nodes(graph: CausalGraph, table: Table, plots: EdgePlots | None, rows: bool) -> list[dict[str, Any]]:

@@ -4,7 +4,8 @@
 ``vendor``.
 """
 
-from precede.graph.component.assets import component_file, inline_module
+from precede.graph.component.assets import component_file, inline_module, policy_hash
 from precede.graph.component.payload import payload
+from precede.graph.component.widget import GraphWidget, widget
 
-__all__ = ["component_file", "inline_module", "payload"]
+__all__ = ["GraphWidget", "component_file", "inline_module", "payload", "policy_hash", "widget"]

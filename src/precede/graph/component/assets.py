@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from importlib.resources import files
 
 FILES = {
     "graph-view.css": "text/css",
     "graph-view.js": "text/javascript",
+    "graph-layers.js": "text/javascript",
     "graph-layout.js": "text/javascript",
     "graph-picture.js": "text/javascript",
     "vendor/cytoscape.min.js": "text/javascript",
@@ -25,18 +28,27 @@ def component_file(name: str) -> bytes:
     return files(__package__).joinpath(name).read_bytes()
 
 
-def inline_module(layout: bool = False) -> str:
+def inline_module() -> str:
     """The component as one text for ``<script type="module">``, without Cytoscape.js, which goes before it.
 
-    Parameters
-    ----------
-    layout : bool
-        Whether ``graph-layout.js`` is in it: not needed where the graph brings its places (:func:`payload`).
+    ELK is not in it: a page that serves no files takes the places that Python computed (:func:`payload`), and the small
+    layout of ``graph-layers.js`` for neighborhoods.
 
     Examples
     --------
     >>> "import " in inline_module()
     False
     """
-    names = ["graph-picture.js", *(["graph-layout.js"] if layout else []), "graph-view.js"]
+    names = ["graph-layers.js", "graph-picture.js", "graph-view.js"]
     return "\n".join(BETWEEN_THEM.sub("", component_file(name).decode("utf-8")) for name in names)
+
+
+def policy_hash(code: str) -> str:
+    """A script as a page's content policy names it, so that it may run where it stands in the page.
+
+    Examples
+    --------
+    >>> policy_hash("alert(1)")[:12]
+    "'sha256-bhHH"
+    """
+    return f"'sha256-{base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()}'"

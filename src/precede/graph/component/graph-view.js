@@ -2,8 +2,9 @@
 //
 //   const view = new GraphView(place, { arrange, onSelect, title, wheel });
 //     place       element that the component fills
-//     arrange     elkLayout(...) of graph-layout.js; not needed where nodes and edges bring x, y and bends
+//     arrange     elkLayout(...) of graph-layout.js; left out, the small layout of graph-layers.js places what brings no x and y
 //     onSelect    called with null, { kind: "node", index } or { kind: "edge", index }
+//     onPoint     the same for what the pointer is over, while nothing is selected
 //     title       of the pictures that are saved
 //     wheel       "zoom", or "ctrl" where the wheel alone is to scroll the page
 //   await view.show({ nodes, edges, order });
@@ -18,20 +19,21 @@
 //       change          "added", "removed" or "turned" since an earlier graph
 //       bends           [[x, y], ...] on its way
 //     order       places of the nodes, causes first: the way of the arrow keys
-//   view.select(item), view.focus(index), view.find(text), view.filter((edge, index) => ...), view.fit(),
+//   view.select(item), view.choose(item) wherever it is, view.focus(index), view.find(text), view.filter((edge, index) => ...), view.fit(),
 //   view.whole(true | false), view.picture(), view.repaint() after the page changed its colours
+import { layered } from "./graph-layers.js";
 import { pictureOf } from "./graph-picture.js";
 
-const MANY = 60, NEAR = 40; // above so many nodes a neighbourhood is shown, of about so many
+const MANY = 60, NEAR = 30, FEW = 18; // above MANY nodes a neighbourhood is shown: at most NEAR causes and effects, and others up to FEW
 const HEIGHT = 28, LETTERS = 22, SMOOTH = 300, STILL = 120; // above STILL nodes nothing is animated
 const COLOURS = ["paper", "panel", "ink", "soft", "rule", "line", "accent", "accent-soft", "negative", "added", "removed", "warn"];
 const CHANGES = { added: "new", removed: "gone", turned: "turned" };
 const HELP = "Arrow keys go from variable to variable and along edges, Enter chooses, Escape lets go, plus and minus zoom, 0 shows all.";
 
 export class GraphView {
-  constructor(place, { arrange = null, onSelect = () => {}, title = "Causal graph", wheel = "zoom" } = {}) {
-    Object.assign(this, { place, arrange, onSelect, title, wheel, nodes: [], edges: [], order: [], chosen: null, visible: () => true });
-    this.all = false; this.center = null; this.drawing = 0;
+  constructor(place, { arrange = layered, onSelect = () => {}, onPoint = () => {}, title = "Causal graph", wheel = "zoom" } = {}) {
+    Object.assign(this, { place, arrange, onSelect, onPoint, title, wheel, nodes: [], edges: [], order: [], chosen: null, visible: () => true });
+    this.all = false; this.center = this.beside = null; this.drawing = 0;
     this.build();
     this.cy = cytoscape({ container: this.canvas, minZoom: 0.05, maxZoom: 3, autoungrabify: true, boxSelectionEnabled: false, selectionType: "single" });
     this.repaint();
@@ -54,17 +56,22 @@ export class GraphView {
     this.edges.forEach((edge) => { degree[edge.cause]++; degree[edge.effect]++; });
     return degree.indexOf(Math.max(...degree));
   }
-  // the nodes to draw: all, or those closest to the centre, ring by ring
+  // the nodes to draw: all, or those closest to the centre: its causes and effects step by step, then what is beside them
   members() {
     if (!this.near) return new Set(this.nodes.keys());
-    const found = new Set([this.center]);
-    let ring = [this.center];
-    while (ring.length && found.size < NEAR) {
-      const inside = new Set(ring);
-      const next = this.edges.flatMap(({ cause, effect }) => inside.has(cause) ? [effect] : inside.has(effect) ? [cause] : []);
-      ring = [...new Set(next)].filter((index) => !found.has(index)).slice(0, NEAR - found.size);
-      ring.forEach((index) => found.add(index));
-    }
+    const found = new Set([this.center, this.beside ?? this.center]);
+    const links = this.edges.filter((edge) => edge.change !== "removed" && edge.mark !== "suspicion");
+    const grow = (ring, onward, most) => {
+      const inside = new Set(ring), next = links.flatMap((edge) => onward(edge, inside)).filter((index) => !found.has(index));
+      const fresh = [...new Set(next)].slice(0, Math.max(0, most - found.size));
+      fresh.forEach((index) => found.add(index));
+      return fresh;
+    };
+    const up = ({ cause, effect }, inside) => inside.has(effect) ? [cause] : [], down = ({ cause, effect }, inside) => inside.has(cause) ? [effect] : [];
+    let above = [this.center], below = [this.center];
+    while ((above.length || below.length) && found.size < NEAR) { above = grow(above, up, NEAR); below = grow(below, down, NEAR); }
+    let ring = [...found];
+    while (ring.length && found.size < FEW) ring = grow(ring, (edge, inside) => [...up(edge, inside), ...down(edge, inside)], FEW);
     return found;
   }
   async draw() {
@@ -73,7 +80,7 @@ export class GraphView {
     const inside = [...this.edges.keys()].filter((k) => at.has(this.edges[k].cause) && at.has(this.edges[k].effect));
     const firm = inside.filter((k) => this.edges[k].change !== "removed" && this.edges[k].mark !== "suspicion");
     let placed;
-    if (this.arrange && (this.near || members.some((index) => this.nodes[index].x === undefined))) {
+    if (this.near || members.some((index) => this.nodes[index].x === undefined)) {
       this.canvas.classList.add("gv-busy");
       placed = await this.arrange(boxes, firm.map((k) => [at.get(this.edges[k].cause), at.get(this.edges[k].effect)]));
       if (turn !== this.drawing) return; // something newer is on its way
@@ -98,7 +105,8 @@ export class GraphView {
       const forward = bends.has(k) && to.x > from.x;
       const route = forward ? controls({ x: from.x + width.get(edge.cause) / 2, y: from.y }, { x: to.x - width.get(edge.effect) / 2, y: to.y }, bends.get(k)) : { distances: [40], weights: [0.5] };
       return { group: "edges", classes: classesOf(edge, forward), data: { id: `e${k}`, index: k, source: `n${edge.cause}`, target: `n${edge.effect}`,
-        thick: 1.1 + 2.4 * Math.abs(edge.strength ?? 0) / largest, distances: route.distances, weights: route.weights, words: wordsOn(edge) } };
+        thick: 1.1 + 2.4 * Math.abs(edge.strength ?? 0) / largest, distances: route.distances, weights: route.weights, words: wordsOn(edge),
+        sure: 0.25 + 0.7 * (edge.probability ?? 1) } };
     });
     cy.renderer().textureOnViewport = members.length > STILL; // many nodes are moved as a picture, and painted afterwards
     cy.batch(() => { cy.elements().remove(); cy.add([...nodes, ...links]); });
@@ -139,9 +147,19 @@ export class GraphView {
       element.addClass("chosen");
     });
   }
+  // what may not be drawn yet: a neighbourhood that lacks it is drawn anew around it
+  async choose(item) {
+    const edge = item.kind === "edge" ? this.edges[item.index] : null;
+    if (this.near && !this.cy.getElementById(`${item.kind === "node" ? "n" : "e"}${item.index}`).length) {
+      [this.center, this.beside] = edge ? [edge.cause, edge.effect] : [item.index, null];
+      await this.draw();
+    }
+    this.select(item);
+    this.reveal(item);
+  }
   // a variable with all that leads to it and all it leads to
   async focus(index) {
-    this.center = index;
+    [this.center, this.beside] = [index, null];
     if (this.near) await this.draw();
     const node = this.cy.getElementById(`n${index}`), family = node.union(node.predecessors()).union(node.successors()).not(".off");
     this.select({ kind: "node", index });
@@ -271,8 +289,8 @@ export class GraphView {
     const itemOf = (element) => ({ kind: element.isNode() ? "node" : "edge", index: element.data("index") });
     this.cy.on("tap", (event) => this.select(event.target === this.cy ? null : itemOf(event.target)));
     this.cy.on("dbltap", "node", (event) => this.focus(event.target.data("index")));
-    this.cy.on("mouseover", "node, edge", (event) => { if (!this.chosen) this.light(itemOf(event.target)); this.canvas.style.cursor = "pointer"; });
-    this.cy.on("mouseout", "node, edge", () => { if (!this.chosen) this.light(null); this.canvas.style.cursor = ""; });
+    this.cy.on("mouseover", "node, edge", (event) => { if (!this.chosen) { this.light(itemOf(event.target)); this.onPoint(itemOf(event.target)); } this.canvas.style.cursor = "pointer"; });
+    this.cy.on("mouseout", "node, edge", () => { if (!this.chosen) { this.light(null); this.onPoint(null); } this.canvas.style.cursor = ""; });
     this.canvas.addEventListener("keydown", (event) => this.typed(event));
     this.canvas.addEventListener("wheel", (event) => { if (this.wheel === "ctrl" && !event.ctrlKey && !event.metaKey) event.stopPropagation(); }, { capture: true, passive: true });
     this.input.addEventListener("input", () => this.find(this.input.value));
@@ -307,7 +325,7 @@ function styleOf(c, font) {
   return [
     { selector: "node", style: { shape: "round-rectangle", "corner-radius": 8, width: "data(width)", height: HEIGHT, label: "data(label)", "text-valign": "center", "text-halign": "center",
       "font-family": font, "font-size": 13, "font-weight": 500, "min-zoomed-font-size": 5, color: c.ink, "background-color": c.paper, "border-width": 1.1, "border-color": c.line, "overlay-opacity": 0 } },
-    { selector: "edge", style: { width: "data(thick)", opacity: 0.9, "curve-style": "unbundled-bezier", "edge-distances": "endpoints", "source-endpoint": "90deg", "target-endpoint": "270deg",
+    { selector: "edge", style: { width: "data(thick)", opacity: "data(sure)", "curve-style": "unbundled-bezier", "edge-distances": "endpoints", "source-endpoint": "90deg", "target-endpoint": "270deg",
       "control-point-distances": "data(distances)", "control-point-weights": "data(weights)", "target-arrow-shape": "triangle", "arrow-scale": 0.9, "overlay-opacity": 0, ...edge(c.line),
       "font-family": font, "font-size": 11, color: c.soft, "text-background-color": c.panel, "text-background-opacity": 0.9, "text-background-padding": 2 } },
     { selector: "edge.bowed", style: { "edge-distances": "node-position", "source-endpoint": "outside-to-node", "target-endpoint": "outside-to-node" } },

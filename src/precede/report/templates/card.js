@@ -43,7 +43,8 @@ function edgeCard(k) {
   const rests = edge.influence && `${edge.influence.rows.length} of the rows; strength ${text(edge.influence.strength, 2)} without`;
   const plot = edgePlot(edge, cause, effect);
   card.replaceChildren(html("h3", {}, `${cause.name} ${joint(edge)} ${effect.name}`), list([
-    edge.weight !== null && ["Weight", text(edge.weight)], ["Strength", text(edge.strength)], ["Effect", trends[edge.trend]],
+    edge.weight !== null && ["Weight", text(edge.weight)], ["Strength", text(edge.strength)], ["Trend", trends[edge.trend]],
+    edge.total !== null && ["Total effect", totalEffect(edge.total)],
     ["Partial R²", text(edge.partial_r2)], ["p-value", pValue(edge.p_value)],
     edge.confidence !== null && ["Confidence", text(edge.confidence)], edge.connected !== null && ["In either direction", text(edge.connected)],
     ["Direction", directions[edge.direction]], rests && ["Rests on", rests]]), ...(plot ? [plot, html("p", { class: "hint" },
@@ -52,11 +53,19 @@ function edgeCard(k) {
     (edge.slope !== null ? "The line is the linear fit, the dashes a smooth one." : "The curve is a smooth fit."))] : []));
 }
 
+function suspicionCard(pair) {
+  const [first, second] = [nodes[pair.cause].name, nodes[pair.effect].name];
+  card.replaceChildren(html("h3", {}, `${first} ↔ ${second}`), list([["Probability", text(pair.probability)]]),
+    html("p", { class: "hint" }, `What their known causes leave of ${first} and ${second} still depends: they may share a cause that is not in the data, or lack an edge. ` +
+      "This is a suspicion and no edge; the probability was calibrated on simulated data."));
+}
+
 function nodeCard(index) {
   const node = nodes[index];
   const names = (found) => found.length ? found.join(", ") : "none";
   const causes = edges.filter((e, k) => e.effect === index && visible[k]).map((e) => nodes[e.cause].name);
   const effects = edges.filter((e, k) => e.cause === index && visible[k]).map((e) => nodes[e.effect].name);
+  const suspected = suspicions.flatMap(({ cause, effect }) => cause === index ? [nodes[effect].name] : effect === index ? [nodes[cause].name] : []);
   const plot = node.histogram && node.range && frame(node.range, [0, ...node.histogram], node.name, "rows", (px, py, floor) => {
     const [low, high] = node.range, width = (high - low) / node.histogram.length;
     return node.histogram.map((count, k) => drawn("rect", { class: "dots", x: px(low + k * width).toFixed(1), y: py(count).toFixed(1),
@@ -64,5 +73,6 @@ function nodeCard(index) {
   });
   card.replaceChildren(html("h3", {}, node.name), list([["Place in the order", `${node.place} of ${nodes.length}`],
     ["Mean", text(node.mean)], ["Standard deviation", text(node.sd)]]),
-    html("p", {}, html("strong", {}, "Causes: "), names(causes)), html("p", {}, html("strong", {}, "Effects: "), names(effects)), ...(plot ? [plot] : []));
+    html("p", {}, html("strong", {}, "Causes: "), names(causes)), html("p", {}, html("strong", {}, "Effects: "), names(effects)),
+    ...(suspected.length ? [html("p", {}, html("strong", {}, "May share a hidden cause with: "), names(suspected))] : []), ...(plot ? [plot] : []));
 }

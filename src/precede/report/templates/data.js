@@ -4,7 +4,7 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 const unpacked = (packed) => packed && [...bytes(packed[2])].map((byte) => packed[0] + (packed[1] - packed[0]) * byte / 255);
 const records = (columns) => Object.values(columns)[0].map((_, k) => Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, column[k]])));
-const nodes = records(data.nodes), edges = records(data.edges), order = data.order;
+const nodes = records(data.nodes), edges = records(data.edges), suspicions = data.graph.edges.slice(edges.length);
 nodes.forEach((node) => { node.values = unpacked(node.values); node.grid = unpacked(node.grid); });
 edges.forEach((edge) => { edge.points = unpacked(edge.points); edge.curve = unpacked(edge.curve); });
 
@@ -27,4 +27,5 @@ const text = (value, digits = 3) => {
 const pValue = (value) => value === null ? "–" : value < 1e-10 ? "< 1e-10" : String(Number(value.toPrecision(2)));
 const trends = { rising: "rises with the cause", falling: "falls as the cause rises", mixed: "no single direction" };
 const directions = { "told": "told by the data", "either way": "either way", "not claimed": "not claimed" };
+const totalEffect = ({ value, low, high }) => value === null ? `${text(low)} to ${text(high)}, by its direction` : `${text(value)} (${text(low)} to ${text(high)})`;
 const joint = (edge) => edge.direction === "told" ? "→" : "–";

@@ -1,4 +1,18 @@
-// Sliders, search, the table, files to take away, light and dark.
+// The graph, sliders, the table, files to take away, light and dark.
+const visible = edges.map(() => true);
+function show(item) {
+  if (item === null) card.replaceChildren(...hint.map((child) => child.cloneNode(true)));
+  else if (item.kind === "node") nodeCard(item.index);
+  else if (item.index < edges.length) edgeCard(item.index);
+  else suspicionCard(data.graph.edges[item.index]);
+}
+// the graph is as high as it needs to be, and no higher than what is left of the first screen
+const place = byId("graph"), left = window.innerHeight - place.getBoundingClientRect().top - window.scrollY - 12;
+const rowsHigh = Math.max(...data.graph.nodes.map((node) => node.y)) * 1.3 + 130;
+place.style.height = `${Math.max(380, Math.min(left, nodes.length > 60 ? Infinity : rowsHigh, 1000))}px`;
+// the wheel scrolls the page; two fingers, + and − zoom
+const view = new GraphView(place, { onSelect: show, onPoint: show, title: `Causal graph of ${data.title}`, wheel: "ctrl" });
+
 const rows = new Map([...document.querySelectorAll("#edges tbody tr")].map((row) => [Number(row.dataset.edge), row]));
 const cells = document.querySelectorAll("#cells rect");
 edges.forEach((edge, k) => {
@@ -6,8 +20,8 @@ edges.forEach((edge, k) => {
   const button = html("button", { type: "button", class: "show", "aria-label": `Show ${names[0]} and ${names[1]} in the graph` }, "show");
   rows.get(k).lastElementChild.replaceChildren(button);
   button.addEventListener("click", () => {
-    byId("graph-heading").scrollIntoView();
-    focus({ kind: "edge", index: k });
+    byId("graph").scrollIntoView({ block: "nearest" });
+    view.choose({ kind: "edge", index: k });
   });
   cells[k].append(drawn("title", {}, `${names[0]} ${joint(edge)} ${names[1]}: strength ${text(edge.strength)}`));
 });
@@ -22,39 +36,15 @@ function filter() {
   if (confidence) byId("confidence-value").textContent = least.toFixed(2);
   edges.forEach((edge, k) => {
     visible[k] = (edge.strength ?? 0) >= weakest - 1e-12 && (!confidence || (edge.confidence ?? 0) >= least - 1e-12);
-    edgeGroups[k].classList.toggle("off", !visible[k]);
     rows.get(k).hidden = !visible[k];
   });
+  const suspected = byId("suspicions")?.checked;
+  view.filter((_, k) => k < edges.length ? visible[k] : suspected);
   byId("visible-edges").textContent = visible.filter(Boolean).length;
 }
 strength.addEventListener("input", filter);
 if (confidence) confidence.addEventListener("input", filter);
-
-// a part of a name finds variables; one variable shows all that leads to it and all it leads to
-function followed(index) {
-  const found = lineage(index);
-  pinned = { kind: "node", index };
-  light(found.nodes, found.edges, [index]);
-  nodeCard(index);
-  lookAt(found.nodes);
-}
-byId("find").addEventListener("input", (event) => {
-  const wanted = event.target.value.trim().toLowerCase();
-  if (!wanted) { clear(); fit(); return; }
-  const exact = nodes.findIndex((node) => node.name.toLowerCase() === wanted);
-  const found = exact >= 0 ? [exact] : nodes.flatMap((node, k) => node.name.toLowerCase().includes(wanted) ? [k] : []);
-  if (found.length === 1) { followed(found[0]); return; }
-  if (!found.length) { clear(); card.replaceChildren(html("p", { class: "hint" }, "No variable has that in its name.")); return; }
-  pinned = { kind: "node", index: found[0] };
-  light(found, [], found);
-  lookAt(found);
-  const buttons = found.slice(0, 40).map((k) => {
-    const button = html("button", { type: "button" }, nodes[k].name);
-    button.addEventListener("click", () => followed(k));
-    return html("li", {}, button);
-  });
-  card.replaceChildren(html("h3", {}, `${found.length} variables`), html("ul", { class: "matches" }, ...buttons));
-});
+byId("suspicions")?.addEventListener("change", filter);
 
 // the table
 const body = document.querySelector("#edges tbody");
@@ -64,13 +54,14 @@ document.querySelectorAll("#edges thead th[aria-sort]").forEach((head, column) =
       head.getAttribute("aria-sort") === "descending";
     document.querySelectorAll("#edges thead th[aria-sort]").forEach((other) => other.setAttribute("aria-sort", "none"));
     head.setAttribute("aria-sort", up ? "ascending" : "descending");
-    const key = (row) => head.dataset.key ? edges[row.dataset.edge][head.dataset.key] ?? 0 : row.cells[column].textContent;
+    const size = (value) => typeof value === "object" && value ? value.value ?? (value.low + value.high) / 2 : value ?? 0;
+    const key = (row) => head.dataset.key ? size(edges[row.dataset.edge][head.dataset.key]) : row.cells[column].textContent;
     const compare = (a, b) => typeof a === "number" ? a - b : a.localeCompare(b, "en", { numeric: true });
     [...body.rows].sort((a, b) => compare(key(a), key(b)) * (up ? 1 : -1)).forEach((row) => body.append(row));
   });
 });
 
-// files to take away: the formats are in the page, compressed; the pictures are made from the graph as it is shown
+// files to take away: they are in the page, compressed
 function save(blob, name) {
   const link = html("a", { download: name, href: URL.createObjectURL(blob) });
   link.click();
@@ -80,42 +71,26 @@ document.querySelectorAll(".download[data-gzip]").forEach((button) => button.add
   const stream = new Blob([bytes(button.dataset.gzip)]).stream().pipeThrough(new DecompressionStream("gzip"));
   save(new Blob([await new Response(stream).arrayBuffer()], { type: button.dataset.type }), button.textContent);
 }));
-const PAINTED = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity", "opacity", "font-family", "font-size", "font-weight", "text-anchor", "display", "marker-end"];
-function pictureText() {
-  const copy = svg.cloneNode(true), originals = [svg, ...svg.querySelectorAll("*")];
-  [copy, ...copy.querySelectorAll("*")].forEach((element, k) => {
-    const style = getComputedStyle(originals[k]);
-    PAINTED.forEach((name) => element.setAttribute(name, style.getPropertyValue(name)));
-    ["class", "style", "tabindex", "role", "aria-label", "data-node", "data-edge"].forEach((name) => element.removeAttribute(name));
-  });
-  copy.setAttribute("xmlns", SVG);
-  copy.setAttribute("viewBox", `0 0 ${full.w} ${full.h}`);
-  copy.setAttribute("width", full.w);
-  copy.setAttribute("height", full.h);
-  copy.prepend(drawn("title", {}, data.title), drawn("rect", { width: full.w, height: full.h, fill: getComputedStyle(svg.parentElement).backgroundColor }));
-  return new XMLSerializer().serializeToString(copy);
-}
-const pictureBlob = () => new Blob([pictureText()], { type: "image/svg+xml" });
-byId("save-svg").addEventListener("click", () => save(pictureBlob(), "graph.svg"));
-byId("save-png").addEventListener("click", () => {
-  const scale = Math.min(3, 8000 / Math.max(full.w, full.h)), image = new Image(), source = URL.createObjectURL(pictureBlob());
-  image.addEventListener("load", () => {
-    const canvas = html("canvas", { width: Math.round(full.w * scale), height: Math.round(full.h * scale) });
-    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-    canvas.toBlob((blob) => save(blob, "graph.png"), "image/png");
-    URL.revokeObjectURL(source);
-  });
-  image.src = source;
-});
 
 // light and dark
 const theme = byId("theme");
 function paint(dark) {
   document.documentElement.dataset.theme = dark ? "dark" : "light";
   theme.setAttribute("aria-pressed", String(dark));
+  view.repaint();
 }
 paint(window.matchMedia("(prefers-color-scheme: dark)").matches);
 theme.addEventListener("click", () => paint(document.documentElement.dataset.theme !== "dark"));
 
-fit();
+// on paper the graph is a picture of what is shown, in the colors of the day
+window.addEventListener("beforeprint", () => {
+  const dark = document.documentElement.dataset.theme === "dark";
+  if (dark) paint(false);
+  const picture = new DOMParser().parseFromString(view.picture(), "image/svg+xml").documentElement;
+  byId("on-paper").replaceChildren(document.importNode(picture, true));
+  if (dark) paint(true);
+});
+
+await view.show(data.graph);
 filter();
+document.documentElement.dataset.ready = "";

@@ -1,0 +1,79 @@
+"""The graph component in a notebook: one page in a frame, with everything in it."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from precede.files import write_text
+from precede.graph.component.assets import component_file, inline_module, policy_hash
+
+START = """{
+const view = new GraphView(document.getElementById("graph"), { title: document.title, wheel: "ctrl" });
+await view.show(JSON.parse(document.getElementById("data").textContent));
+document.documentElement.dataset.ready = "";
+}
+"""
+
+STYLE = """
+html, body { margin: 0; height: 100%; }
+body { background: var(--paper); }
+:root { --paper: #fff; }
+@media (prefers-color-scheme: dark) {
+  :root { color-scheme: dark; --paper: #14181c; --panel: #1c2228; --ink: #e6e4df; --soft: #a3abb3; --rule: #333b43; --line: #87919b;
+    --accent: #7db8e0; --accent-soft: #1e3a4f; --negative: #e5946d; --warn: #f0b35e; }
+}
+"""
+
+
+@dataclass(frozen=True, repr=False)
+class GraphWidget:
+    """A graph to look at, zoom, search and save as a picture; a notebook shows it.
+
+    Parameters
+    ----------
+    page : str
+        A whole page of HTML that fetches nothing.
+    height : int
+        Of its frame, in pixels.
+    """
+
+    page: str
+    height: int
+
+    def _repr_html_(self) -> str:
+        frame = f"width:100%;height:{self.height}px;border:0"
+        return (
+            f'<iframe srcdoc="{html.escape(self.page)}" style="{frame}" sandbox="allow-scripts allow-downloads" '
+            'title="Causal graph"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return f"<GraphWidget of {len(self.page) / 1000:.0f} KB: a notebook shows it, save(path) writes it as a page>"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page, for a browser."""
+        write_text(Path(path), self.page)
+
+
+def widget(shown: dict[str, Any], title: str, height: int) -> GraphWidget:
+    """A page around what :func:`precede.graph.component.payload` gives."""
+    library = component_file("vendor/cytoscape.min.js").decode("utf-8")
+    script = f"{inline_module()}\n{START}"
+    policy = (
+        f"default-src 'none'; style-src 'unsafe-inline'; script-src {policy_hash(library)} {policy_hash(script)}; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )
+    data = json.dumps(shown, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    page = (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<title>{html.escape(title)}</title>\n'
+        f"<style>{STYLE}{component_file('graph-view.css').decode('utf-8')}#graph {{ padding: 6px; }}</style></head>\n"
+        f'<body><div id="graph"></div>\n<script type="application/json" id="data">{data}</script>\n'
+        f'<script>{library}</script>\n<script type="module">{script}</script></body></html>\n'
+    )
+    return GraphWidget(page, height)
