@@ -1,5 +1,6 @@
 """The graph component: what it is given, what comes along, and how it behaves in a browser."""
 
+import html
 import json
 import re
 import tomllib
@@ -7,11 +8,12 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
 from chromium import CHROMIUM, Chromium
 
 from precede import CausalGraph, simulate
-from precede.graph.component import component_file, inline_module, payload
+from precede.graph.component import component_file, inline_module, payload, policy_hash
 from precede.graph.component.assets import FILES
 from precede.graph.dags import ancestors
 
@@ -101,9 +103,55 @@ def page_of(shown: dict, folder: Path) -> str:
     return path.as_uri()
 
 
+def test_a_widget_is_one_frame_with_everything_in_it(chain: CausalGraph) -> None:
+    shown = chain.view(title="A & B", height=321)._repr_html_()
+    assert shown.startswith('<iframe srcdoc="')
+    assert "height:321px" in shown
+    assert "<b>slip" not in shown
+    page = html.unescape(shown.split('srcdoc="')[1].split('" style=')[0])
+    assert "<b>slip" not in page
+    assert "<title>A &amp; B</title>" in page
+    assert not re.search(r"<link|<img|@import|<script[^>]* src", page)
+    policy = re.search(r"script-src ([^;]*);", page)
+    assert policy is not None
+    scripts = re.findall(r"<script(?: type=\"module\")?>(.*?)</script>", page, re.DOTALL)
+    assert policy[1].split() == [policy_hash(code) for code in scripts]
+
+
+def test_a_widget_takes_probabilities_by_name(chain: CausalGraph, tmp_path: Path) -> None:
+    names = list(chain.names)
+    probability = pd.DataFrame([[0, 0.9, 0], [0, 0, 0.3], [0, 0, 0]], index=names, columns=names)
+    path = tmp_path / "graph.html"
+    chain.view(probability.iloc[::-1, ::-1], [("rain", "<b>slip</b>", 0.7)]).save(path)
+    found = re.search(r'id="data">(.*?)</script>', path.read_text(), re.DOTALL)
+    assert found is not None
+    edges = json.loads(found[1])["edges"]
+    assert [edge["probability"] for edge in edges] == [0.9, 0.3, 0.7]
+    assert [edge["mark"] for edge in edges] == ["arrow", "arrow", "suspicion"]
+
+
 @pytest.mark.browser
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH")
 class TestInABrowser:
+    def test_the_page_of_a_widget(self, chain: CausalGraph, tmp_path: Path) -> None:
+        path = tmp_path / "graph.html"
+        chain.view().save(path)
+        with Chromium() as browser:
+            browser.open(path.as_uri())
+            browser.wait("'ready' in document.documentElement.dataset")
+            assert browser.value("document.querySelectorAll('.gv-canvas canvas').length") > 0
+            assert browser.words == []
+            assert all(address.startswith(("file:", "data:", "about:")) for address in browser.requests)
+
+    def test_suspicions_lead_nowhere(self, tmp_path: Path) -> None:
+        graph = CausalGraph.from_matrix([[0, 1, 0], [0, 0, 0], [0, 0, 0]], names=["rain", "wet", "wind"])
+        shown = payload(graph, suspicions=[("wet", "wind", 0.8)], placed=True)
+        with Chromium() as browser:
+            browser.open(page_of(shown, tmp_path))
+            browser.wait("window.done")
+            browser.value("view.focus(0)")
+            assert browser.value("view.cy.nodes('.lit').map((node) => node.data('index'))") == [0, 1]
+
     def test_keys_find_and_pictures(self, chain: CausalGraph, tmp_path: Path) -> None:
         with Chromium() as browser:
             browser.open(page_of(payload(chain, placed=True), tmp_path))
@@ -131,7 +179,14 @@ class TestInABrowser:
         with Chromium() as browser:
             browser.open(page_of(payload(graph, placed=True), tmp_path))
             browser.wait("window.done")
-            assert browser.value("view.cy.nodes().length") == 40
+            assert 18 <= browser.value("view.cy.nodes().length") <= 30
+            spots = dict(browser.value("view.cy.nodes().map((node) => [node.data('index'), node.position('x')])"))
+            inside = [(i, j) for i, j in np.argwhere(graph.edges) if i in spots and j in spots]
+            assert inside
+            assert all(spots[i] < spots[j] for i, j in inside)
+            center = browser.value("view.center")
+            near = {center, *np.flatnonzero(graph.edges[center]), *np.flatnonzero(graph.edges[:, center])}
+            assert near <= set(spots)
             assert browser.value("view.whole(true).then(() => view.cy.nodes().length)") == 80
             node = int(graph.positions[40])
             browser.value(f"view.focus({node})")

@@ -17,12 +17,17 @@ from precede.confidence import Confidence
 from precede.data.load import load_table
 from precede.data.simulate import simulate
 from precede.discovery import CORL
+from precede.effects import linear_effect
 from precede.errors import OptionError
 from precede.graph import CausalGraph
+from precede.graph.component import component_file
 from precede.graph.drawing import draw, to_svg
 from precede.graph.layout import layered_layout
+from precede.knowledge import Knowledge
 from precede.report import Heading, Provenance, rebuild_report, render_report, summarize, write_report, write_results
+from precede.report.geometry import picture
 from precede.report.plots import plot_graph, plot_heatmap, plot_learning_curve
+from precede.report.render import graph_of
 
 mpl.use("Agg")
 
@@ -126,8 +131,52 @@ def test_equivalent_edges_claim_no_direction():
     result = summarize(model, table)
     assert any(edge["direction"] == "either way" for edge in result["edges"])
     page = render_report(result)
-    assert 'class="edge loose' in page or 'class="edge negative loose' in page
+    drawn = picture(result, graph_of(result))["edges"]
+    assert {"line"} <= {edge["mark"] for edge in drawn}
+    assert [edge["mark"] == "line" for edge in drawn] == [edge["direction"] != "told" for edge in result["edges"]]
     assert "either way" in page
+
+
+def test_total_effects_are_those_of_the_graph(fitted, summary):
+    model, _, _ = fitted
+    names = model.graph_.names
+    for edge in summary["edges"]:
+        known = linear_effect(model.graph_, names[edge["cause"]], names[edge["effect"]])
+        assert edge["total"]["value"] == pytest.approx(known.value, rel=1e-3)
+        assert edge["total"]["low"] == pytest.approx(known.interval[0], rel=1e-3)
+        assert edge["total"]["low"] < edge["total"]["value"] < edge["total"]["high"]
+
+
+def test_an_open_direction_gives_a_range_of_effects():
+    table = load_table(np.random.default_rng(0).normal(size=(300, 3)).cumsum(axis=1))
+    model = CORL(score="sparse-linear", n_iterations=2, batch_size=4, random_state=0, verbose=False).fit(table)
+    loose = [edge for edge in summarize(model, table)["edges"] if edge["direction"] != "told"]
+    assert loose
+    for edge in loose:
+        assert edge["total"]["value"] is None
+        assert edge["total"]["low"] <= 0.0 <= edge["total"]["high"]
+
+
+def test_suspicions_are_drawn_and_never_edges():
+    rng = np.random.default_rng(0)
+    hidden = rng.normal(size=600)
+    x = rng.normal(size=(600, 3))
+    x[:, :2] += 2 * hidden[:, None]
+    table = load_table(pd.DataFrame(x, columns=["ice", "crime", "rain"]))
+    known = Knowledge(forbidden=[("ice", "crime"), ("crime", "ice")])
+    options = {"search": "exact", "knowledge": known, "random_state": 0, "verbose": False}
+    result = summarize(CORL(score="linear", **options).fit(table), table)
+    assert [(pair["first"], pair["second"]) for pair in result["suspicions"]] == [(0, 1)]
+    assert result["suspicions"][0]["probability"] > 0.5
+    assert (0, 1) not in {(edge["cause"], edge["effect"]) for edge in result["edges"]}
+    shown = picture(result, graph_of(result))["edges"]
+    assert [edge["mark"] for edge in shown[len(result["edges"]) :]] == ["suspicion"]
+    page = render_report(result)
+    assert 'id="suspicions"' in page
+    assert "no edge, but a suspicion" in page
+    damaged = {**result, "suspicions": [{"first": 0, "second": 9, "probability": 0.9}]}
+    with pytest.raises(OptionError, match="not there"):
+        render_report(damaged)
 
 
 def test_a_graph_without_edges():
@@ -169,7 +218,7 @@ def test_page_is_self_contained_and_well_formed(summary):
     assert outline.headings[0] == 1
     assert all(b - a <= 1 for a, b in zip(outline.headings, outline.headings[1:], strict=False))
     assert {"strength-slider", "confidence-slider", "visible-edges"} <= set(outline.ids)
-    assert {"strength-slider", "confidence-slider", "find"} <= outline.labelled
+    assert {"strength-slider", "confidence-slider"} <= outline.labelled
     assert render_report(summary) == page
 
 
@@ -192,7 +241,7 @@ def test_hostile_names_are_escaped():
     assert "<script>alert" not in page
     assert "<img" not in page
     assert "<b>data" not in page
-    assert page.count("</script>") == 2
+    assert page.count("</script>") == 3  # its data, Cytoscape.js, its own
 
 
 def test_size_at_a_hundred_variables():
@@ -200,7 +249,7 @@ def test_size_at_a_hundred_variables():
     model = EqVar().fit(data.data)
     page = render_report(summarize(model, load_table(data.data)))
     assert model.graph_.n_edges >= 200
-    assert len(page.encode()) < 500_000
+    assert len(page.encode()) - len(component_file("vendor/cytoscape.min.js")) < 500_000
 
 
 def test_files_and_rebuilding(fitted, tmp_path):
@@ -221,8 +270,8 @@ def test_files_and_rebuilding(fitted, tmp_path):
         ("{", "not valid JSON"),
         ("[]", "not a summary"),
         ("{}", "not a summary"),
-        ('{"format": "precede-summary", "version": 1}', "version 1, and this release"),
-        ('{"format": "precede-summary", "version": 2}', "'title' is missing"),
+        ('{"format": "precede-summary", "version": 2}', "version 2, and this release"),
+        ('{"format": "precede-summary", "version": 3}', "'title' is missing"),
     ],
 )
 def test_a_broken_summary_is_refused_in_a_sentence(tmp_path, content, said):

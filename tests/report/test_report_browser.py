@@ -2,248 +2,227 @@
 
 import base64
 import gzip
-import hashlib
-import json
-import re
-import shutil
-import subprocess
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from chromium import CHROMIUM, Chromium
 
 from precede.baselines import EqVar
 from precede.data.datasets import load_sachs
 from precede.data.load import load_table
 from precede.data.simulate import simulate
 from precede.graph import CausalGraph
+from precede.graph.component import policy_hash
 from precede.graph.dags import ancestors
 from precede.report import Heading, render_report, summarize
 from precede.report.render import graph_of
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
 
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH"),
 ]
 
-LISTEN = """<script>
-window.heard = {errors: [], blocked: [], fetched: []};
-window.addEventListener("error", (event) => heard.errors.push(String(event.message)));
-window.addEventListener("unhandledrejection", (event) => heard.errors.push(String(event.reason)));
-document.addEventListener("securitypolicyviolation", (event) => heard.blocked.push(event.blockedURI));
-new PerformanceObserver((list) => list.getEntries().forEach((entry) => heard.fetched.push(entry.name)))
-  .observe({type: "resource", buffered: true});
-for (const level of ["error", "warn"]) console[level] = (...words) => heard.errors.push(words.join(" "));
-</script>"""
+READY = "'ready' in document.documentElement.dataset"
+PROBE = "\nwindow.probe = { view };\n"
+"""Lets a test see what the page's own script keeps to itself."""
 
-DRIVE = """<script>
-window.addEventListener("load", () => setTimeout(() => {
-  const byId = (id) => document.getElementById(id), result = {};
-  const shown = (g) => getComputedStyle(g).display !== "none";
-  const drawn = () => [...document.querySelectorAll(".edge")].filter(shown).length;
-  const listed = () => [...document.querySelectorAll("#edges tbody tr")].filter((row) => !row.hidden).length;
-  const slide = (id, value) => { byId(id).value = value; byId(id).dispatchEvent(new Event("input", {bubbles: true})); };
-  const counts = () => ({said: Number(byId("visible-edges").textContent), drawn: drawn(), listed: listed()});
-  const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
-  result.all = counts();
-  slide("strength-slider", 50); result.strong = counts();
-  slide("strength-slider", 100); result.strongest = counts();
-  slide("strength-slider", 0);
-  if (byId("confidence-slider")) {
-    slide("confidence-slider", 0.7); result.certain = counts();
-    slide("confidence-slider", 0);
-  }
-  result.back = counts();
-
-  const stops = [...document.querySelectorAll("a[href], button, input, [tabindex]")].filter((e) => e.tabIndex >= 0);
-  result.reached = stops.map((element) => { element.focus(); return document.activeElement === element; });
-  result.stops = stops.map((element) => element.id || element.getAttribute("class") || element.tagName);
-  result.inGraph = stops.filter((element) => element.closest("#graph")).length;
-  const label = (e) => e.getAttribute("aria-label") || e.getAttribute("aria-labelledby") || e.textContent;
-  result.named = stops.every((e) => label(e) || (e.labels && e.labels.length));
-
-  document.querySelector('.node[tabindex="0"]').focus();
-  result.nodeCard = byId("card").textContent;
-  let steps = 0;
-  while (!document.activeElement.classList.contains("edge") && steps++ < 300) press("ArrowRight");
-  result.edgeCard = byId("card").textContent;
-  result.partialPlot = byId("card").querySelectorAll("circle").length;
-  result.edgeLabel = document.activeElement.getAttribute("aria-label");
-  press("Escape");
-  result.cleared = byId("card").querySelector("h3") === null;
-
-  const box = () => byId("graph").getAttribute("viewBox").split(" ").map(Number);
-  const before = box(); byId("zoom-in").click(); result.zoomed = box()[2] / before[2];
-  byId("zoom-fit").click(); result.fitted = Math.abs(box()[2] - before[2]) < 1;
-
-  const search = (words) => { byId("find").value = words; byId("find").dispatchEvent(new Event("input")); };
-  const names = (kind) => [...document.querySelectorAll(`.node.${kind}`)].map((g) => Number(g.dataset.node)).sort();
-  const last = [...document.querySelectorAll(".node")].at(-1);
-  const whole = last.getAttribute("aria-label").split(", place")[0];
-  search(whole); result.lineage = {of: Number(last.dataset.node), lit: names("lit"), view: box()[2]};
-  search(whole.slice(0, 1)); result.several = {chosen: names("chosen").length, card: byId("card").textContent};
-  search("no such name"); result.nowhere = byId("card").textContent;
-  search("");
-  const saved = [], address = URL.createObjectURL;
-  HTMLAnchorElement.prototype.click = () => {};
-  URL.createObjectURL = (blob) => { saved.push(blob); return address.call(URL, blob); };
-  byId("save-svg").click(); byId("save-png").click();
-  result.pictures = saved.map((blob) => blob.type);
-  saved[0].text().then((words) => { result.svg = words; });
-
-  const rows = () => [...document.querySelectorAll("#edges tbody tr")];
-  const column = (k) => rows().map((row) => Number(row.cells[k].textContent));
-  const head = document.querySelectorAll("#edges thead th")[3];
-  head.firstElementChild.click(); result.descending = column(3); result.sortSaid = head.getAttribute("aria-sort");
-  head.firstElementChild.click(); result.ascending = column(3);
-  const theme = document.documentElement.dataset.theme; byId("theme").click();
-  result.themes = [theme, document.documentElement.dataset.theme];
-
-  const downloads = [...document.querySelectorAll(".download[data-gzip]")];
-  result.files = Object.fromEntries(downloads.map((button) => [button.textContent, button.dataset.gzip]));
-  downloads.forEach((button) => button.click());  // the streams end in real time, for which this browser does not wait
-  result.overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;
-  setTimeout(() => {
-    const out = document.createElement("script");
-    out.type = "application/json"; out.id = "test-result";
-    out.textContent = JSON.stringify({...result, ...heard}).replaceAll("<", "\\\\u003c");
-    document.body.append(out);
-  }, 100);
-}, 100));
-</script>"""
+TOOLS = """
+const byId = (id) => document.getElementById(id);
+window.slide = (id, value) => { byId(id).value = value; byId(id).dispatchEvent(new Event("input", {bubbles: true})); };
+window.counts = () => ({
+  said: Number(byId("visible-edges").textContent),
+  drawn: probe.view.cy.edges().filter((e) => e.style("display") === "element" && !e.hasClass("suspicion")).length,
+  listed: [...document.querySelectorAll("#edges tbody tr")].filter((row) => !row.hidden).length,
+});
+"""
 
 
-def allowed(script):
-    """What the page's policy must say to let a script of this test run."""
-    code = script.removeprefix("<script>").removesuffix("</script>")
-    return f"'sha256-{base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()}'"
-
-
-def browse(page, folder, width=1360, scripts=()):
-    """Open a page, drive it, and return what the script inside it saw."""
-    path = folder / "report.html"
-    hashes = " ".join(map(allowed, (LISTEN, DRIVE, *scripts)))
-    page = page.replace("script-src ", f"script-src {hashes} ", 1)
-    # the listener comes after the policy, which must be able to refuse what a test adds
-    page = page.replace('<meta name="generator"', LISTEN + '<meta name="generator"', 1)
-    path.write_text(page.replace("</body>", DRIVE + "</body>"))
-    command = [
-        CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-        "--disable-background-networking", "--disable-component-update", "--disable-sync",
-        f"--user-data-dir={folder / 'profile'}", f"--window-size={width},1000", "--virtual-time-budget=5000",
-        "--dump-dom", path.as_uri(),
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    found = re.search(r'<script type="application/json" id="test-result">(.*?)</script>', done.stdout, re.DOTALL)
-    assert found, done.stderr[-2000:]
-    return json.loads(found[1])
+def probed(page):
+    """The page with one line more in its script, and the policy that lets it run."""
+    start, end = page.rindex('<script type="module">') + len('<script type="module">'), page.rindex("</script>")
+    script = page[start:end]
+    longer = script.replace("\nawait view.show(data.graph);", f"{PROBE}await view.show(data.graph);")
+    assert longer != script
+    allowed, needed = (policy_hash(code).strip("'") for code in (script, longer))
+    assert allowed in page
+    return page.replace(allowed, needed).replace(script, longer)
 
 
 @pytest.fixture(scope="module", params=["sachs", "hundred"])
-def seen(request, tmp_path_factory):
-    """The report of 11 variables with confidences, and of 100 without."""
+def opened(request, tmp_path_factory):
+    """The report of 11 variables with confidences and a suspicion, and of 100 without; open in a browser."""
     if request.param == "sachs":
         data = load_sachs()
         model = EqVar().fit(data.data)
         shares = np.random.default_rng(0).uniform(0.4, 1.0, size=(11, 11))
         summary = summarize(model, load_table(data.data), data.graph, shares, Heading("Sachs", rows=True))
+        summary["suspicions"] = [{"first": 0, "second": 4, "probability": 0.8}]
     else:
         data = simulate(n_variables=100, degree=2, n_samples=400, random_state=0)
-        model = EqVar().fit(data.data)
-        summary = summarize(model, load_table(data.data), heading=Heading("100 variables", rows=True))
-    result = browse(render_report(summary), tmp_path_factory.mktemp(request.param))
-    return summary, result
-
-
-def test_console_is_quiet_and_nothing_is_fetched(seen):
-    _, result = seen
-    assert result["errors"] == []
-    assert result["blocked"] == []
-    assert result["fetched"] == []
+        model = EqVar()
+        model.diagnose = "quick"
+        summary = summarize(model.fit(data.data), load_table(data.data), heading=Heading("100 variables", rows=True))
+        summary["suspicions"] = []
+    path = tmp_path_factory.mktemp(request.param) / "report.html"
+    path.write_text(probed(render_report(summary)))
+    with Chromium(1360, 900) as browser:
+        browser.open(path.as_uri())
+        browser.wait(READY)
+        browser.value(TOOLS)
+        yield summary, browser
+        assert browser.words == []  # the console, and what the policy blocks
+        assert all(address.startswith(("file:", "blob:")) for address in browser.requests)
 
 
 def test_the_listener_hears(tmp_path):
-    """What the test above looks for would be noticed: an error, and a request that the page's policy blocks."""
+    """What the fixture looks for would be noticed: an error, and a request that the page's policy blocks."""
     rng = np.random.default_rng(0)
     table = load_table(rng.normal(size=(100, 3)).cumsum(axis=1))
     page = render_report(summarize(EqVar().fit(table), table))
-    noise = '<script>console.error("oh"); undefinedName();</script>'
     stranger = '<img src="http://127.0.0.1:9/x.png"><script>console.error("a script from elsewhere");</script>'
-    result = browse(page.replace("<main>", "<main>" + noise + stranger), tmp_path, scripts=[noise])
-    assert len(result["errors"]) == 2  # the stranger's script did not run
-    assert "inline" in result["blocked"]
-    assert len(result["blocked"]) == 2
+    (tmp_path / "report.html").write_text(page.replace("<main>", "<main>" + stranger))
+    with Chromium() as browser:
+        browser.open((tmp_path / "report.html").as_uri())
+        browser.wait(READY)
+        assert len(browser.words) == 2  # the picture and the script were refused; the script did not run
+        assert all("Content Security Policy" in words for words in browser.words)
 
 
-def test_sliders_change_what_is_shown(seen):
-    summary, result = seen
+def test_the_graph_is_above_the_fold(opened):
+    _, browser = opened
+    box = browser.value("document.querySelector('.gv-canvas').getBoundingClientRect().toJSON()")
+    assert box["bottom"] <= 900
+    assert box["height"] >= 300
+
+
+def test_sliders_change_what_is_shown(opened):
+    summary, browser = opened
+    browser.value("probe.view.whole(true)")
     total = len(summary["edges"])
-    assert result["all"] == {"said": total, "drawn": total, "listed": total} == result["back"]
+    everything = {"said": total, "drawn": total, "listed": total}
+    assert browser.value("counts()") == everything
     half = max(edge["strength"] for edge in summary["edges"]) / 2
     strong = sum(edge["strength"] >= half for edge in summary["edges"])
     assert 0 < strong < total
-    assert result["strong"] == {"said": strong, "drawn": strong, "listed": strong}
-    assert result["strongest"]["said"] == 1
-    assert ("certain" in result) == summary["has_confidence"]
+    browser.value("slide('strength-slider', 50)")
+    assert browser.value("counts()") == {"said": strong, "drawn": strong, "listed": strong}
+    browser.value("slide('strength-slider', 0)")
+    assert browser.value("document.getElementById('confidence-slider') !== null") == summary["has_confidence"]
     if summary["has_confidence"]:
         certain = sum(edge["confidence"] >= 0.7 for edge in summary["edges"])
         assert 0 < certain < total
-        assert result["certain"] == {"said": certain, "drawn": certain, "listed": certain}
+        browser.value("slide('confidence-slider', 0.7)")
+        assert browser.value("counts()") == {"said": certain, "drawn": certain, "listed": certain}
+        browser.value("slide('confidence-slider', 0)")
+    assert browser.value("counts()") == everything
+    browser.value("probe.view.whole(false)")
 
 
-def test_keyboard_reaches_everything(seen):
-    _, result = seen
-    assert all(result["reached"])
-    assert {"strength-slider", "find", "zoom-in", "theme"} <= set(result["stops"])
-    assert result["inGraph"] == 1  # one stop, then arrow keys
-    assert result["named"]
-    assert "Place in the order" in result["nodeCard"]
-    assert "Weight" in result["edgeCard"]
-    assert " causes " in result["edgeLabel"]
-    assert result["partialPlot"] >= 40
-    assert result["cleared"]
+def test_suspicions_have_a_card_and_can_be_hidden(opened):
+    summary, browser = opened
+    if not summary["suspicions"]:
+        assert browser.value("document.getElementById('suspicions')") is None
+        return
+    drawn = "probe.view.cy.edges('.suspicion').filter((e) => e.style('display') === 'element').length"
+    assert browser.value(drawn) == 1
+    browser.value(f"probe.view.choose({{ kind: 'edge', index: {len(summary['edges'])} }})")
+    card = browser.value("document.getElementById('card').textContent")
+    assert "Raf ↔ PIP3" in card
+    assert "suspicion and no edge" in card
+    browser.click("#suspicions")
+    assert browser.value(drawn) == 0
+    browser.click("#suspicions")
+    browser.value("probe.view.select(null)")
 
 
-def test_zoom_sort_and_theme(seen):
-    _, result = seen
-    assert result["zoomed"] == pytest.approx(0.8, abs=0.01)
-    assert result["fitted"]
-    assert result["sortSaid"] == "descending"
-    assert result["descending"] == sorted(result["descending"], reverse=True)
-    assert result["ascending"] == sorted(result["ascending"])
-    assert set(result["themes"]) == {"light", "dark"}
-    assert result["overflow"] <= 0
+def test_keyboard_reaches_everything(opened):
+    _, browser = opened
+    stops = browser.value("""[...document.querySelectorAll("a[href], button, input, [tabindex]")]
+        .filter((e) => e.tabIndex >= 0 && e.getClientRects().length)
+        .map((e) => { e.focus(); return [document.activeElement === e, Boolean(e.getAttribute("aria-label") ||
+          e.getAttribute("aria-labelledby") || e.textContent || (e.labels && e.labels.length))]; })""")
+    assert all(reached and named for reached, named in stops)
+    browser.value("probe.view.canvas.focus()")
+    browser.press("ArrowRight")
+    assert "Place in the order" in browser.value("document.getElementById('card').textContent")
+    for _ in range(100):
+        if browser.value("probe.view.chosen.kind") == "edge":
+            break
+        browser.press("ArrowRight")
+    card = browser.value("document.getElementById('card').textContent")
+    assert all(words in card for words in ("Weight", "Total effect", "Partial R²", "p-value", "Direction"))
+    assert " causes " in browser.value("probe.view.speech.textContent")
+    assert browser.value("document.querySelectorAll('#card circle').length") >= 40
+    assert browser.value("document.querySelectorAll('#card .axis-name').length") == 2
+    browser.press("Escape")
+    assert browser.value("document.querySelector('#card h3')") is None
 
 
-def test_downloads_hold_the_graph(seen):
-    summary, result = seen
+def test_sort_theme_and_width(opened):
+    _, browser = opened
+    column = "[...document.querySelectorAll('#edges tbody tr')].map((row) => Number(row.cells[3].textContent))"
+    for way in (True, False):
+        browser.value("document.querySelectorAll('#edges thead th')[3].firstElementChild.click()")
+        values = browser.value(column)
+        assert values == sorted(values, reverse=way)
+    paper = "probe.view.cy.nodes()[0].style('background-color')"
+    before = browser.value(paper)
+    browser.value("document.getElementById('theme').click()")
+    assert browser.value(paper) != before
+    browser.value("document.getElementById('theme').click()")
+    page = "document.documentElement"
+    assert browser.value(f"{page}.scrollWidth - {page}.clientWidth") <= 0
+
+
+def test_a_row_of_the_table_shows_its_edge(opened):
+    summary, browser = opened
+    for index in (0, len(summary["edges"]) - 1):
+        row = f"document.querySelector('#edges tr[data-edge=\"{index}\"] .show')"
+        browser.value(f"{row}.click()")
+        browser.wait(f"probe.view.chosen && probe.view.chosen.index === {index}")
+        assert browser.value(f"probe.view.cy.getElementById('e{index}').visible()")
+    browser.value("probe.view.select(null)")
+
+
+def test_downloads_hold_the_graph(opened):
+    summary, browser = opened
     graph = graph_of(summary)
-    assert sorted(result["files"]) == ["adjacency.csv", "graph.dot", "graph.gml", "graph.json"]
-    texts = {name: gzip.decompress(base64.b64decode(packed)).decode() for name, packed in result["files"].items()}
+    buttons = "[...document.querySelectorAll('.download[data-gzip]')]"
+    files = dict(browser.value(f"{buttons}.map((button) => [button.textContent, button.dataset.gzip])"))
+    assert sorted(files) == ["adjacency.csv", "graph.dot", "graph.gml", "graph.json"]
+    texts = {name: gzip.decompress(base64.b64decode(packed)).decode() for name, packed in files.items()}
     assert texts["graph.json"] == graph.to_json()
     for name, read in (("adjacency.csv", CausalGraph.from_csv), ("graph.gml", CausalGraph.from_gml)):
         assert np.array_equal(read(texts[name]).edges, graph.edges)
 
 
-def test_part_of_a_name_finds_and_a_name_shows_its_ancestors_and_descendants(seen):
-    summary, result = seen
+def test_part_of_a_name_finds_and_a_name_shows_its_ancestors_and_descendants(opened):
+    summary, browser = opened
     graph = graph_of(summary)
-    node = result["lineage"]["of"]
-    related = set(np.flatnonzero(ancestors(graph.edges)[:, node] | ancestors(graph.edges)[node])) | {node}
-    assert set(result["lineage"]["lit"]) == related
-    assert result["several"]["chosen"] > 1
-    assert "variables" in result["several"]["card"]
-    assert "No variable" in result["nowhere"]
+    node = max(range(len(summary["nodes"])), key=lambda k: min(summary["nodes"][k]["causes"], 2))
+    name = summary["nodes"][node]["name"]
+    browser.value(f"probe.view.find({name!r})")
+    family = set(np.flatnonzero(ancestors(graph.edges)[:, node] | ancestors(graph.edges)[node])) | {node}
+    lit = set(browser.value("probe.view.cy.nodes('.lit').map((n) => n.data('index'))"))
+    assert lit <= family
+    assert len(lit) >= min(len(family), 25)
+    assert browser.value("probe.view.cy.zoom() * 13") >= 7  # the labels' height in pixels
+    assert len(browser.value(f"probe.view.find({name[0]!r})")) > 1
+    assert browser.value("document.querySelectorAll('.gv-matches li').length") > 1
+    browser.value("probe.view.find('no such name')")
+    assert "No variable" in browser.value("document.querySelector('.gv-said').textContent")
+    browser.value("probe.view.find('')")
 
 
-def test_the_picture_can_be_taken_away(seen):
-    summary, result = seen
-    assert result["pictures"][0] == "image/svg+xml"
-    root = ElementTree.fromstring(result["svg"])
+def test_the_picture_can_be_taken_away_and_printed(opened):
+    summary, browser = opened
+    browser.value("probe.view.whole(true)")
+    root = ElementTree.fromstring(browser.value("probe.view.picture()"))
     words = {element.text for element in root.iter("{http://www.w3.org/2000/svg}text")}
     assert {node["name"] for node in summary["nodes"]} <= words
-    assert len([e for e in root.iter("{http://www.w3.org/2000/svg}path") if e.get("fill") == "none"]) >= len(
-        summary["edges"]
-    )
+    lines = [e for e in root.iter("{http://www.w3.org/2000/svg}path") if e.get("fill") == "none"]
+    assert len(lines) >= len(summary["edges"])
+    browser.value("window.dispatchEvent(new Event('beforeprint'))")
+    assert browser.value("document.querySelectorAll('#on-paper svg text').length") == len(summary["nodes"])
+    browser.value("probe.view.whole(false)")

@@ -174,7 +174,9 @@ def _total(effect: dict[str, Any] | None) -> str:
     """
     if effect is None:
         return "–"
-    return f"{_number(effect['low'])} to {_number(effect['high'])}" if effect["value"] is None else _number(effect["value"])
+    if effect["value"] is None:
+        return f"{_number(effect['low'])} to {_number(effect['high'])}"
+    return _number(effect["value"])
 
 
 def _embedded(summary: dict[str, Any], drawn: dict[str, Any]) -> str:

@@ -13,6 +13,7 @@ FILES = {
     "graph-layers.js": "text/javascript",
     "graph-layout.js": "text/javascript",
     "graph-picture.js": "text/javascript",
+    "graph-style.js": "text/javascript",
     "vendor/cytoscape.min.js": "text/javascript",
     "vendor/elk-worker.min.js": "text/javascript",
 }
@@ -39,7 +40,7 @@ def inline_module() -> str:
     >>> "import " in inline_module()
     False
     """
-    names = ["graph-layers.js", "graph-picture.js", "graph-view.js"]
+    names = ["graph-layers.js", "graph-picture.js", "graph-style.js", "graph-view.js"]
     return "\n".join(BETWEEN_THEM.sub("", component_file(name).decode("utf-8")) for name in names)
 
 

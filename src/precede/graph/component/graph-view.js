@@ -23,9 +23,10 @@
 //   view.whole(true | false), view.picture(), view.repaint() after the page changed its colours
 import { layered } from "./graph-layers.js";
 import { pictureOf } from "./graph-picture.js";
+import { HEIGHT, styleOf } from "./graph-style.js";
 
 const MANY = 60, NEAR = 30, FEW = 18; // above MANY nodes a neighbourhood is shown: at most NEAR causes and effects, and others up to FEW
-const HEIGHT = 28, LETTERS = 22, SMOOTH = 300, STILL = 120; // above STILL nodes nothing is animated
+const LETTERS = 22, SMOOTH = 300, STILL = 120; // above STILL nodes nothing is animated
 const COLOURS = ["paper", "panel", "ink", "soft", "rule", "line", "accent", "accent-soft", "negative", "added", "removed", "warn"];
 const CHANGES = { added: "new", removed: "gone", turned: "turned" };
 const HELP = "Arrow keys go from variable to variable and along edges, Enter chooses, Escape lets go, plus and minus zoom, 0 shows all.";
@@ -161,7 +162,7 @@ export class GraphView {
   async focus(index) {
     [this.center, this.beside] = [index, null];
     if (this.near) await this.draw();
-    const node = this.cy.getElementById(`n${index}`), family = node.union(node.predecessors()).union(node.successors()).not(".off");
+    const family = this.lineage(index);
     this.select({ kind: "node", index });
     this.cy.batch(() => {
       this.cy.elements().removeClass("lit").addClass("faded");
@@ -169,6 +170,20 @@ export class GraphView {
     });
     this.cy.fit(family, 40);
     if (this.cy.zoom() > 1.4) { this.cy.zoom(1.4); this.cy.center(family); }
+  }
+  // of what is drawn; neither hidden edges nor suspicions lead on
+  lineage(index) {
+    const links = this.cy.edges().not(".off").not(".suspicion").not(".removed"), start = this.cy.getElementById(`n${index}`);
+    let family = start;
+    for (const [from, to] of [["source", "target"], ["target", "source"]]) {
+      let ring = start;
+      while (ring.length) {
+        const onward = links.filter((edge) => ring.contains(edge[from]())).not(family);
+        ring = onward.map((edge) => edge[to]()).reduce((all, node) => all.union(node), this.cy.collection()).not(family);
+        family = family.union(onward).union(ring);
+      }
+    }
+    return family;
   }
   async find(text) {
     const wanted = text.trim().toLowerCase(), names = this.nodes.map((node) => node.name.toLowerCase());
@@ -318,29 +333,4 @@ function controls(from, to, bends) {
   const leads = [Math.max(0, Math.min(30, (free[0] - from.x) / 2.2)), Math.max(0, Math.min(30, (to.x - free[1]) / 2.2))], v = { x: to.x - from.x, y: to.y - from.y }, square = v.x ** 2 + v.y ** 2, size = Math.sqrt(square);
   const points = [[from.x + leads[0], from.y], ...bends, [to.x - leads[1], to.y]].map(([x, y]) => ({ x: x - from.x, y: y - from.y }));
   return { weights: points.map((p) => (p.x * v.x + p.y * v.y) / square), distances: points.map((p) => (p.y * v.x - p.x * v.y) / size) };
-}
-
-function styleOf(c, font) {
-  const edge = (colour) => ({ "line-color": colour, "target-arrow-color": colour, "source-arrow-color": colour });
-  return [
-    { selector: "node", style: { shape: "round-rectangle", "corner-radius": 8, width: "data(width)", height: HEIGHT, label: "data(label)", "text-valign": "center", "text-halign": "center",
-      "font-family": font, "font-size": 13, "font-weight": 500, "min-zoomed-font-size": 5, color: c.ink, "background-color": c.paper, "border-width": 1.1, "border-color": c.line, "overlay-opacity": 0 } },
-    { selector: "edge", style: { width: "data(thick)", opacity: "data(sure)", "curve-style": "unbundled-bezier", "edge-distances": "endpoints", "source-endpoint": "90deg", "target-endpoint": "270deg",
-      "control-point-distances": "data(distances)", "control-point-weights": "data(weights)", "target-arrow-shape": "triangle", "arrow-scale": 0.9, "overlay-opacity": 0, ...edge(c.line),
-      "font-family": font, "font-size": 11, color: c.soft, "text-background-color": c.panel, "text-background-opacity": 0.9, "text-background-padding": 2 } },
-    { selector: "edge.bowed", style: { "edge-distances": "node-position", "source-endpoint": "outside-to-node", "target-endpoint": "outside-to-node" } },
-    { selector: "edge.negative", style: edge(c.negative) },
-    { selector: "edge.doubtful", style: { "line-style": "dashed" } },
-    { selector: "edge.line", style: { "target-arrow-shape": "none" } },
-    { selector: "edge.suspicion", style: { ...edge(c.warn), width: 1.4, "line-style": "dashed", "source-arrow-shape": "triangle", opacity: 0.75 } },
-    { selector: "edge.added, edge.turned", style: { ...edge(c.added), label: "data(words)", color: c.added, "font-weight": 600 } },
-    { selector: "edge.removed", style: { ...edge(c.removed), width: 1.6, "line-style": "dotted", label: "data(words)", color: c.removed, opacity: 0.8 } },
-    { selector: "node.lit", style: { "border-color": c.accent, "border-width": 1.8 } },
-    { selector: "edge.lit", style: { ...edge(c.accent), opacity: 1, label: "data(words)", color: c.accent, "z-index": 5 } },
-    { selector: "node.chosen", style: { "background-color": c["accent-soft"], "border-width": 2.6 } },
-    { selector: "edge.chosen", style: { width: 5 } },
-    { selector: "node.faded", style: { opacity: 0.32 } },
-    { selector: "edge.faded", style: { opacity: 0.12 } },
-    { selector: ".off", style: { display: "none" } },
-  ];
 }

@@ -24,9 +24,10 @@ html, body { margin: 0; height: 100%; }
 body { background: var(--paper); }
 :root { --paper: #fff; }
 @media (prefers-color-scheme: dark) {
-  :root { color-scheme: dark; --paper: #14181c; --panel: #1c2228; --ink: #e6e4df; --soft: #a3abb3; --rule: #333b43; --line: #87919b;
-    --accent: #7db8e0; --accent-soft: #1e3a4f; --negative: #e5946d; --warn: #f0b35e; }
+  :root { color-scheme: dark; --paper: #14181c; --panel: #1c2228; --ink: #e6e4df; --soft: #a3abb3; --rule: #333b43;
+    --line: #87919b; --accent: #7db8e0; --accent-soft: #1e3a4f; --negative: #e5946d; --warn: #f0b35e; }
 }
+.graph-view { padding: 6px; box-sizing: border-box; }
 """
 
 
@@ -72,7 +73,7 @@ def widget(shown: dict[str, Any], title: str, height: int) -> GraphWidget:
     page = (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<title>{html.escape(title)}</title>\n'
-        f"<style>{STYLE}{component_file('graph-view.css').decode('utf-8')}#graph {{ padding: 6px; }}</style></head>\n"
+        f"<style>{component_file('graph-view.css').decode('utf-8')}{STYLE}</style></head>\n"
         f'<body><div id="graph"></div>\n<script type="application/json" id="data">{data}</script>\n'
         f'<script>{library}</script>\n<script type="module">{script}</script></body></html>\n'
     )
