@@ -28,8 +28,8 @@ def linear_t_test(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 TESTS = {
-    "wood (penalised, REML)": lambda x, y: fit_gam(x, y).p_values,
-    "partial F": lambda x, y: fit_gam(x, y, penalised=False).p_values,
+    "wood (penalized, REML)": lambda x, y: fit_gam(x, y).p_values,
+    "partial F": lambda x, y: fit_gam(x, y, penalized=False).p_values,
     "linear t test (bound)": linear_t_test,
 }
 

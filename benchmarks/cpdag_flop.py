@@ -1,4 +1,4 @@
-"""Standardised linear Gaussian data: the sparse linear score and its compiled search beside flopsearch.
+"""Standardized linear Gaussian data: the sparse linear score and its compiled search beside flopsearch.
 
     python benchmarks/cpdag_flop.py --flop-python PATH [--sizes 50 100 200 500] [--degree 2] [--out TABLE.md]
 

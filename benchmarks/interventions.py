@@ -2,7 +2,7 @@
 
     python benchmarks/interventions.py [--gies-python PATH] [--size 20] [--seeds 5]
 
-Standardised ER2 linear Gaussian data; 2,000 observational rows, and 200 rows for each of half of the variables, set to
+Standardized ER2 linear Gaussian data; 2,000 observational rows, and 200 rows for each of half of the variables, set to
 noise of variance one. ``--gies-python`` is the interpreter of an environment with gies.
 """
 

@@ -2,7 +2,7 @@
 
     OMP_NUM_THREADS=1 python benchmarks/large_sparse.py [--cases gp linear] [--seeds 1] [--device cuda]
 
-"gp": 50-node ER1, joint GP, m = 500, GP evidence; "linear": 200-node ER2, linear Gaussian, standardised, m = 3000,
+"gp": 50-node ER1, joint GP, m = 500, GP evidence; "linear": 200-node ER2, linear Gaussian, standardized, m = 3000,
 linear BIC. The order is polished from the column order, which tells nothing. CPU seconds are printed beside those of
 the clock, since other processes lengthen only the latter. Each case is a process of its own, for its peak memory.
 """

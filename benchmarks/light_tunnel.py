@@ -4,7 +4,7 @@
 
 The simulator is ``lt.Deterministic`` of causalchamber (constraints-peers.txt), with the parameters that its authors
 fitted to the physical tunnel. Colors are whole numbers from 0 to 255, polarizers turn by up to 90 degrees; sensors have
-noise of 2 % of their spread and show one decimal. Columns are standardised and shuffled.
+noise of 2 % of their spread and show one decimal. Columns are standardized and shuffled.
 """
 
 from __future__ import annotations

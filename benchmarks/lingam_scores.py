@@ -1,4 +1,4 @@
-"""LiNGAM data: insertion search on the non-Gaussian score from a random order, raw and standardised.
+"""LiNGAM data: insertion search on the non-Gaussian score from a random order, raw and standardized.
 
     python benchmarks/lingam_scores.py --sizes 30 50 100 --seeds 5
 
@@ -59,7 +59,7 @@ def main() -> None:
                 )
                 rows.append((found, of_truth, share_in_order(order, truth.edges), seconds))
             mean = np.mean(rows, axis=0)
-            label = "standardised" if standardize else "raw"
+            label = "standardized" if standardize else "raw"
             print(f"{n_variables:>9} {label:>12} {mean[0]:>6.2f} {mean[1]:>14.2f} {mean[2]:>9.4f} {mean[3]:>8.1f}")
 
 

@@ -2,7 +2,7 @@
 
     python benchmarks/missing_cells.py [--sizes 20] [--seeds 5] [--samples 3000]
 
-Standardised ER2 data, unequal noise. Cells are missing completely at random, or more often (up to 40 %) where the first
+Standardized ER2 data, unequal noise. Cells are missing completely at random, or more often (up to 40 %) where the first
 column, which is always there, is high. Linear Gaussian data by the sparse linear score (CPDAG SHD), LiNGAM data by the
 non-Gaussian one (SHD).
 """

@@ -5,7 +5,7 @@ The peers live in an environment of their own (lingam, gcastle==1.0.4, torch==2.
     python benchmarks/peers_lingam_notears.py --peer-python PATH_TO_ITS_PYTHON --seeds 1
 
 Times are seconds of wall clock, and of processor in brackets: on a shared machine the latter is the fair one. The
-peer's imports are not counted. ``objective`` is the l1-penalised least-squares loss that NOTEARS minimises.
+peer's imports are not counted. ``objective`` is the l1-penalized least-squares loss that NOTEARS minimizes.
 """
 
 import argparse
@@ -63,8 +63,8 @@ def timed(model: CausalEstimator, X: FloatArray) -> tuple[float, float]:
 
 
 def objective(X: FloatArray, W: FloatArray, lambda1: float = 0.1) -> float:
-    centred = X - X.mean(axis=0)
-    return float(0.5 * ((centred - centred @ W) ** 2).sum() / len(X) + lambda1 * np.abs(W).sum())
+    centered = X - X.mean(axis=0)
+    return float(0.5 * ((centered - centered @ W) ** 2).sum() / len(X) + lambda1 * np.abs(W).sum())
 
 
 def compare_notears(python: str, nodes: int, samples: int, seed: int) -> None:

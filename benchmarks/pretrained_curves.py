@@ -31,7 +31,7 @@ STARTS = {"random": None, "paper": "paper", "default": "default"}
 REWARDS = {"CORL-2": "dense", "CORL-1": "episodic"}
 SHARE = 0.99
 GOAL = 0.5
-COLOURS = {"random": "#888888", "paper": "#c0562a", "default": "#0b6e99"}
+COLORS = {"random": "#888888", "paper": "#c0562a", "default": "#0b6e99"}
 
 
 def learn(data: pd.DataFrame, reward: str, start: str, seed: int, iterations: int, device: str) -> pd.DataFrame:
@@ -145,8 +145,8 @@ def draw(rows: pd.DataFrame, path: Path) -> bool:
             table = runs.pivot_table(index="iteration", columns="seed", values="mean_score")
             # scores differ between data sets by a constant: the distance to the best of each is what can be averaged
             table = group.groupby("seed").best_score.max() - table
-            panel.plot(table.index, table.mean(axis=1), color=COLOURS[str(start)], label=f"{start} start")
-            panel.fill_between(table.index, table.min(axis=1), table.max(axis=1), color=COLOURS[str(start)], alpha=0.15)
+            panel.plot(table.index, table.mean(axis=1), color=COLORS[str(start)], label=f"{start} start")
+            panel.fill_between(table.index, table.min(axis=1), table.max(axis=1), color=COLORS[str(start)], alpha=0.15)
         panel.set(title=str(algorithm), xlabel="iteration", yscale="log", xscale="log")
         panel.grid(alpha=0.3)
     panels[0].set_ylabel("mean score below the best order")

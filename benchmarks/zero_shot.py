@@ -139,7 +139,7 @@ def render(rows: pd.DataFrame, run: str) -> str:
         "Order TPR: the share of true edges that agree with the order; chance is .5. No reinforcement learning and no",
         "polish. *Greedy* is the most likely variable at each step; *best of 64* is the sampled order with the best",
         'score ("linear" for raw LG, "nongaussian" for LiNGAM, "gp" for Sachs; no score identifies the order of',
-        "standardised Gaussian data, and GP scores of 64 orders of 30 variables cost far more than a decode). LG and",
+        "standardized Gaussian data, and GP scores of 64 orders of 30 variables cost far more than a decode). LG and",
         "LiNGAM: 3,000 samples, of which the default policy reads 1,000 and the paper variant 64; GP: 500 samples.",
         "ER2 is Erdős–Rényi with two edges per variable; SF2 is scale-free with edges from newer nodes to older.",
         "*variance* and *R²* sort the variables; *random* is the mean of 100 orders. Bold: best of the row.",

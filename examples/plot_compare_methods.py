@@ -19,7 +19,7 @@ OPTIONS = {
 }
 
 # %%
-# The same standardised LiNGAM data for all. Options that a method does not have are refused, not ignored.
+# The same standardized LiNGAM data for all. Options that a method does not have are refused, not ignored.
 
 rows = []
 for seed in range(3):
@@ -34,7 +34,7 @@ table = pd.DataFrame(rows).groupby("method", sort=False).mean()
 print(table.round(2))
 
 # %%
-# SHD counts edges to add, remove or turn round. ``eqvar`` assumes equal noise variances, which standardising takes
+# SHD counts edges to add, remove or turn round. ``eqvar`` assumes equal noise variances, which standardizing takes
 # away.
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained", sharey=True)

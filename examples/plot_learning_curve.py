@@ -23,7 +23,7 @@ search = model.diagnostics_["search"]
 print(f"policy {search['policy_score']:.3f}   greedy {search['greedy_score']:.3f}   exact optimum {exact.score_:.3f}")
 
 # %%
-# The score is a penalised log-likelihood, so the distance to the optimum is in nats. The mean over the batch shows that
+# The score is a penalized log-likelihood, so the distance to the optimum is in nats. The mean over the batch shows that
 # the policy itself moves, not only the best order that it came across.
 
 history = model.history_

@@ -76,8 +76,8 @@ axes.imshow(share, cmap="RdYlGn", vmin=0, vmax=1, aspect="auto")
 axes.set_xticks(range(len(SCORES)), SCORES)
 axes.set_yticks(range(len(KINDS)), KINDS)
 for i, j in np.ndindex(share.shape):
-    colour = "white" if share[i, j] in (0, 1) else "black"
-    axes.text(j, i, f"{share[i, j]:.2f}", ha="center", va="center", color=colour)
+    color = "white" if share[i, j] in (0, 1) else "black"
+    axes.text(j, i, f"{share[i, j]:.2f}", ha="center", va="center", color=color)
 axes.set_title("share of 20 data sets with the right direction")
 
 # %%

@@ -3,7 +3,7 @@ A first look without training
 =============================
 
 The package brings a policy that was trained on simulated data with known graphs. It reads a new data set and names an
-order at once. That is a guess, not a search: no score was maximised.
+order at once. That is a guess, not a search: no score was maximized.
 """
 
 import matplotlib.pyplot as plt
@@ -33,8 +33,8 @@ sort = pc.baselines.SortRegress(verbose=False)
 
 KINDS = {
     "linear, raw": {"sem": "linear-gaussian"},
-    "LiNGAM, standardised": {"sem": "lingam", "standardize": True},
-    "GP, standardised": {"sem": "gp", "standardize": True},
+    "LiNGAM, standardized": {"sem": "lingam", "standardize": True},
+    "GP, standardized": {"sem": "gp", "standardize": True},
 }
 
 

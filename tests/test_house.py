@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -58,6 +59,16 @@ def lines_of_code(function: Function, lines: list[str], body_only: bool) -> int:
     return sum(bool(text := lines[number - 1].strip()) and not text.startswith("#") for number in kept)
 
 
+ROOT = SOURCE.parents[1]
+FOLDERS = ("src", "tests", "docs", "benchmarks", "examples")
+BRITISH = re.compile(
+    r"\w*(?:centre[ds]?\b|behaviour|neighbour|colour|favour|licence|labell(?:ed(?!by)|ing)|modelled"
+    r"|optimis(?:e|ing|ation)|(?:standard|normal|regular|maxim|minim|factor|initial|penal|recogn|summar|general|random"
+    r"|discret|marginal|categor)is(?:e|ing|ation))\w*",
+    re.IGNORECASE,
+)
+
+
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_files_and_functions_stay_small(module):
     text = module.read_text()
@@ -87,3 +98,19 @@ def test_a_name_is_used_once():
             if isinstance(node, Function | ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(str(module.relative_to(SOURCE)))
     assert {name: where for name, where in places.items() if len(where) > 1 and name not in SAME_NAME} == {}
+
+
+def test_spelling_is_american():
+    found = []
+    for path in [*ROOT.glob("*.md"), *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*"))]:
+        parts = path.relative_to(ROOT).parts
+        generated = "vendor" in parts or "_build" in parts or parts[:2] in (("docs", "generated"), ("docs", "gallery"))
+        if path.suffix in (".py", ".md", ".html", ".js", ".css") and not generated and path != Path(__file__):
+            found += [f"{path.relative_to(ROOT)}: {word[0]}" for word in BRITISH.finditer(path.read_text())]
+    assert found == []
+
+
+def test_the_spelling_test_sees_names_and_words():
+    words = "centred max_neighbours standardised_table Colours labelled optimiser normalisation centre"
+    assert [word[0] for word in BRITISH.finditer(words)] == words.split()
+    assert not BRITISH.search("aria-labelledby optimistic centered neighbor license generality")

@@ -152,7 +152,7 @@ NEEDS: dict[tuple[str, str], dict[str, Any]] = {
     ("dag-gnn", "eta"): {"gamma": 1e-9, "max_steps": 2},
     ("gran-dag", "learning_rate"): {"n_iterations": 200, "window": 2},
     ("gran-dag", "omega"): {"n_iterations": 200, "window": 2},
-    ("cam", "max_neighbours"): {"preliminary_selection": True},
+    ("cam", "max_neighbors"): {"preliminary_selection": True},
     ("rl-bic2", "cutoff"): {"regression": "gp"},
     ("corl", "resume"): {"checkpoint": "{folder}/run.safetensors"},
 }

@@ -47,7 +47,7 @@ class Findings:
     weights : (n_variables, n_variables) float array, optional
         Linear weights or strengths of the edges.
     score : float
-        What the method maximised; NaN for a method without a score.
+        What the method maximized; NaN for a method without a score.
     history : list of dict
         One record per iteration or step.
     diagnostics : dict
@@ -261,7 +261,7 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
         self.score_ = float(findings.score)
         self.history_ = pd.DataFrame(findings.history)
         self.n_features_in_ = len(table.names)
-        if table.labelled:
+        if table.labeled:
             self.feature_names_in_ = np.array(table.names, dtype=object)
         tell(self.graph_)
         self.diagnostics_ = diagnosed(self._learned(table, findings), self.diagnose)  # last: the rest is safe by then
@@ -294,12 +294,12 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
 
     @property
     def adjacency_matrix_(self) -> pd.DataFrame:
-        """Labelled adjacency, ``[i, j] = 1`` means i -> j."""
+        """Labeled adjacency, ``[i, j] = 1`` means i -> j."""
         return self.graph_.adjacency
 
     @property
     def weights_(self) -> pd.DataFrame:
-        """Labelled weights, in the orientation of the adjacency."""
+        """Labeled weights, in the orientation of the adjacency."""
         return self.graph_.weights
 
     @property

@@ -45,14 +45,14 @@ def test_batched_lassos_are_as_good_as_coordinate_descent(seed, d, log_penalty, 
     lam = np.full((d, d), penalty)
     weights = solve_lassos(moments, lam, np.arange(d), candidates, start)
     costs = lasso_costs(moments, lam, np.arange(d), weights)
-    centred = data - data.mean(axis=0)
+    centered = data - data.mean(axis=0)
     assert not weights[~candidates].any()
     for j in range(d):
         assert objective(moments, penalty, j, weights[:, j]) == pytest.approx(costs[j], rel=1e-9)
         reference = np.zeros(d)
         if candidates[:, j].any():
             peer = Lasso(alpha=penalty, fit_intercept=False, tol=1e-8, max_iter=200_000)
-            reference[candidates[:, j]] = peer.fit(centred[:, candidates[:, j]], centred[:, j]).coef_
+            reference[candidates[:, j]] = peer.fit(centered[:, candidates[:, j]], centered[:, j]).coef_
         assert costs[j] <= objective(moments, penalty, j, reference) * (1 + 1e-9)
 
 

@@ -106,10 +106,10 @@ def test_an_array_gives_integer_names_and_the_same_graph(name: str) -> None:
     assert not hasattr(model, "feature_names_in_")
     np.testing.assert_array_equal(values, before)
     # columns with names are sorted by them, so that their sequence cannot matter: these are in that sequence already
-    labelled = estimator(name).fit(pd.DataFrame(values, columns=["a", "b", "c", "d"]))
+    labeled = estimator(name).fit(pd.DataFrame(values, columns=["a", "b", "c", "d"]))
     # the memory layout differs, so the last bits may
-    np.testing.assert_array_equal(model.adjacency_matrix_.to_numpy(), labelled.adjacency_matrix_.to_numpy())
-    np.testing.assert_allclose(model.weights_.to_numpy(), labelled.weights_.to_numpy(), atol=0.01)
+    np.testing.assert_array_equal(model.adjacency_matrix_.to_numpy(), labeled.adjacency_matrix_.to_numpy())
+    np.testing.assert_allclose(model.weights_.to_numpy(), labeled.weights_.to_numpy(), atol=0.01)
 
 
 @every_method

@@ -111,7 +111,7 @@ def test_cutoff_is_read(data, fitted):
 def test_preliminary_selection_and_its_size(data):
     unlimited = CAM(preliminary_selection=False, verbose=False).fit(data)
     assert unlimited.diagnostics_["n_candidate_edges"] == 42
-    two = CAM(preliminary_selection=True, max_neighbours=2, pruning=False, verbose=False).fit(data)
+    two = CAM(preliminary_selection=True, max_neighbors=2, pruning=False, verbose=False).fit(data)
     assert two.diagnostics_["n_candidate_edges"] <= 14
     assert two.graph_.edges.sum(axis=0).max() <= 2
 
@@ -152,7 +152,7 @@ def test_verbose_is_passed_to_the_progress_bar(data, verbose, monkeypatch):
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("preliminary_selection", "yes"), ("max_neighbours", 0), ("max_parents", 1.5), ("cutoff", 2), ("max_time", -1)],
+    [("preliminary_selection", "yes"), ("max_neighbors", 0), ("max_parents", 1.5), ("cutoff", 2), ("max_time", -1)],
 )
 def test_bad_options_are_refused(data, option, value):
     with pytest.raises(OptionError, match=option):
@@ -168,7 +168,7 @@ def test_discrete_columns_are_welcome():
     assert found.graph_.edges[0, 1] or found.graph_.edges[1, 0]
 
 
-def test_trying_an_edge_equals_the_penalised_fit():
+def test_trying_an_edge_equals_the_penalized_fit():
     """The batched Schur complement against one dense solve, at the smoothing that the batch chose."""
     values = sines(1).to_numpy().copy()
     values[:, 3] = np.round(values[:, 3])  # filled columns in the bank
@@ -205,7 +205,7 @@ def test_only_admissible_edges_keep_it_acyclic():
         assert not (search.admissible & search.reach.T).any()
 
 
-def test_boosting_finds_the_neighbours():
+def test_boosting_finds_the_neighbors():
     frame = sines(0, m=600)
     names = list(frame.columns)
     allowed = ~np.eye(7, dtype=bool)

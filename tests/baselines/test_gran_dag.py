@@ -174,7 +174,7 @@ def test_refusals_name_the_option(chain, option):
         GranDAG(**QUICK | option).fit(chain[0])
 
 
-def test_neighbour_selection_knows_the_time() -> None:
+def test_neighbor_selection_knows_the_time() -> None:
     """A variable that there is no time for keeps every candidate."""
     values = np.random.default_rng(0).normal(size=(60, 4))
     candidates = select_neighbors(values, np.random.default_rng(0), share=5.0, n_trees=5, max_time=1e-9)

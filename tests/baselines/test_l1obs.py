@@ -72,9 +72,9 @@ def test_local_score_by_hand():
     rng = np.random.default_rng(0)
     x = rng.normal(size=200)
     data = np.column_stack([x, 2 * x + rng.normal(size=200)])
-    centred = data - data.mean(axis=0)
-    slope = centred[:, 0] @ centred[:, 1] / (centred[:, 0] @ centred[:, 0])
-    rss = ((centred[:, 1] - slope * centred[:, 0]) ** 2).sum()
+    centered = data - data.mean(axis=0)
+    slope = centered[:, 0] @ centered[:, 1] / (centered[:, 0] @ centered[:, 0])
+    rss = ((centered[:, 1] - slope * centered[:, 0]) ** 2).sum()
     for variance, loss in {"unit": rss / 2, "free": 100 * math.log(rss / 200)}.items():
         score, parents = Families(covariance(data), 200, variance, Constraints.none(2)).best(1, 0b01)
         assert parents.tolist() == [0]

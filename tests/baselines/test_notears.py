@@ -38,11 +38,11 @@ def test_acyclicity_is_zero_for_dags_and_has_the_right_gradient() -> None:
 
 def test_least_squares_loss_equals_its_definition(chain: FloatArray) -> None:
     W = np.random.default_rng(0).normal(size=(3, 3)) * ~np.eye(3, dtype=bool)
-    centred = chain - chain.mean(axis=0)
-    residual = centred - centred @ W
+    centered = chain - chain.mean(axis=0)
+    residual = centered - centered @ W
     value, slope = _loss("l2", load_table(chain))(W)
     assert value == pytest.approx(0.5 * (residual**2).sum() / len(chain))
-    np.testing.assert_allclose(slope, -centred.T @ residual / len(chain))
+    np.testing.assert_allclose(slope, -centered.T @ residual / len(chain))
 
 
 @pytest.mark.parametrize("kind", ["logistic", "poisson"])

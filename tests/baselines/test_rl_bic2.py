@@ -34,12 +34,12 @@ def random_graphs(seed, n, d, share=0.4):
 
 
 def residual_by_hand(values, graph):
-    centred = values - values.mean(axis=0)
+    centered = values - values.mean(axis=0)
     result = []
     for j in range(values.shape[1]):
-        inputs = centred[:, graph[:, j]]
-        weights = np.linalg.lstsq(inputs, centred[:, j], rcond=None)[0]
-        result.append(np.sum((centred[:, j] - inputs @ weights) ** 2))
+        inputs = centered[:, graph[:, j]]
+        weights = np.linalg.lstsq(inputs, centered[:, j], rcond=None)[0]
+        result.append(np.sum((centered[:, j] - inputs @ weights) ** 2))
     return np.array(result)
 
 
@@ -135,9 +135,9 @@ def test_regression_weights_by_hand(dataset):
     values = dataset.data.to_numpy()
     graph = dataset.graph.edges
     weights = weights_on_parents(values, graph)
-    centred = values - values.mean(axis=0)
+    centered = values - values.mean(axis=0)
     for j in range(5):
-        expected = np.linalg.lstsq(centred[:, graph[:, j]], centred[:, j], rcond=None)[0]
+        expected = np.linalg.lstsq(centered[:, graph[:, j]], centered[:, j], rcond=None)[0]
         np.testing.assert_allclose(weights[graph[:, j], j], expected)
     assert (weights[~graph] == 0).all()
 
@@ -203,7 +203,7 @@ def test_paper_settings_learn(dataset):
     assert rewards[-10:].mean() > rewards[:10].mean() + 0.1
 
 
-def test_batch_normalisation_takes_the_scale_off_the_inputs():
+def test_batch_normalization_takes_the_scale_off_the_inputs():
     torch.manual_seed(0)
     inputs = 100.0 * torch.randn(8, 3, 16)
     policy = GraphPolicy(16, 8, 2, 1, 4, None, "batch")

@@ -146,7 +146,7 @@ def test_clear_edges_are_certain_and_noise_is_not(data: pd.DataFrame) -> None:
     assert found.edge_probability.to_numpy()[~truth].mean() < 0.1
 
 
-def test_blocks_keep_neighbours_together() -> None:
+def test_blocks_keep_neighbors_together() -> None:
     """In a series that drifts, single rows make the sort of variances look surer than blocks do."""
     rng = np.random.default_rng(3)
     walks = np.cumsum(rng.normal(size=(400, 3)), axis=0)

@@ -127,11 +127,11 @@ def test_numbers_spelled_out(frame):
 
 
 def test_columns_that_label_rows_are_left_out_with_a_word(frame):
-    labelled = frame.assign(patient_id=np.arange(ROWS) * 3 + 1000, who=[f"P{k:03}" for k in range(ROWS)])
-    table = load_table(labelled)
+    labeled = frame.assign(patient_id=np.arange(ROWS) * 3 + 1000, who=[f"P{k:03}" for k in range(ROWS)])
+    table = load_table(labeled)
     assert table.names == tuple(frame.columns)
     assert any("'patient_id', 'who' label the rows" in remark for remark in table.remarks)
-    kept = load_table(labelled.drop(columns="who"), types={"patient_id": "number"})
+    kept = load_table(labeled.drop(columns="who"), types={"patient_id": "number"})
     assert "patient_id" in kept.names
     assert "paid" in load_table(frame.assign(paid=np.arange(ROWS) ** 2)).names
 

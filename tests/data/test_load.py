@@ -42,19 +42,19 @@ def test_array_is_a_read_only_view(values):
     assert np.shares_memory(table.values, values)
     assert not table.values.flags.writeable
     assert values.flags.writeable
-    assert (table.names, table.labelled, table.remarks) == ((0, 1, 2), False, ())
+    assert (table.names, table.labeled, table.remarks) == ((0, 1, 2), False, ())
     assert (table.n_samples, table.n_variables) == (40, 3)
 
 
 def test_frame_is_not_copied(frame):
     table = load_table(frame)
     assert np.shares_memory(table.values, frame.to_numpy())
-    assert (table.names, table.labelled) == (("a", "b", "c"), True)
+    assert (table.names, table.labeled) == (("a", "b", "c"), True)
 
 
 def test_names_that_are_not_strings_are_kept(values):
     table = load_table(pd.DataFrame(values, columns=[2, 0, 1]))
-    assert (table.names, table.labelled) == ((2, 0, 1), False)
+    assert (table.names, table.labeled) == ((2, 0, 1), False)
 
 
 @pytest.mark.parametrize(

@@ -65,8 +65,8 @@ def test_r2_sortability_reacts():
     assert low.level == "fine"
 
 
-def test_standardising():
-    name = "effect of standardising"
+def test_standardizing():
+    name = "effect of standardizing"
     data = simulate(n_variables=12, degree=2, n_samples=1000, random_state=1)
     options = {"order": data.graph.positions, "names": data.graph.names, "score": "linear"}
     found = {c.name: c for c in diagnose(data.data.to_numpy(), data.graph.edges, **options)}

@@ -64,11 +64,11 @@ def test_no_other_file_is_handed_out() -> None:
         component_file("../causal_graph.py")
 
 
-def test_licences_and_versions_are_named() -> None:
+def test_licenses_and_versions_are_named() -> None:
     notice = (VENDOR / "NOTICE").read_text()
-    for library, licence in (("cytoscape", "MIT"), ("elkjs", "Eclipse Public License")):
+    for library, license in (("cytoscape", "MIT"), ("elkjs", "Eclipse Public License")):
         assert f"LICENSE-{library}" in notice
-        assert licence in notice
+        assert license in notice
         assert (VENDOR / f"LICENSE-{library}").stat().st_size > 1000
     version = re.search(r"Cytoscape.js ([\d.]+)", notice)
     assert version is not None
@@ -174,7 +174,7 @@ class TestInABrowser:
             assert browser.words == []
             assert all(address.startswith(("file:", "data:", "blob:")) for address in browser.requests)
 
-    def test_many_variables_are_shown_by_neighbourhood(self, tmp_path: Path) -> None:
+    def test_many_variables_are_shown_by_neighborhood(self, tmp_path: Path) -> None:
         graph = simulate(n_variables=80, degree=2, n_samples=10, random_state=0).graph
         with Chromium() as browser:
             browser.open(page_of(payload(graph, placed=True), tmp_path))

@@ -50,7 +50,7 @@ def test_cpdag_is_the_union_of_the_equivalent_dags(d):
 
 @settings(deadline=None, max_examples=30)
 @given(st.integers(2, 9), st.integers(0, 999))
-def test_cpdag_follows_a_relabelling(d, seed):
+def test_cpdag_follows_a_relabeling(d, seed):
     rng = np.random.default_rng(seed)
     adjacency = full_dag(rng.permutation(d)) & (rng.random((d, d)) < 0.4)
     before = adjacency.copy()

@@ -37,7 +37,7 @@ def permuted(graph, new):
 
 @quick
 @given(st.integers(2, 8), st.integers(0, 9999))
-def test_ranges_identity_and_relabelling(d, seed):
+def test_ranges_identity_and_relabeling(d, seed):
     rng = np.random.default_rng(seed)
     guess, truth = random_graph(rng, d), random_graph(rng, d)
     metrics = evaluate(guess, truth)
@@ -69,7 +69,7 @@ def test_counts_by_hand():
     assert (metrics.n_edges, metrics.n_true_edges) == (3, 3)
 
 
-def test_empty_graphs_count_in_favour():
+def test_empty_graphs_count_in_favor():
     nothing, something = np.zeros((3, 3)), full_dag(np.arange(3))
     assert evaluate(nothing, nothing).f1 == 1
     assert evaluate(nothing, something).tpr == 0

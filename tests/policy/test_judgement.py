@@ -27,7 +27,7 @@ def looks_of(values, n_rows=50, **options):
 # -- looks -----------------------------------------------------------------------------------------------------
 
 
-def test_looks_are_standardised_and_differ_in_rows_and_signs():
+def test_looks_are_standardized_and_differ_in_rows_and_signs():
     values = np.random.default_rng(1).exponential(size=(200, 4)) * [1, 10, 100, 1000]
     looks = looks_of(values)
     assert looks.shape == (MOST_LOOKS, 4, 51)

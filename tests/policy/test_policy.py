@@ -135,8 +135,8 @@ def test_unknown_parts_are_refused(make) -> None:
         make()
 
 
-def test_batch_normalisation_keeps_the_scale_of_a_variable() -> None:
-    """The same rows ten times as large: layer normalisation hides it, batch normalisation does not."""
+def test_batch_normalization_keeps_the_scale_of_a_variable() -> None:
+    """The same rows ten times as large: layer normalization hides it, batch normalization does not."""
     rows = torch.randn(4, 1, 8, generator=torch.Generator().manual_seed(0))
     inputs = torch.cat([rows, 10 * rows, torch.randn(4, 3, 8, generator=torch.Generator().manual_seed(1))], dim=1)
     distance = {}
@@ -149,7 +149,7 @@ def test_batch_normalisation_keeps_the_scale_of_a_variable() -> None:
     assert distance["batch"] > 2 * distance["layer"]
 
 
-def test_batch_normalisation_is_the_same_after_training() -> None:
+def test_batch_normalization_is_the_same_after_training() -> None:
     encoder = make_encoder("transformer", 8, "batch")
     inputs = torch.randn(4, 5, 8)
     torch.testing.assert_close(encoder(inputs), encoder.eval()(inputs))

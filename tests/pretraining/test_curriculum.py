@@ -117,7 +117,7 @@ def test_non_gaussian_noise_has_variance_one():
     assert excess.max() > 1
 
 
-def test_tasks_are_standardised_and_their_scales_are_those_asked_for():
+def test_tasks_are_standardized_and_their_scales_are_those_asked_for():
     tasks = curriculum(standardized=1.0).draw(12, 8, 60)
     rows, scale = tasks.inputs[:, :, :-1], tasks.inputs[:, :, -1]
     assert torch.allclose(rows.mean(2), torch.zeros(12, 8), atol=1e-4)
@@ -129,7 +129,7 @@ def test_tasks_are_standardised_and_their_scales_are_those_asked_for():
 
 
 def test_columns_orders_and_graphs_stay_together():
-    """Neighbours are correlated, others less so: shuffling must not break that."""
+    """Neighbors are correlated, others less so: shuffling must not break that."""
     tasks = curriculum(3, degrees=(1.0, 1.0)).draw(60, 6, 400)
     rows, adjacency = tasks.inputs[:, :, :-1], tasks.adjacency
     correlation = (rows @ rows.transpose(1, 2) / 400).abs()

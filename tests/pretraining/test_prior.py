@@ -90,7 +90,7 @@ def test_an_identity_is_linear_and_a_step_has_two_values():
 
 
 @pytest.mark.parametrize("kind", list(signals.ACTIVATIONS))
-def test_signals_are_standardised_and_use_every_parent(kind):
+def test_signals_are_standardized_and_use_every_parent(kind):
     x, made, signal = function_of(kind, used=1.0, n_parents=4)
     assert signal.mean().abs() < 1e-4
     assert signal.square().mean() == pytest.approx(1, abs=1e-3)
@@ -200,7 +200,7 @@ def test_missing_cells_and_measurement_and_digits_come_in_their_shares():
 # -- together ----------------------------------------------------------------------------------------------------
 
 
-def test_world_data_is_standardised_and_children_depend_on_parents():
+def test_world_data_is_standardized_and_children_depend_on_parents():
     adjacency = erdos_renyi(torch.full((60,), 1.0), 6, torch.Generator().manual_seed(1))
     x = world_data(adjacency, 500, draws(3))
     assert x.isfinite().all()

@@ -42,7 +42,7 @@ def test_the_true_parents_are_left(values, candidates, test):
 def test_each_variable_is_one_additive_model_of_its_parents(values, candidates, test):
     pruned = prune_by_gam(values, candidates, test=test)
     parents = np.flatnonzero(candidates[:, 3])
-    alone = fit_gam(values[:, parents], values[:, 3], penalised=test == "wood")
+    alone = fit_gam(values[:, parents], values[:, 3], penalized=test == "wood")
     np.testing.assert_allclose(pruned.p_values[parents, 3], alone.p_values, rtol=1e-6)
     np.testing.assert_allclose(pruned.strengths[parents, 3], alone.strengths, rtol=1e-6)
 

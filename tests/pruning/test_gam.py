@@ -21,7 +21,7 @@ def sample(seed, m=200, p=3):
 
 @given(seed=st.integers(0, 10**6), m=st.integers(12, 80), size=st.integers(2, 10), levels=st.integers(2, 40))
 @settings(deadline=None, max_examples=25)
-def test_basis_is_orthonormal_centred_and_ordered_by_roughness(seed, m, size, levels):
+def test_basis_is_orthonormal_centered_and_ordered_by_roughness(seed, m, size, levels):
     x = np.random.default_rng(seed).integers(levels, size=m).astype(float)
     x[:2] = 0, 1  # not constant
     basis = spline_basis(x, size)
@@ -79,7 +79,7 @@ def test_basis_size_follows_the_rule_of_cam():
     assert basis_size(50, 30) == 2
 
 
-def test_reml_maximises_the_restricted_likelihood_of_the_mixed_model():
+def test_reml_maximizes_the_restricted_likelihood_of_the_mixed_model():
     x, y = sample(3, m=120, p=2)
     y = (y - y.mean()) / y.std()
     bases = [spline_basis(column, 7) for column in x.T]
@@ -120,7 +120,7 @@ def test_reml_bends_where_the_truth_does():
 
 def test_partial_f_is_the_nested_model_comparison():
     x, y = sample(5, m=90, p=3)
-    fit = fit_gam(x, y, n_basis=5, penalised=False)
+    fit = fit_gam(x, y, n_basis=5, penalized=False)
     bases = [spline_basis(column, 5).columns for column in x.T]
 
     def rss(parts):
@@ -163,13 +163,13 @@ def test_tiny_p_values_stay_positive_and_ordered():
     assert (np.diff(p) < 0).all()
 
 
-@pytest.mark.parametrize("penalised", [True, False])
-def test_null_p_values_are_about_uniform(penalised):
+@pytest.mark.parametrize("penalized", [True, False])
+def test_null_p_values_are_about_uniform(penalized):
     p = []
     for seed in range(80):
         rng = np.random.default_rng(seed)
         x = rng.normal(size=(150, 8))
-        p.append(fit_gam(x, x[:, 0] + rng.normal(size=150), penalised=penalised).p_values)
+        p.append(fit_gam(x, x[:, 0] + rng.normal(size=150), penalized=penalized).p_values)
     p = np.array(p)
     assert (p[:, 0] < 0.001).mean() > 0.95
     assert 0.02 < (p[:, 1:] < 0.05).mean() < 0.10
@@ -182,46 +182,46 @@ def test_penalty_gives_power_on_linear_effects():
         rng = np.random.default_rng(seed)
         x = rng.normal(size=(300, 12))
         y = 0.25 * x[:, :3].sum(axis=1) + rng.normal(size=300)
-        hits += [(fit_gam(x, y, penalised=on).p_values[:3] < 0.001).sum() for on in (True, False)]
+        hits += [(fit_gam(x, y, penalized=on).p_values[:3] < 0.001).sum() for on in (True, False)]
     assert hits[0] > 1.3 * hits[1]
 
 
-@pytest.mark.parametrize("penalised", [True, False])
-def test_units_and_sequence_do_not_matter(penalised):
+@pytest.mark.parametrize("penalized", [True, False])
+def test_units_and_sequence_do_not_matter(penalized):
     x, y = sample(0)
-    plain = fit_gam(x, y, penalised=penalised)
-    scaled = fit_gam(x * [1e-3, 1e4, -2.0] + 5, 1e3 * y - 7, penalised=penalised)
+    plain = fit_gam(x, y, penalized=penalized)
+    scaled = fit_gam(x * [1e-3, 1e4, -2.0] + 5, 1e3 * y - 7, penalized=penalized)
     np.testing.assert_allclose(scaled.p_values, plain.p_values, rtol=1e-3)
     np.testing.assert_allclose(scaled.strengths, plain.strengths, atol=1e-4)
     assert scaled.residual_variance == pytest.approx(1e6 * plain.residual_variance, rel=1e-4)
-    turned = fit_gam(x[::-1, ::-1].copy(), y[::-1].copy(), penalised=penalised)
+    turned = fit_gam(x[::-1, ::-1].copy(), y[::-1].copy(), penalized=penalized)
     np.testing.assert_allclose(turned.p_values[::-1], plain.p_values, rtol=1e-3)
     np.testing.assert_allclose(turned.fitted[::-1], plain.fitted, atol=1e-4)
 
 
-@pytest.mark.parametrize("penalised", [True, False])
-def test_awkward_columns(penalised):
+@pytest.mark.parametrize("penalized", [True, False])
+def test_awkward_columns(penalized):
     rng = np.random.default_rng(0)
     m = 300
     binary = rng.integers(2, size=m).astype(float)
     x = np.column_stack([binary, rng.integers(4, size=m), np.ones(m), rng.standard_cauchy(m), np.exp(3 * binary)])
     x[:, 4] += 1e-9 * rng.normal(size=m)  # two clusters with noise far below them
     y = binary * 2 + rng.standard_t(2.2, size=m) * 0.3
-    fit = fit_gam(x[:, :4], y, penalised=penalised)
+    fit = fit_gam(x[:, :4], y, penalized=penalized)
     assert fit.p_values[0] < 1e-6
     assert fit.p_values[2] == 1
     assert fit.edf[2] == 0
-    everything = fit_gam(x, y, penalised=penalised)
+    everything = fit_gam(x, y, penalized=penalized)
     assert np.isfinite(everything.p_values).all()
     assert ((everything.p_values >= 0) & (everything.p_values <= 1)).all()
 
 
-@pytest.mark.parametrize("penalised", [True, False])
+@pytest.mark.parametrize("penalized", [True, False])
 @pytest.mark.parametrize("noise", [0.0, 1e-12, 1e-6])
-def test_near_duplicates_share_their_effect(penalised, noise):
+def test_near_duplicates_share_their_effect(penalized, noise):
     x, y = sample(1)
     x[:, 1] = x[:, 0] + noise * x[:, 1]
-    fit = fit_gam(x, y, penalised=penalised)
+    fit = fit_gam(x, y, penalized=penalized)
     assert np.isfinite(fit.p_values).all()
     assert np.var(y - fit.fitted) < 0.35  # the fit itself does not suffer
 

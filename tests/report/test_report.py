@@ -191,7 +191,7 @@ class Outline(html.parser.HTMLParser):
 
     def __init__(self):
         super().__init__()
-        self.ids, self.headings, self.fetched, self.labelled = [], [], [], set()
+        self.ids, self.headings, self.fetched, self.labeled = [], [], [], set()
 
     def handle_starttag(self, tag, attrs):
         values = dict(attrs)
@@ -204,7 +204,7 @@ class Outline(html.parser.HTMLParser):
         if tag == "a" and not values["href"].startswith(("#", "data:")):
             self.fetched.append(values["href"])
         if tag == "label":
-            self.labelled.add(values["for"])
+            self.labeled.add(values["for"])
 
 
 def test_page_is_self_contained_and_well_formed(summary):
@@ -218,7 +218,7 @@ def test_page_is_self_contained_and_well_formed(summary):
     assert outline.headings[0] == 1
     assert all(b - a <= 1 for a, b in zip(outline.headings, outline.headings[1:], strict=False))
     assert {"strength-slider", "confidence-slider", "visible-edges"} <= set(outline.ids)
-    assert {"strength-slider", "confidence-slider"} <= outline.labelled
+    assert {"strength-slider", "confidence-slider"} <= outline.labeled
     assert render_report(summary) == page
 
 

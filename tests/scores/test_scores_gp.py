@@ -87,7 +87,7 @@ def test_term_depends_on_the_set_only_and_columns_permute(columns, prefix):
     np.testing.assert_allclose(GPScore(values[:, columns]).terms(order)[0], score.terms(torch.tensor([columns]))[0])
 
 
-def test_standardised_distances_do_not_depend_on_units():
+def test_standardized_distances_do_not_depend_on_units():
     values = nonlinear()
     scales = np.array([1e-6, 1.0, 1e3, 5.0, 0.1])
     orders = torch.tensor([[0, 1, 2, 3, 4], [4, 2, 0, 1, 3]])

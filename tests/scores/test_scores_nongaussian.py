@@ -23,8 +23,8 @@ def lingam_data(n_samples=300, n_variables=5, seed=0):
 
 def direct_term(values, target, predecessors):
     """Least squares, then the formula of Hyvärinen (1998), written out."""
-    centred = values - values.mean(axis=0)
-    y, x = centred[:, target], centred[:, predecessors]
+    centered = values - values.mean(axis=0)
+    y, x = centered[:, target], centered[:, predecessors]
     if len(predecessors):
         y = y - x @ np.linalg.lstsq(x, y, rcond=None)[0]
     scale = y.std()

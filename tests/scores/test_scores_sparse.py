@@ -124,18 +124,18 @@ def test_evidence_is_the_plain_formula(kernel):
 @pytest.mark.parametrize("kernel", ["joint", "additive"])
 def test_evidence_with_equal_noise_is_the_plain_formula(kernel):
     values = simulate(n_variables=4, degree=1.5, sem="gp", n_samples=60, random_state=1).data.to_numpy()
-    centred = values - values.mean(axis=0)
-    columns = centred / values.std(axis=0)
+    centered = values - values.mean(axis=0)
+    columns = centered / values.std(axis=0)
     noise_variance = values.var(axis=0).min()
     evidence = GaussianProcessEvidence(values, kernel=kernel, noise="equal")
     assert evidence.noise_variance == noise_variance
     assert "the same noise variance" in evidence.notes[0]
     found = evidence.of_sets([(), (2,), (0, 1, 3)])
-    alone = -30 * np.log(2 * math.pi * noise_variance) - (centred**2).sum(axis=0) / (2 * noise_variance)
+    alone = -30 * np.log(2 * math.pi * noise_variance) - (centered**2).sum(axis=0) / (2 * noise_variance)
     assert found[0] == pytest.approx(alone, abs=1e-8)
     for row, members in ((1, (2,)), (2, (0, 1, 3))):
         for v in set(range(4)) - set(members):
-            expected = plain_evidence(columns[:, members], centred[:, v], kernel, noise_variance)
+            expected = plain_evidence(columns[:, members], centered[:, v], kernel, noise_variance)
             assert found[row, v] == pytest.approx(expected, abs=1e-8)
 
 

@@ -28,9 +28,9 @@ def linear_data(d, degree=1.5, m=400, seed=0, **options):
 
 def least_squares_bic(values, v, members, price):
     m = len(values)
-    centred = values - values.mean(axis=0)
-    design = centred[:, list(members)]
-    residual = centred[:, v] - design @ np.linalg.lstsq(design, centred[:, v], rcond=None)[0]
+    centered = values - values.mean(axis=0)
+    design = centered[:, list(members)]
+    residual = centered[:, v] - design @ np.linalg.lstsq(design, centered[:, v], rcond=None)[0]
     return -m / 2 * (math.log(2 * math.pi * residual.var()) + 1) - price * len(members)
 
 
@@ -101,7 +101,7 @@ def test_scale_does_not_matter_and_only_the_cpdag_is_identified():
     assert float(forward) == pytest.approx(float(backward), abs=1e-6)
 
 
-def test_polish_finds_the_cpdag_of_standardised_data():
+def test_polish_finds_the_cpdag_of_standardized_data():
     data = linear_data(10, degree=1, m=2000, seed=3, standardize=True)
     score = SparseLinearScore(data.data.to_numpy())
     found = polish(score, np.arange(10), n_restarts=2, rng=np.random.default_rng(0))

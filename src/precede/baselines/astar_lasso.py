@@ -18,7 +18,7 @@ from precede.knowledge import Constraints, Knowledge, constraints_over
 from precede.options import Count, NotNegative, Positive
 from precede.runtime.deadline import Deadline
 from precede.runtime.progress import ProgressBar
-from precede.scores.covariance import covariance, regularised
+from precede.scores.covariance import covariance, regularized
 
 ROUNDING = 1e-12
 """A path to a known set must be shorter by this share to replace the known one."""
@@ -61,8 +61,8 @@ class AStarLasso(CausalEstimator):
     **Deviations from the paper.** The squared loss is divided by 2m, so that the penalty does not grow with the sample.
     How the limited queue is shared among set sizes is our reading: each size has its own limit, counting the states
     already expanded, so that the work is at most ``queue_size * n_variables`` expansions; as estimates never fall along
-    a path, this keeps the best states of each size. The data is centred and not standardised: on equal-variance data
-    the scales tell orders apart. Weights of required edges are not penalised. The lassos are solved exactly, by an
+    a path, this keeps the best states of each size. The data is centered and not standardized: on equal-variance data
+    the scales tell orders apart. Weights of required edges are not penalized. The lassos are solved exactly, by an
     active-set method (:mod:`precede.baselines.lasso_batch`).
 
     References
@@ -97,7 +97,7 @@ class AStarLasso(CausalEstimator):
     def _learn(self, table: Table) -> Findings:
         deadline = Deadline(self.max_time)
         constraints = constraints_over(self.knowledge, table.names)
-        matrix = regularised(covariance(table.values))
+        matrix = regularized(covariance(table.values))
         search = SubsetSearch(matrix, float(self.penalty), self.queue_size, constraints)
         with ProgressBar("A* lasso", None, self.verbose) as bar:
             while search.goal is None and not deadline.passed():

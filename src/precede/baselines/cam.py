@@ -4,7 +4,7 @@ r"""CAM: causal additive models by greedy edge addition (Bühlmann, Peters and E
 
     \max_{\text{DAG}} -\sum_j \log \hat\sigma_j, \qquad x_j = \alpha_j + \sum_{i \in pa(j)} f_{ij}(x_i) + \varepsilon_j
 
-in three steps: neighbours by boosting, greedy addition of the edge that gains most, pruning by significance.
+in three steps: neighbors by boosting, greedy addition of the edge that gains most, pruning by significance.
 All fits share one bank of spline bases, whose cross products are computed once.
 """
 
@@ -35,13 +35,13 @@ LARGEST_WITHOUT_SELECTION = 20
 
 
 class CAM(CausalEstimator):
-    r"""Causal additive model: neighbour selection, greedy edge addition, pruning.
+    r"""Causal additive model: neighbor selection, greedy edge addition, pruning.
 
     Parameters
     ----------
     preliminary_selection : "auto" or bool
         Whether boosting first chooses each variable's possible parents; "auto" does so beyond 20 variables.
-    max_neighbours : int
+    max_neighbors : int
         Most possible parents that the preliminary selection leaves to a variable.
     max_parents : int, optional
         Most parents that the greedy search gives to a variable; ``n_samples / 20`` when left out.
@@ -65,7 +65,7 @@ class CAM(CausalEstimator):
 
     Notes
     -----
-    Deviations from the paper: (1) smoothing parameters are selected by REML, not by generalised cross-validation.
+    Deviations from the paper: (1) smoothing parameters are selected by REML, not by generalized cross-validation.
     (2) While a candidate edge is tried, the smoothing parameters of the parents that are already there are held;
     all are selected anew once an edge is added. (3) The basis is sized for the most parents a variable may have, so
     that one bank serves all fits. (4) No edge is added that gains nothing; the R package goes on until no edge is left
@@ -85,7 +85,7 @@ class CAM(CausalEstimator):
     def __init__(
         self,
         preliminary_selection: bool | Literal["auto"] = "auto",
-        max_neighbours: Count = 10,
+        max_neighbors: Count = 10,
         max_parents: Count | None = None,
         pruning: bool = True,
         cutoff: Share = 0.001,
@@ -94,7 +94,7 @@ class CAM(CausalEstimator):
         verbose: bool = True,
     ) -> None:
         self.preliminary_selection = preliminary_selection
-        self.max_neighbours = max_neighbours
+        self.max_neighbors = max_neighbors
         self.max_parents = max_parents
         self.pruning = pruning
         self.cutoff = cutoff
@@ -108,11 +108,11 @@ class CAM(CausalEstimator):
         constraints = constraints_over(self.knowledge, table.names)
         select = d > LARGEST_WITHOUT_SELECTION if self.preliminary_selection == "auto" else self.preliminary_selection
         most = self.max_parents or max(1, round(m / SAMPLES_PER_PARENT))
-        most = min(most, d - 1, self.max_neighbours) if select else min(most, d - 1)
+        most = min(most, d - 1, self.max_neighbors) if select else min(most, d - 1)
         bank = SplineBank.of(table.values, basis_size(m, most))
         candidates = constraints.allowed
         if select:
-            candidates = candidates & likely_parents(bank, candidates, self.max_neighbours)
+            candidates = candidates & likely_parents(bank, candidates, self.max_neighbors)
         search = GreedySearch(bank, constraints, candidates, most)
         history: list[dict[str, Any]] = []
         offset = -float(np.log(table.values.std(axis=0)).sum())
@@ -195,7 +195,7 @@ class GreedySearch:
         return cause, effect, 0.5 * float(np.log(before.residual / self.fits[effect].residual))
 
     def score(self) -> float:
-        """Sum over variables of minus the log of the residual standard deviation, of standardised variables."""
+        """Sum over variables of minus the log of the residual standard deviation, of standardized variables."""
         return -0.5 * float(np.log([fit.residual for fit in self.fits]).sum())
 
     def strengths(self) -> FloatArray:
@@ -234,7 +234,7 @@ class GreedySearch:
     def _residuals_with(self, response: int, candidates: IntArray) -> FloatArray:
         r"""Residual variance of the response after one more parent, for each candidate, (n_candidates,).
 
-        With the present parents' penalised normal matrix :math:`V` held, the candidate's normal matrix is the Schur
+        With the present parents' penalized normal matrix :math:`V` held, the candidate's normal matrix is the Schur
         complement :math:`G = Z_c^\top Z_c - Z_c^\top Z V^{-1} Z^\top Z_c`. One eigendecomposition relative to the
         penalty makes its restricted likelihood a sum over columns, which is searched on a grid.
         """

@@ -48,8 +48,8 @@ class ConditionalNetworks(nn.Module):
 
     def log_likelihood(self, values: Tensor, targets: Tensor) -> Tensor:
         """Log density of each target given the values, (n, d)."""
-        standardised = (targets - self.means(values)) * torch.exp(-self.log_scale)
-        return -0.5 * standardised.square() - self.log_scale - 0.5 * math.log(2 * math.pi)
+        standardized = (targets - self.means(values)) * torch.exp(-self.log_scale)
+        return -0.5 * standardized.square() - self.log_scale - 0.5 * math.log(2 * math.pi)
 
     def connectivity(self) -> Tensor:
         r"""Weighted adjacency :math:`A_\phi`, mean over paths of the product of absolute weights.

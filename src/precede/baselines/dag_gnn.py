@@ -95,7 +95,7 @@ class Epoch:
 class DAGGNN(CausalEstimator):
     r"""DAG-GNN (Yu et al. 2019), an autoencoder with a weighted adjacency under the augmented Lagrangian.
 
-    Each outer step minimises :math:`-\mathrm{ELBO} + \lambda h(A) + \frac c2 h(A)^2` by Adam, then sets
+    Each outer step minimizes :math:`-\mathrm{ELBO} + \lambda h(A) + \frac c2 h(A)^2` by Adam, then sets
     :math:`\lambda \leftarrow \lambda + c h(A)` and :math:`c \leftarrow \eta c` if
     :math:`h(A) > \gamma h(A_\text{old})`. Edges weaker than ``threshold`` are dropped; the threshold
     is raised where a cycle is left.
@@ -141,11 +141,11 @@ class DAGGNN(CausalEstimator):
     -----
     Deviations from the paper: the code is taken at its mean and not drawn, and both variances are one, as in the
     authors' program; then the decoder's inverse undoes the encoder's product, and is not computed. Deviations from
-    their program: subproblems are ended early by ``patience``; columns are centred; the result
+    their program: subproblems are ended early by ``patience``; columns are centered; the result
     is the last A, not the one of the best ELBO, because the latter may be an early and cyclic one; their rule that
     stops raising c when the loss explodes is left out.
 
-    The loss takes all noise variances as equal to one, so the scale of the columns matters: do not standardise
+    The loss takes all noise variances as equal to one, so the scale of the columns matters: do not standardize
     data that satisfy this.
 
     References

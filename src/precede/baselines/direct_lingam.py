@@ -82,8 +82,8 @@ def direct_lingam_order(
     complete : bool
     """
     d = values.shape[1]
-    centred = torch.tensor(values - values.mean(axis=0)).T.contiguous()  # shape: (n_variables, n_samples)
-    rest = centred / centred.square().mean(1, keepdim=True).sqrt()
+    centered = torch.tensor(values - values.mean(axis=0)).T.contiguous()  # shape: (n_variables, n_samples)
+    rest = centered / centered.square().mean(1, keepdim=True).sqrt()
     left = np.arange(d)
     order: list[int] = []
     dependence = np.zeros(d)

@@ -13,7 +13,7 @@ from precede.data.load import Table
 from precede.knowledge import Constraints, Knowledge
 from precede.options import NotNegative, Positive
 from precede.runtime.deadline import Deadline
-from precede.scores.covariance import covariance, regularised
+from precede.scores.covariance import covariance, regularized
 from precede.scores.linear import smallest_variance_order
 
 Direction = Literal["top-down", "bottom-up"]
@@ -45,7 +45,7 @@ class EqVar(OrderMethod):
     -----
     Deviations from the authors' code: the graph comes from a threshold on the weights instead of a cross-validated
     lasso, so that all orders are pruned alike; ``pruning="lasso"`` is close to theirs. The order means nothing
-    on standardised data.
+    on standardized data.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class EqVar(OrderMethod):
     def _find_order(
         self, table: Table, constraints: Constraints, deadline: Deadline
     ) -> tuple[IntArray, dict[str, Any]]:
-        moments = regularised(covariance(table.values))
+        moments = regularized(covariance(table.values))
         find = smallest_variance_order if self.direction == "top-down" else smallest_precision_order
         return find(moments, constraints), {}
 
@@ -92,6 +92,6 @@ def smallest_precision_order(covariance: FloatArray, constraints: Constraints | 
         open_to = left & ~before[:, left].any(axis=1)  # nothing left has to come after it
         j = int(np.where(open_to, np.diag(precision), np.inf).argmin())
         order[t], left[j] = j, False
-        # marginalising j out of the precision matrix is a Schur complement
+        # marginalizing j out of the precision matrix is a Schur complement
         precision = precision - np.outer(precision[:, j], precision[j]) / precision[j, j]
     return order

@@ -31,10 +31,10 @@ from precede.runtime.progress import ProgressBar
 from precede.runtime.randomness import RandomState, initial_weights, numpy_rng, torch_generator
 
 SELECTION_FROM = 50
-"""Neighbours are selected first from this many variables on; in the authors' program it is the user who decides."""
+"""Neighbors are selected first from this many variables on; in the authors' program it is the user who decides."""
 
 N_TREES = 500
-"""Trees per variable in the neighbour selection, in the authors' program."""
+"""Trees per variable in the neighbor selection, in the authors' program."""
 
 
 def select_neighbors(
@@ -46,7 +46,7 @@ def select_neighbors(
     max_time: float | None = None,
     verbose: bool = False,
 ) -> BoolArray:
-    """Candidate parents of each variable by the importance of the others in extremely randomised trees.
+    """Candidate parents of each variable by the importance of the others in extremely randomized trees.
 
     An input is kept when its importance is at least ``share`` of the mean importance, as in the authors' program. A
     variable that ``max_time`` leaves no time for keeps all the others.
@@ -59,7 +59,7 @@ def select_neighbors(
     d = values.shape[1]
     candidates = ~np.eye(d, dtype=bool)
     deadline = Deadline(max_time)
-    with ProgressBar("GraN-DAG neighbours", d, verbose) as bar:
+    with ProgressBar("GraN-DAG neighbors", d, verbose) as bar:
         for j in range(d):
             if deadline.passed():
                 break
@@ -76,7 +76,7 @@ class GranDAG(CausalEstimator):
     r"""GraN-DAG (Lachapelle et al. 2020) for nonlinear Gaussian additive noise models.
 
     1. From 50 variables on, candidate parents are chosen by tree importance.
-    2. The augmented Lagrangian :math:`-\mathbb{E} \log p + \lambda h + \frac\mu2 h^2` is minimised by
+    2. The augmented Lagrangian :math:`-\mathbb{E} \log p + \lambda h + \frac\mu2 h^2` is minimized by
        RMSprop; when the validation loss stands still, :math:`\lambda \leftarrow \lambda + \mu h`, and
        :math:`\mu \leftarrow 10 \mu` unless h fell to ``omega`` of what it was. Inputs with a
        connectivity below ``clamp`` are masked for good.
@@ -111,7 +111,7 @@ class GranDAG(CausalEstimator):
     standardize : bool
         Scale the columns to variance one for training; False is the authors' program, which depends on the units.
     max_time : float or None
-        Seconds of neighbour selection (half of them at most) and training; thresholding and pruning come after.
+        Seconds of neighbor selection (half of them at most) and training; thresholding and pruning come after.
     device : str
         "auto", "cpu" or "cuda".
     random_state : int, Generator or None
@@ -128,7 +128,7 @@ class GranDAG(CausalEstimator):
 
     Notes
     -----
-    Deviations from the authors' program: columns are centred; the first subproblem has a learning rate of its own
+    Deviations from the authors' program: columns are centered; the first subproblem has a learning rate of its own
     (there an option, by default the same 1e-3); ``cutoff`` is CAM's, where they try ten between 1e-6 and 1; the
     acyclicity is computed in float64 and all else in float32. The likelihood has a free variance per variable, so
     linear Gaussian data are only identified up to their Markov equivalence class; the variances start at one, though,
@@ -241,14 +241,14 @@ class GranDAG(CausalEstimator):
             )
 
     def _split(self, table: Table, rng: np.random.Generator, device: torch.device) -> tuple[Tensor, Tensor]:
-        """Training and validation samples, centred and scaled by the training part."""
+        """Training and validation samples, centered and scaled by the training part."""
         rows = rng.permutation(table.n_samples)
         shuffled = table.values[rows]
         n_train = table.n_samples - round(self.validation_share * table.n_samples)
-        centred = shuffled - shuffled[:n_train].mean(axis=0)
+        centered = shuffled - shuffled[:n_train].mean(axis=0)
         if self.standardize:
-            centred = centred / centred[:n_train].std(axis=0)
-        values = torch.tensor(centred, dtype=torch.float32, device=device)
+            centered = centered / centered[:n_train].std(axis=0)
+        values = torch.tensor(centered, dtype=torch.float32, device=device)
         return values[:n_train], values[n_train:]
 
     def _train(

@@ -10,9 +10,9 @@ from precede.policy.encoders import NormalizationName, make_norm
 
 
 class AttentionBlock(nn.Module):
-    """Self-attention over variables, then two feed-forward layers; each part is added and normalised.
+    """Self-attention over variables, then two feed-forward layers; each part is added and normalized.
 
-    With batch normalisation it is the authors' block: queries, keys and values are rectified, and the weights are drawn
+    With batch normalization it is the authors' block: queries, keys and values are rectified, and the weights are drawn
     by Glorot's rule.
     """
 

@@ -33,7 +33,7 @@ class GraphBIC:
     - equal variances (RL-BIC2): :math:`\log(\sum_j \mathrm{RSS}_j / (m d)) + |E| \log(m) / (m d)`;
     - unequal (RL-BIC): :math:`\sum_j \log(\mathrm{RSS}_j / m) + |E| \log(m) / m`.
 
-    All regressions of all graphs of a batch are one batched Cholesky factorisation of masked correlation matrices, as
+    All regressions of all graphs of a batch are one batched Cholesky factorization of masked correlation matrices, as
     large as the largest parent set. Results are kept by (variable, parents).
 
     Parameters

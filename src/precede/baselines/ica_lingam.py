@@ -19,7 +19,7 @@ from precede.options import Count, NotNegative, Positive
 from precede.runtime.deadline import Deadline
 from precede.runtime.progress import ProgressBar
 from precede.runtime.randomness import RandomState, numpy_rng
-from precede.scores.covariance import covariance, regularised, standardized
+from precede.scores.covariance import covariance, regularized, standardized
 from precede.ties import first_best
 
 ITERATIONS_AT_ONCE = 25
@@ -126,7 +126,7 @@ class ICALiNGAM(CausalEstimator):
 
     def _independent_components(self, values: FloatArray, deadline: Deadline) -> tuple[FloatArray, int, bool]:
         """FastICA with log cosh on whitened data: the unmixing matrix, iterations done, whether it converged."""
-        eigenvalues, vectors = np.linalg.eigh(regularised(covariance(values)))
+        eigenvalues, vectors = np.linalg.eigh(regularized(covariance(values)))
         whitening = (vectors / np.sqrt(eigenvalues)).T  # shape: (components, variables)
         if self.standardize:
             whitening = vectors @ whitening  # symmetric: rounding cannot flip the sign of a component

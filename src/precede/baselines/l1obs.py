@@ -19,7 +19,7 @@ from precede.options import Count, CountOrZero, NotNegative, Positive
 from precede.runtime.deadline import Deadline
 from precede.runtime.progress import ProgressBar
 from precede.runtime.randomness import RandomState, numpy_rng
-from precede.scores.covariance import covariance, regularised
+from precede.scores.covariance import covariance, regularized
 from precede.ties import exceeds
 
 TIE = 1e-9
@@ -34,7 +34,7 @@ class L1OBS(CausalEstimator):
 
     where :math:`U_j` are the variables before j and :math:`\mathrm{path}(j, U_j)` the active sets along the lasso path
     of j on :math:`U_j`; each set is scored by its description length at its least-squares weights (Schmidt et al.
-    2007). The search swaps neighbours in the order (Teyssier and Koller 2005): it takes the best swap that is not
+    2007). The search swaps neighbors in the order (Teyssier and Koller 2005): it takes the best swap that is not
     tabu, and starts anew from a random order when nothing improves.
 
     Parameters
@@ -63,7 +63,7 @@ class L1OBS(CausalEstimator):
 
     Notes
     -----
-    **Deviations from the paper.** The data is centred, not standardised, for scoring: with unit variances, scaling
+    **Deviations from the paper.** The data is centered, not standardized, for scoring: with unit variances, scaling
     would hide the order; the paths are computed on the correlations, as LARS expects. A family is cached by
     (variable, set of predecessors). A path counts as one evaluation, since it costs about as much as one least-squares
     fit; the authors' program counts every set on it, so the same number is a larger budget here. The paths of one order
@@ -112,7 +112,7 @@ class L1OBS(CausalEstimator):
     def _learn(self, table: Table) -> Findings:
         rng = numpy_rng(self.random_state)
         constraints = constraints_over(self.knowledge, table.names)
-        matrix = regularised(covariance(table.values))
+        matrix = regularized(covariance(table.values))
         families = Families(matrix, table.n_samples, self.variance, constraints)
         search = TabuSearch(families, constraints, self.tabu_length, self.n_evaluations, Deadline(self.max_time), rng)
         with ProgressBar("L1OBS", self.n_evaluations, self.verbose) as bar:
@@ -223,7 +223,7 @@ class TabuSearch:
         return self.families.n_evaluations >= self.budget or self.deadline.passed()
 
     def climb(self, start: IntArray) -> None:
-        """Swap neighbours until nothing improves; the best order ever seen is kept."""
+        """Swap neighbors until nothing improves; the best order ever seen is kept."""
         order = start.tolist()
         masks = [0]  # masks[t]: bit mask of the first t variables
         for variable in order:

@@ -1,4 +1,4 @@
-"""NOTEARS: linear structure learning as smooth optimisation under an acyclicity constraint."""
+"""NOTEARS: linear structure learning as smooth optimization under an acyclicity constraint."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class NOTEARS(CausalEstimator):
     lambda1 : float
         Weight of the l1 penalty; 0 is plain least squares.
     loss : {"l2", "logistic", "poisson"}
-        Least squares :math:`\frac{1}{2m}\|X - XW\|_F^2` on centred data; logistic wants columns of 0 and 1, Poisson
+        Least squares :math:`\frac{1}{2m}\|X - XW\|_F^2` on centered data; logistic wants columns of 0 and 1, Poisson
         wants counts, and neither has an intercept.
     threshold : float
         Weights smaller than this, in absolute value, are dropped.
@@ -64,7 +64,7 @@ class NOTEARS(CausalEstimator):
     Deviations from the authors' code: the l2 loss and its gradient are computed from the d x d covariance, so that a
     step does not depend on the number of samples; and where the thresholded graph still has a cycle (which theirs
     would return), the threshold is raised to the smallest value that leaves none. ``diagnostics_["threshold"]`` says
-    which was used. NOTEARS profits from unequal variances: look at it on standardised data too.
+    which was used. NOTEARS profits from unequal variances: look at it on standardized data too.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def acyclicity(weights: FloatArray) -> tuple[float, FloatArray]:
 
 @dataclass(frozen=True)
 class AcyclicProblem:
-    """Minimise an objective over ``0 <= parameters <= upper`` (or free ones, see ``lower``) subject to h = 0.
+    """Minimize an objective over ``0 <= parameters <= upper`` (or free ones, see ``lower``) subject to h = 0.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def solve(
 def dual_ascent(problem: AcyclicProblem, max_iterations: int, deadline: Deadline) -> Iterator[DualStep]:
     r"""Augmented Lagrangian of Zheng et al. (2018).
 
-    Each step minimises :math:`F(W) + \frac\rho2 h(W)^2 + \alpha h(W)` by L-BFGS-B from the last solution, raising
+    Each step minimizes :math:`F(W) + \frac\rho2 h(W)^2 + \alpha h(W)` by L-BFGS-B from the last solution, raising
     :math:`\rho` until h falls enough, then sets :math:`\alpha \leftarrow \alpha + \rho h(W)`.
     """
     lower = np.zeros_like(problem.upper) if problem.lower is None else problem.lower

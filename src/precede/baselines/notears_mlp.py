@@ -48,7 +48,7 @@ class NOTEARSMLP(CausalEstimator):
 
     Notes
     -----
-    Deviations from the authors' code: data are centred; gradients are written out in NumPy; where the thresholded graph
+    Deviations from the authors' code: data is centered; gradients are written out in NumPy; where the thresholded graph
     still has a cycle, the threshold is raised to the smallest value that leaves none (``diagnostics_["threshold"]``).
 
     Examples
@@ -85,8 +85,8 @@ class NOTEARSMLP(CausalEstimator):
         self.verbose = verbose
 
     def _learn(self, table: Table) -> Findings:
-        centred = table.values - table.values.mean(axis=0)
-        networks = Perceptrons(centred, self.hidden_size, self.lambda1, self.lambda2)
+        centered = table.values - table.values.mean(axis=0)
+        networks = Perceptrons(centered, self.hidden_size, self.lambda1, self.lambda2)
         start, lower, upper = networks.start(numpy_rng(self.random_state))
         problem = AcyclicProblem(networks.objective, start, upper, self.h_tolerance, self.rho_max, lower)
         parameters, history = solve(problem, "NOTEARS-MLP", self.max_iterations, self.max_time, verbose=self.verbose)
@@ -143,7 +143,7 @@ class Perceptrons:
         return result
 
     def objective(self, parameters: FloatArray) -> tuple[float, FloatArray, float, FloatArray]:
-        """Penalised loss and h, each with its gradient."""
+        """Penalized loss and h, each with its gradient."""
         d, k, m = self.n_variables, self.hidden_size, len(self.values)
         first, bias, second, offset = self._unpack(parameters)
         hidden = expit((self.values @ first.reshape(d, d * k)).reshape(m, d, k) + bias)

@@ -16,7 +16,7 @@ from precede.knowledge import Constraints
 from precede.pruning.weights import prune_by_bic, prune_by_weight, regression_on
 from precede.runtime.deadline import Deadline
 from precede.runtime.progress import ProgressBar
-from precede.scores.covariance import covariance, regularised
+from precede.scores.covariance import covariance, regularized
 
 OrderPruning = Literal["threshold", "bic", "lasso", "none"]
 
@@ -51,7 +51,7 @@ def findings_from_order(
     diagnostics : dict
         Passed on to the findings.
     """
-    moments = regularised(covariance(table.values))
+    moments = regularized(covariance(table.values))
     match pruning:
         case "threshold":
             edges = prune_by_weight(moments, order, threshold, constraints)

@@ -133,14 +133,14 @@ class RLBIC2(CausalEstimator):
     -----
     Deviations from the paper and the authors' program:
 
-    - Layer normalisation instead of batch normalisation, and fixed inputs that all graphs of a batch share. (From
-      resampled inputs the policy was seen to learn with batch normalisation only.)
+    - Layer normalization instead of batch normalization, and fixed inputs that all graphs of a batch share. (From
+      resampled inputs the policy was seen to learn with batch normalization only.)
     - With ``credit="edge"`` an edge is rewarded by what it does, not by what the whole graph gets. The score's part is
       the paper's gradient with a baseline per variable, with far less noise (see
       :meth:`~precede.baselines.graph_reward.GraphBIC.differences`); the penalty is another one: it is put on the
       edges of the cycles alone, so that it teaches even while all graphs are cyclic, and :math:`\lambda_2` is not used.
     - :math:`\lambda_1` then grows in small steps: of two edges that close a cycle, the one that explains less goes; and
-      advantages are standardised over the batch, without a critic.
+      advantages are standardized over the batch, without a critic.
     - ``patience`` stops.
 
     :meth:`paper` undoes all of these. What differs even there: a graph is cyclic when it has a cycle, and not by its

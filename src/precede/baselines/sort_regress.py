@@ -13,7 +13,7 @@ from precede.data.load import Table
 from precede.knowledge import Constraints, Knowledge
 from precede.options import NotNegative, Positive
 from precede.runtime.deadline import Deadline
-from precede.scores.covariance import covariance, regularised
+from precede.scores.covariance import covariance, regularized
 
 
 class SortRegress(OrderMethod):
@@ -60,7 +60,7 @@ class SortRegress(OrderMethod):
     def _find_order(
         self, table: Table, constraints: Constraints, deadline: Deadline
     ) -> tuple[IntArray, dict[str, Any]]:
-        criterion = self._criterion(regularised(covariance(table.values)))
+        criterion = self._criterion(regularized(covariance(table.values)))
         order = constraints.nearest_order(np.argsort(criterion, kind="stable"))
         return order, {"criterion": criterion.tolist()}
 

@@ -1,4 +1,4 @@
-"""Spline bases of all variables with their cross products, and neighbour selection by boosting on them (CAM)."""
+"""Spline bases of all variables with their cross products, and neighbor selection by boosting on them (CAM)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BOOSTING_RATE = 0.1
 BOOSTING_DF = 3.0
 """Degrees of freedom of a base learner beyond the constant (mboost's P-splines have four with it)."""
 LEAST_SELECTED = 0.02
-"""A neighbour is chosen in more than this share of the boosting steps (the authors' R package)."""
+"""A neighbor is chosen in more than this share of the boosting steps (the authors' R package)."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class SplineBank:
     Parameters
     ----------
     cross : (n_variables * width, n_variables * width) float array
-        :math:`Z^\top Z / m`. The first column of a block is the standardised variable itself, so ``cross`` holds the
+        :math:`Z^\top Z / m`. The first column of a block is the standardized variable itself, so ``cross`` holds the
         responses too.
     roughness : (n_variables, width) float array
         Diagonal of the penalties; zero for the linear and the filled columns.
@@ -70,7 +70,7 @@ class SplineBank:
 
 
 def likely_parents(bank: SplineBank, allowed: BoolArray, most: int) -> BoolArray:
-    r"""Preliminary neighbourhood selection by component-wise spline boosting, all responses at once.
+    r"""Preliminary neighborhood selection by component-wise spline boosting, all responses at once.
 
     In each step the base learner that lowers the residual sum of squares most is added at a tenth of its size. The
     variables chosen in more than 2 % of the steps stay; where these are more than ``most``, those stay that were chosen

@@ -12,7 +12,7 @@ WHAT_IT_IS = {
     "dag-gnn": "DAG-GNN: an autoencoder with a weighted adjacency (Yu et al. 2019).",
     "gran-dag": "GraN-DAG for nonlinear Gaussian additive noise models (Lachapelle et al. 2020).",
     "rl-bic2": "RL-BIC2: reinforcement learning over directed graphs (Zhu et al. 2020).",
-    "cam": "Causal additive model: neighbour selection, greedy edge addition, pruning (Bühlmann et al. 2014).",
+    "cam": "Causal additive model: neighbor selection, greedy edge addition, pruning (Bühlmann et al. 2014).",
     "l1obs": "Greedy search over orders whose parents come from lasso paths (Schmidt et al. 2007).",
     "a-star-lasso": "Best order under the lasso, by A* search over sets of placed variables (Xiang, Kim 2013).",
     "ica-lingam": "Linear non-Gaussian model by independent component analysis (Shimizu et al. 2006).",

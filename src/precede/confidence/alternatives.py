@@ -80,8 +80,8 @@ class Alternatives:
         m = len(self.design)
         drawn = rng.multinomial(self.n_samples, np.full(m, 1 / m))
         weights: FloatArray = drawn.astype(np.float64) * (m / self.n_samples)
-        centred: FloatArray = self.design - weights @ self.design / m
-        gram = (centred * weights[:, None]).T @ centred
+        centered: FloatArray = self.design - weights @ self.design / m
+        gram = (centered * weights[:, None]).T @ centered
         gram[np.diag_indices(len(gram))] += 1e-8 * m
         directed = np.zeros_like(self.edges)
         for i, j, others, turnable in self.pairs:
@@ -89,7 +89,7 @@ class Alternatives:
                 break
             if not self._present(gram, i, j, others):
                 continue
-            turned = turnable and self._turned(gram, centred, weights, i, j, others)
+            turned = turnable and self._turned(gram, centered, weights, i, j, others)
             directed[(j, i) if turned else (i, j)] = True
         return directed, directed | directed.T  # transposed: connected either way
 
@@ -115,7 +115,7 @@ class Alternatives:
         return float(special.fdtrc(width, free, statistic)) <= self.cutoff
 
     def _turned(
-        self, gram: FloatArray, centred: FloatArray, weights: FloatArray, i: int, j: int, others: list[int]
+        self, gram: FloatArray, centered: FloatArray, weights: FloatArray, i: int, j: int, others: list[int]
     ) -> bool:
         def cost(target: int, causes: list[int]) -> float:
             columns = self._columns(causes)
@@ -125,7 +125,7 @@ class Alternatives:
                 case "variance":
                     return variance * float(self.spread[target] / self.spread[[i, j]].max()) ** 2
                 case "entropy":
-                    residual = centred[:, self.blocks[target][0]] - centred[:, columns] @ coefficients
+                    residual = centered[:, self.blocks[target][0]] - centered[:, columns] @ coefficients
                     return float(np.log(variance)) / 2 - _negentropy(residual / np.sqrt(variance), weights)
                 case _:
                     return float(np.log(variance))

@@ -101,9 +101,9 @@ class Confidence:
         ]
         return cls(
             n_resamples=len(edges),
-            edge_probability=_labelled(np.mean(edges, axis=0), names),
-            ancestor_probability=_labelled(np.mean([ancestors(adjacency) for adjacency in edges], axis=0), names),
-            order_probability=_labelled(precedence, names),
+            edge_probability=_labeled(np.mean(edges, axis=0), names),
+            ancestor_probability=_labeled(np.mean([ancestors(adjacency) for adjacency in edges], axis=0), names),
+            order_probability=_labeled(precedence, names),
             order_agreement=float(np.mean(share**2 + (1 - share) ** 2)),
             graphs=tuple(graphs),
             remarks=tuple(remarks),
@@ -171,13 +171,13 @@ class Confidence:
         )
 
 
-def _labelled(matrix: Any, names: Sequence[Hashable]) -> pd.DataFrame:
+def _labeled(matrix: Any, names: Sequence[Hashable]) -> pd.DataFrame:
     return pd.DataFrame(np.asarray(matrix, dtype=float), index=list(names), columns=list(names))
 
 
 def _shares(matrix: Any, names: Sequence[Hashable]) -> pd.DataFrame:
     """Shares from a file, which may hold anything."""
-    frame = _labelled(matrix, names)
+    frame = _labeled(matrix, names)
     if not ((frame.to_numpy() >= 0) & (frame.to_numpy() <= 1)).all():
         raise ValueError("a share is a number from 0 to 1")
     return frame

@@ -53,7 +53,7 @@ def bootstrap(
     """
     table = load_table(X)
     if block is None and table.steps is not None:
-        block = max(2, round(2 * table.n_samples ** (1 / 3)))  # neighbours in time stay together
+        block = max(2, round(2 * table.n_samples ** (1 / 3)))  # neighbors in time stay together
     check_jobs("n_jobs", workers.jobs)
     _check(model, table, n_resamples, block)
     seed = random_state if random_state is not None else model.get_params(deep=False).get("random_state")

@@ -22,7 +22,7 @@ from precede.lazy import pandas as pd
 from precede.options import Positive, Range
 from precede.pruning.weights import regression_on
 from precede.scores.assumptions import Assumptions
-from precede.scores.covariance import covariance, regularised
+from precede.scores.covariance import covariance, regularized
 
 TestName = Literal["fisherz", "kci"]
 Level = Annotated[float, Range(above=0, most=0.5)]
@@ -78,7 +78,7 @@ class CausalLearnMethod(CausalEstimator):
             )
         found = marked_edges(ends, table.names)
         order = topological_order(edges)
-        weights = regression_on(regularised(covariance(table.values)), edges, order)
+        weights = regression_on(regularized(covariance(table.values)), edges, order)
         reported = {"marks": [list(edge) for edge in found], "remarks": [*remarks, *in_words(found)]}
         return Findings(edges, order, weights, score, diagnostics=reported, assumes=self._assumes)
 

@@ -40,7 +40,7 @@ def canonical(table: Table, *, columns: bool = True, rows: bool = True) -> tuple
     (('x9', 'x10'), True)
     """
     places = np.arange(table.n_variables)
-    if columns and table.labelled:
+    if columns and table.labeled:
         places = np.array(sorted(places.tolist(), key=lambda k: _natural(str(table.names[k]))), dtype=np.int64)
     sequence = np.arange(table.n_samples)
     if rows and table.values.size <= LARGEST_SORT:

@@ -78,13 +78,13 @@ def check_values(values: FloatArray, names: Names, kinds: Sequence[ColumnKind] |
         _check_collinear(values, mean, spread, names)
 
 
-def relabelled(values: FloatArray, kinds: Sequence[ColumnKind]) -> list[tuple[int, int]]:
+def relabeled(values: FloatArray, kinds: Sequence[ColumnKind]) -> list[tuple[int, int]]:
     """Pairs of columns with levels of which one is the other with other labels.
 
     Examples
     --------
     >>> kind = ColumnKind("categorical", (0.0, 1.0, 2.0), tuple("abc"))
-    >>> relabelled(np.array([[0.0, 2.0], [1.0, 0.0], [2.0, 1.0], [0.0, 2.0]]), [kind, kind])
+    >>> relabeled(np.array([[0.0, 2.0], [1.0, 0.0], [2.0, 1.0], [0.0, 2.0]]), [kind, kind])
     [(0, 1)]
     """
     seen: dict[bytes, int] = {}
@@ -150,12 +150,12 @@ def _check_collinear(values: FloatArray, mean: FloatArray, spread: FloatArray, n
     _, pivots, rank, _ = lapack.dpstrf(correlation, tol=SUSPICIOUS, lower=1)
     independent = (pivots[:rank] - 1).tolist()
     found = []
-    centre, scale = mean + shift * spread, spread * deviation
+    center, scale = mean + shift * spread, spread * deviation
     for k in sorted((pivots[rank:] - 1).tolist()):
         weights = np.linalg.solve(correlation[np.ix_(independent, independent)], correlation[independent, k])
         square = 0.0
         for block in row_blocks(values):
-            standard = (block - centre) / scale
+            standard = (block - center) / scale
             square += float(np.square(standard[:, k] - standard[:, independent] @ weights).sum())
         if np.sqrt(square / len(values)) > COLLINEAR:
             independent.append(k)

@@ -107,12 +107,12 @@ def _gp_draw(inputs: FloatArray, rng: np.random.Generator) -> FloatArray:
 
 
 def quadratic(parents: FloatArray, weight_range: tuple[float, float], rng: np.random.Generator) -> FloatArray:
-    r"""Random quadratic form of the standardised parents.
+    r"""Random quadratic form of the standardized parents.
 
     :math:`f = \sum_i a_i z_i + \sum_{i \le k} b_{ik} z_i z_k`, each coefficient zero or from ``weight_range`` with
     equal probability; a parent that would be in no term keeps its square.
 
-    Deviations from Zhu et al. (2020), whose data this follows: the parents are standardised first, since values
+    Deviations from Zhu et al. (2020), whose data this follows: the parents are standardized first, since values
     would otherwise grow doubly exponentially along a path, and no edge is dropped.
     """
     n_parents = parents.shape[1]

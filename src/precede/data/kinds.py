@@ -182,8 +182,8 @@ def indicator_blocks(values: FloatArray, kinds: Sequence[ColumnKind]) -> tuple[F
 
     Examples
     --------
-    >>> colour = ColumnKind("categorical", (0.0, 1.0, 2.0), ("blue", "green", "red"))
-    >>> indicator_blocks(np.array([[0.0], [2.0], [1.0]]), [colour])[0].astype(int)
+    >>> color = ColumnKind("categorical", (0.0, 1.0, 2.0), ("blue", "green", "red"))
+    >>> indicator_blocks(np.array([[0.0], [2.0], [1.0]]), [color])[0].astype(int)
     array([[0, 0],
            [0, 1],
            [1, 0]])

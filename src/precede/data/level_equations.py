@@ -26,7 +26,7 @@ def data_with_levels(
 ) -> list[np.ndarray[Any, Any]]:
     """Columns of numbers and of words along a DAG.
 
-    A number is a weighted sum of its causes plus noise, where a numeric cause counts by its standardised value and a
+    A number is a weighted sum of its causes plus noise, where a numeric cause counts by its standardized value and a
     category by a random effect of each level (mean 0, variance 1 over its levels). A category takes the level of
     largest utility: weighted sums of the same kind for each level plus Gumbel noise, so that the levels' odds are those
     of multinomial logistic regression.
@@ -46,7 +46,7 @@ def data_with_levels(
     words = np.zeros(d, dtype=bool)
     words[rng.choice(d, size=round(SHARES[sem] * d), replace=False)] = True
     columns: list[np.ndarray[Any, Any]] = [np.empty(0)] * d
-    signals: list[FloatArray] = [np.empty(0)] * d  # (n_samples, width): indicators, or one standardised number
+    signals: list[FloatArray] = [np.empty(0)] * d  # (n_samples, width): indicators, or one standardized number
     for j in order:
         n_levels = int(rng.choice(LEVELS)) if words[j] else 1
         total = np.zeros((n, n_levels))

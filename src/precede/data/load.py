@@ -20,7 +20,7 @@ from precede.data.checks import (
     constant_problems,
     extremes,
     missing_counts,
-    relabelled,
+    relabeled,
 )
 from precede.data.columns import NA_MARKERS, Columns, frame_to_columns
 from precede.data.interventions import read_targets, remark_on_targets
@@ -190,8 +190,8 @@ def _table(
         notes += remarks_on_gaps(values, names, DONE[missing])
         values = mean_filled(values) if missing == "impute" else values
     kinds = kinds_of(values, names, columns.stated, types)
-    labelled = all(isinstance(name, str) for name in names)
-    table = Table(values.view(), names, labelled, kinds=kinds)
+    labeled = all(isinstance(name, str) for name in names)
+    table = Table(values.view(), names, labeled, kinds=kinds)
     if gappy and missing in ("em", "pairwise"):
         table = filled_table(table, missing, np.random.default_rng(SEED))
     table.values.flags.writeable = False
@@ -200,7 +200,7 @@ def _table(
     notes += [
         f"columns {names[i]!r} and {names[j]!r} tell the same under other labels: what depends on one may be drawn "
         "from the other."
-        for i, j in relabelled(table.values, kinds)
+        for i, j in relabeled(table.values, kinds)
     ]
     for note in notes:
         logger.info(note)

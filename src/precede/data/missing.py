@@ -13,7 +13,7 @@ from precede.errors import DataError, listed
 
 MOST_ITERATIONS = 100
 CONVERGED = 1e-4
-"""EM ends when no standardised moment changes by more."""
+"""EM ends when no standardized moment changes by more."""
 
 RIDGE = 1e-6
 """Share of each variance that is added, so that EM stays regular with few rows."""
@@ -60,10 +60,10 @@ def gaps_of(values: FloatArray, kinds: Sequence[ColumnKind], how: str) -> Gaps:
     together = (present.T @ present)[~np.eye(d, dtype=bool)].mean()
     scale = np.nanstd(columns, axis=0)
     scale[scale == 0] = 1.0
-    centre = np.nanmean(columns, axis=0)
+    center = np.nanmean(columns, axis=0)
     estimate = em_moments if how == "em" else pairwise_moments
-    mean, matrix = estimate((columns - centre) / scale)
-    return Gaps(mask, matrix * np.outer(scale, scale), centre + mean * scale, float(together), how)
+    mean, matrix = estimate((columns - center) / scale)
+    return Gaps(mask, matrix * np.outer(scale, scale), center + mean * scale, float(together), how)
 
 
 def em_moments(columns: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -96,8 +96,8 @@ def em_moments(columns: FloatArray) -> tuple[FloatArray, FloatArray]:
     for _ in range(MOST_ITERATIONS):
         filled, extra = _expected(columns, mean, matrix, groups)
         new_mean = filled.mean(axis=0)
-        centred = filled - new_mean
-        new_matrix = (centred.T @ centred + extra) / len(columns)
+        centered = filled - new_mean
+        new_matrix = (centered.T @ centered + extra) / len(columns)
         new_matrix[np.diag_indices_from(new_matrix)] *= 1 + RIDGE
         change = max(
             np.abs((new_mean - mean) / scale).max(), np.abs((new_matrix - matrix) / np.outer(scale, scale)).max()
@@ -112,12 +112,12 @@ def pairwise_moments(columns: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Means of what is there, and covariances from the rows where both columns are, made positive definite."""
     mask = ~np.isnan(columns)
     mean = np.nanmean(columns, axis=0)
-    centred = np.where(mask, columns - mean, 0.0)
+    centered = np.where(mask, columns - mean, 0.0)
     there = mask.astype(np.float64)
     count = there.T @ there
-    cross = centred.T @ centred
+    cross = centered.T @ centered
     # deviations from the means over the common rows
-    shift = centred.T @ there
+    shift = centered.T @ there
     with np.errstate(invalid="ignore", divide="ignore"):
         matrix = np.where(count > 1, cross / count - shift * shift.T / count**2, 0.0)  # transposed: the other's
     scale = np.sqrt(np.diag(matrix))

@@ -139,8 +139,8 @@ def _copies(columns: dict[Hashable, FloatArray]) -> list[Finding]:
     seen: dict[Hashable, FloatArray] = {}
     basis: list[FloatArray] = []  # orthonormal, spans the columns that are kept
     for name, values in columns.items():
-        centred = np.nan_to_num(values - np.nanmean(values))
-        unit = centred / max(float(np.linalg.norm(centred)), 1e-300)
+        centered = np.nan_to_num(values - np.nanmean(values))
+        unit = centered / max(float(np.linalg.norm(centered)), 1e-300)
         twin = next((other for other, held in seen.items() if float(unit @ held) ** 2 > 1 - COPY), None)
         left = unit
         for _ in range(2):  # twice, for rounding

@@ -23,7 +23,7 @@ class Table:
         memory: copy before changing it.
     names : tuple
         Column names; the integers from 0 for a bare array.
-    labelled : bool
+    labeled : bool
         Whether the names are strings that came with the data.
     remarks : tuple of str
         What was done to the data on the way, a sentence each.
@@ -39,7 +39,7 @@ class Table:
 
     values: FloatArray
     names: tuple[Hashable, ...]
-    labelled: bool
+    labeled: bool
     remarks: tuple[str, ...] = ()
     kinds: tuple[ColumnKind, ...] = ()
     gaps: Gaps | None = None
@@ -62,7 +62,7 @@ class Table:
         """The table of some rows, any of them several times; missing cells are drawn anew (multiple imputation)."""
         values = self.values[rows]
         targets = None if self.targets is None else self.targets[rows]
-        table = Table(values, self.names, self.labelled, kinds=self.kinds, targets=targets, steps=self.steps)
+        table = Table(values, self.names, self.labeled, kinds=self.kinds, targets=targets, steps=self.steps)
         if self.gaps is None:
             return table
         values[self.gaps.mask[rows]] = np.nan
@@ -70,7 +70,7 @@ class Table:
 
     def only(self, rows: BoolArray) -> Table:
         """Some rows as they are, draws in gaps included, without their interventions."""
-        return Table(self.values[rows], self.names, self.labelled, kinds=self.kinds)
+        return Table(self.values[rows], self.names, self.labeled, kinds=self.kinds)
 
     def with_columns(self, kept: list[int]) -> Table:
         """The table of some columns; the moments are those of all, as far as they concern these."""

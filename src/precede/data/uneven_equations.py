@@ -1,6 +1,6 @@
 """Mechanisms in which noise is not simply added: a variable from its parents and its noise together.
 
-Parents are standardised first, so that values keep their size along a path.
+Parents are standardized first, so that values keep their size along a path.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from precede.diagnostics.data_checks import (
     check_nonlinearity,
     check_normality,
     check_r2_sortability,
-    check_standardising,
+    check_standardizing,
     check_var_sortability,
 )
 from precede.diagnostics.directions import check_column_kinds, check_identifiability
@@ -38,7 +38,7 @@ OF_NUMBERS: tuple[Callable[[Learned], Check | None], ...] = (
     check_outliers,
     check_var_sortability,
     check_r2_sortability,
-    check_standardising,
+    check_standardizing,
     check_normality,
     check_equal_variances,
     check_nonlinearity,

@@ -12,7 +12,7 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.metrics.structure import shd
 from precede.pruning.weights import prune_by_bic
 from precede.runtime.randomness import RandomState, numpy_rng
-from precede.scores.covariance import covariance, regularised
+from precede.scores.covariance import covariance, regularized
 
 NO_BETTER = 0.1
 """A result that such a share of random orders equals is no better than chance would have it."""
@@ -94,7 +94,7 @@ def compare_with_chance(
     (0, 2)
     """
     if prune is None:
-        matrix = regularised(covariance(values))
+        matrix = regularized(covariance(values))
 
         def prune(order: IntArray) -> BoolArray:
             return prune_by_bic(matrix, order, len(values))

@@ -67,39 +67,39 @@ def check_r2_sortability(learned: Learned) -> Check:
     )
 
 
-def check_standardising(learned: Learned) -> Check:
+def check_standardizing(learned: Learned) -> Check:
     """Whether the graph changes when every column is given variance one."""
-    name = "effect of standardising"
+    name = "effect of standardizing"
     if learned.score is None:
         return Check(name, None, "Whether this method depends on the columns' scales was not checked.", "note")
     if not learned.assumptions.equal_variances:
         return Check(
-            name, 0.0, "The score does not depend on the scale of the columns: standardising changes nothing.", "fine"
+            name, 0.0, "The score does not depend on the scale of the columns: standardizing changes nothing.", "fine"
         )
     if learned.score != "linear":
         return Check(
             name,
             None,
             "The score compares noise variances, so the result depends on the scale of the columns; it was not run "
-            "again on standardised data.",
+            "again on standardized data.",
             "note",
         )
-    raw, standardised = (_greedy_graph(learned, matrix) for matrix in (learned.covariance, learned.correlation))
-    differs = raw != standardised
+    raw, standardized = (_greedy_graph(learned, matrix) for matrix in (learned.covariance, learned.correlation))
+    differs = raw != standardized
     changed = int(np.triu(differs | differs.T).sum())  # transposed: a pair differs in either direction
     total = int(raw.sum())
     if changed == 0:
         return Check(
-            name, 0.0, "A quick search finds the same graph on raw and on standardised columns (0 changes).", "fine"
+            name, 0.0, "A quick search finds the same graph on raw and on standardized columns (0 changes).", "fine"
         )
     level: Level = "warning" if changed > 0.1 * total else "note"
     return Check(
         name,
         float(changed),
-        f"Standardising the columns would change {counted(changed, 'place')} of the {total}-edge graph that a quick "
+        f"Standardizing the columns would change {counted(changed, 'place')} of the {total}-edge graph that a quick "
         "search finds: directions rest on the columns' units, so trust them only where the units are comparable.",
         level,
-        {"edges_raw": total, "edges_standardised": int(standardised.sum())},
+        {"edges_raw": total, "edges_standardized": int(standardized.sum())},
     )
 
 

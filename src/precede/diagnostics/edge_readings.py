@@ -85,8 +85,8 @@ def draw_edges(learned: Learned, readings: tuple[EdgeReading, ...]) -> EdgePlots
         points.append(partial[shown])
         sequence = np.argsort(x, kind="stable")
         drawn.append(np.interp(grids[reading.cause], x[sequence], curves.effects[edge][sequence]))
-        centred = (x - x.mean()) / fit.spread[reading.cause]
-        slope = centred @ fit.effects[edge] / len(x) / fit.spread[reading.cause]
+        centered = (x - x.mean()) / fit.spread[reading.cause]
+        slope = centered @ fit.effects[edge] / len(x) / fit.spread[reading.cause]
         slopes.append(slope if linear else np.nan)
         extremes.append(_extremes(x, partial, shown))
         counts, *ends = np.histogram2d(x, partial, BINS, [_middle(x), _middle(partial)])
@@ -120,8 +120,8 @@ def _extremes(x: FloatArray, partial: FloatArray, shown: IntArray) -> FloatArray
 
 def _scores(values: FloatArray) -> FloatArray:
     scale = float(np.abs(values).max()) or 1.0
-    centred = values / scale - (values / scale).mean()
-    scores: FloatArray = centred / (float(centred.std()) or 1.0)
+    centered = values / scale - (values / scale).mean()
+    scores: FloatArray = centered / (float(centered.std()) or 1.0)
     return scores
 
 

@@ -15,7 +15,7 @@ from precede.diagnostics.parent_regressions import ParentRegressions, regress_on
 from precede.knowledge import Constraints
 from precede.pruning.weights import THRESHOLD
 from precede.scores.assumptions import Assumptions
-from precede.scores.covariance import covariance, regularised
+from precede.scores.covariance import covariance, regularized
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,7 @@ class Learned:
 
     @property
     def levels(self) -> bool:
-        """Whether columns of few values are modelled as what they are, not as numbers on a line."""
+        """Whether columns of few values are modeled as what they are, not as numbers on a line."""
         return self.assumptions.mechanism == "levels"
 
     @cached_property
@@ -116,12 +116,12 @@ class Learned:
         """Correlations over all rows, made regular where they are singular."""
         matrix = covariance(self.values)
         scale = np.sqrt(np.diag(matrix))
-        return regularised(matrix / np.outer(scale, scale))
+        return regularized(matrix / np.outer(scale, scale))
 
     @cached_property
     def covariance(self) -> FloatArray:
         """Covariances over all rows, made regular where they are singular."""
-        return regularised(covariance(self.values))
+        return regularized(covariance(self.values))
 
     def variable_names(self, variables: IntArray) -> list[str]:
         """Names of columns, as text."""

@@ -30,9 +30,9 @@ class ParentRegressions:
     rows : (n_rows,) int array
         The rows of the data that were used.
     residuals : (n_rows, n_variables) float array
-        Centred; of a variable without parents, the variable itself.
+        Centered; of a variable without parents, the variable itself.
     effects : dict
-        ``effects[i, j]``: the contribution of i to j, (n_rows,), centred.
+        ``effects[i, j]``: the contribution of i to j, (n_rows,), centered.
     p_values : (n_variables, n_variables) float array
         Of the partial F test of each edge, NaN where there is none.
     partial_r2 : (n_variables, n_variables) float array
@@ -96,13 +96,13 @@ def regress_on_parents(values: FloatArray, edges: BoolArray, kind: MechanismKind
 
 def standard_columns(sample: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Columns of mean zero and variance one, and their standard deviations: units do not matter to a regression."""
-    centred = sample - sample.mean(axis=0)
-    largest = np.abs(centred).max(axis=0)
+    centered = sample - sample.mean(axis=0)
+    largest = np.abs(centered).max(axis=0)
     largest[largest == 0] = 1.0
-    centred /= largest  # first to size one, for squares of tiny numbers are zero
-    spread = centred.std(axis=0)
+    centered /= largest  # first to size one, for squares of tiny numbers are zero
+    spread = centered.std(axis=0)
     spread[spread == 0] = 1.0
-    return centred / spread, spread * largest
+    return centered / spread, spread * largest
 
 
 def basis_of(kind: MechanismKind, n_rows: int, n_parents: int) -> int:

@@ -58,7 +58,7 @@ class CORL(CausalEstimator):
     inputs : {"fixed", "resample"}
         Whether the encoder sees the same rows throughout or, as in the paper, new ones every time.
     pruning : {"auto", "threshold", "bic", "cam", "cam-f", "policy", "none"}
-        "auto" takes "bic" for linear scores, the maximising sets of sparse scores, and "cam" for the others; "policy"
+        "auto" takes "bic" for linear scores, the maximizing sets of sparse scores, and "cam" for the others; "policy"
         takes the edges that the pretrained policy finds likely.
     polish : bool
         Improve the policy's best order by insertion moves; False is the paper.
@@ -95,7 +95,7 @@ class CORL(CausalEstimator):
         "exact" is dynamic programming instead of the policy, for up to 20 variables.
     noise : {"auto", "equal", "unequal"}
         Noise variances of the score: equal for "linear", unequal for "gp", "quadratic" and the sparse GP scores when
-        "auto". "equal" hangs on the columns' units and means nothing for standardised data.
+        "auto". "equal" hangs on the columns' units and means nothing for standardized data.
     threshold : float
         Smallest absolute weight for ``pruning="threshold"``.
     cutoff : float
@@ -133,7 +133,7 @@ class CORL(CausalEstimator):
     Notes
     -----
     Deviations from the paper, all of which :meth:`paper` takes back: fixed inputs, bound-shaped rewards without
-    discount, an entropy bonus, a dot-product pointer, layer normalisation, polish, pruning by extended BIC.
+    discount, an entropy bonus, a dot-product pointer, layer normalization, polish, pruning by extended BIC.
 
     Examples
     --------

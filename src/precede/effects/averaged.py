@@ -23,18 +23,18 @@ class Mixture:
 
     Parameters
     ----------
-    centres, spreads, freedoms, shares : (n_parts,) float arrays
+    centers, spreads, freedoms, shares : (n_parts,) float arrays
         The shares sum to one.
     """
 
-    centres: FloatArray
+    centers: FloatArray
     spreads: FloatArray
     freedoms: FloatArray
     shares: FloatArray
 
     def below(self, point: float) -> float:
         """Probability of a value of at most ``point``."""
-        distance = point - self.centres
+        distance = point - self.centers
         with np.errstate(divide="ignore", invalid="ignore"):
             parts = special.stdtr(self.freedoms, distance / self.spreads)
         parts = np.where(self.spreads > 0, parts, distance >= 0)
@@ -49,11 +49,11 @@ class Mixture:
         >>> one.quantile(0.2), one.quantile(0.5)
         (0.0, 4.0)
         """
-        points = self.centres[self.spreads == 0]
+        points = self.centers[self.spreads == 0]
         for point in np.sort(points):  # a step: the quantile is the point itself
             if self.below(float(point)) >= probability > self.below(np.nextafter(float(point), -np.inf)):
                 return float(point)
-        reach = 1.0 + float(np.abs(self.centres).max() + 50 * self.spreads.max())
+        reach = 1.0 + float(np.abs(self.centers).max() + 50 * self.spreads.max())
         low, high = -reach, reach
         while self.below(low) > probability:
             low *= 2
@@ -65,8 +65,8 @@ class Mixture:
         return high
 
     def standard_deviation(self) -> float:
-        mean = float(self.shares @ self.centres)
-        return float(np.sqrt(self.shares @ (self.spreads**2 + (self.centres - mean) ** 2)))
+        mean = float(self.shares @ self.centers)
+        return float(np.sqrt(self.shares @ (self.spreads**2 + (self.centers - mean) ** 2)))
 
 
 def averaged_effect(
@@ -111,8 +111,8 @@ def averaged_effect(
         here = np.array([graph.position(member.names[k]) for k in fixed], dtype=np.int64)
         refuse_words(graph, sample, (i, j, *here.tolist()))
         parts.append((*coefficient(sample, i, j, here), found.count))
-    centres, spreads, freedoms, counts = (np.array(column, dtype=float) for column in zip(*parts, strict=True))
-    mixture = Mixture(centres, spreads, freedoms, counts / counts.sum())
+    centers, spreads, freedoms, counts = (np.array(column, dtype=float) for column in zip(*parts, strict=True))
+    mixture = Mixture(centers, spreads, freedoms, counts / counts.sum())
     interval = mixture.quantile((1 - level) / 2), mixture.quantile((1 + level) / 2)
     return replace(
         linear_effect(graph, cause, effect, sample, kind, level=level),

@@ -153,7 +153,7 @@ def _contribution(
 
 
 def _read_curve(x: FloatArray, y: FloatArray, new: FloatArray) -> FloatArray:
-    """A curve known at the points ``x``, read at others: between neighbours and beyond the ends along straight lines.
+    """A curve known at the points ``x``, read at others: between neighbors and beyond the ends along straight lines.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def _read_curve(x: FloatArray, y: FloatArray, new: FloatArray) -> FloatArray:
     value = np.interp(new, points, heights)
     if len(points) < 2:
         return value
-    step = 0.01 * (points[-1] - points[0])  # neighbours may be too close to read a slope from
+    step = 0.01 * (points[-1] - points[0])  # neighbors may be too close to read a slope from
     left = int(np.searchsorted(points, points[0] + step))
     right = int(np.searchsorted(points, points[-1] - step, side="right")) - 1
     slopes = [(heights[k] - heights[end]) / (points[k] - points[end]) for k, end in ((left, 0), (right, -1))]

@@ -16,7 +16,7 @@ from precede.graph import CausalGraph
 from precede.graph.adjustment import causal_nodes, is_adjustment_set, minimal_adjustments, optimal_adjustment
 from precede.graph.sample import Sample
 from precede.lazy import pandas as pd
-from precede.scores.covariance import regularised
+from precede.scores.covariance import regularized
 
 EffectKind = Literal["total", "direct"]
 AdjustmentName = Literal["optimal", "minimal", "parents"]
@@ -162,7 +162,7 @@ def coefficient(sample: Sample, cause: int, effect: int, fixed: IntArray) -> tup
         raise OptionError(
             f"{len(columns)} variables in one regression need more than {sample.n_samples} rows: adjust for fewer."
         )
-    block = regularised(sample.covariance[np.ix_(columns, columns)])
+    block = regularized(sample.covariance[np.ix_(columns, columns)])
     inverse = np.linalg.inv(block)
     cross = sample.covariance[columns, effect]
     weights = inverse @ cross

@@ -125,7 +125,7 @@ def effects_in_class(
 def possible_parents(pattern: IntArray, variable: int) -> Iterator[IntArray]:
     """Every parent set that a variable has in some member of the class: local IDA.
 
-    The directed parents, with any set of undirected neighbours that are pairwise adjacent: two that are not would meet
+    The directed parents, with any set of undirected neighbors that are pairwise adjacent: two that are not would meet
     in a new v-structure.
 
     Parameters

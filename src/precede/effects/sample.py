@@ -67,7 +67,7 @@ def _places(table: Table, names: Sequence[Hashable]) -> list[int]:
     """The table's columns in the order of the graph's variables; by position for a bare array."""
     index = {name: k for k, name in enumerate(table.names)}
     absent = [name for name in names if name not in index]
-    if absent and not table.labelled and len(names) == table.n_variables:
+    if absent and not table.labeled and len(names) == table.n_variables:
         return list(range(table.n_variables))
     if absent:
         raise DataError(f"the data lacks {listed(absent)}, which the graph has.")

@@ -3,7 +3,7 @@
 The folder may have
 
 - ``NAME.csv`` with ``tiers.json``, ``{NAME: {"tiers": {column: tier}}}``: no cause is in a later tier than its effect;
-- ``NAME.csv`` with ``NAME.graph.csv``, a labelled 0/1 matrix (rows cause columns): the whole graph is known;
+- ``NAME.csv`` with ``NAME.graph.csv``, a labeled 0/1 matrix (rows cause columns): the whole graph is known;
 - ``pairs.npz`` with ``K_data`` (n, 2) and ``K_cause_column_and_weight``: pairs of which one column causes the other.
 """
 

@@ -77,7 +77,7 @@ def run_panel(
     max_time: float | None = None,
     verbose: bool = True,
 ) -> Iterator[PanelRow]:
-    """Fit each method to each data set, columns standardised; yields a row as soon as it is done.
+    """Fit each method to each data set, columns standardized; yields a row as soon as it is done.
 
     Parameters
     ----------

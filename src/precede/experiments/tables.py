@@ -17,7 +17,7 @@ from precede.experiments.provenance import sentence
 from precede.experiments.verdicts import LABELS, Entry
 
 MARKS = {"better": "▲", "equal": "≈", "worse": "▼", "": ""}
-COLOURS = {"better": "green", "equal": "", "worse": "red", "": ""}
+COLORS = {"better": "green", "equal": "", "worse": "red", "": ""}
 LEGEND = (
     "Mean (standard deviation) over data sets. ▲ ours is better, ≈ equal within one standard deviation of the paper, "
     "▼ worse; no mark where the paper has no number or fewer than three data sets were run."
@@ -78,7 +78,7 @@ def terminal_tables(experiment: Experiment, entries: Sequence[Entry], lines: Seq
         for k, head in enumerate(_heads(columns, seconds)):
             table.add_column(head, justify="right" if k else "left", no_wrap=True)
         for method, row in _rows(entries, data.name).items():
-            table.add_row(method, *(Text(text, COLOURS[v]) for text, v in _fields(row, columns, seconds)))
+            table.add_row(method, *(Text(text, COLORS[v]) for text, v in _fields(row, columns, seconds)))
         parts.append(table)
     untouched = [data.name for data in experiment.data if data.name not in touched]
     if untouched:

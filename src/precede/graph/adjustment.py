@@ -102,7 +102,7 @@ def minimal_adjustments(edges: BoolArray, cause: int, effect: int) -> Iterator[I
     links = _separation_graph(edges, cause, effect)
     if links[cause, effect]:
         return
-    first = _boundary(links, _component(links, effect, _closed_neighbours(links, [cause])))
+    first = _boundary(links, _component(links, effect, _closed_neighbors(links, [cause])))
     seen, waiting = {first.tobytes()}, [first]
     while waiting:
         separator = waiting.pop(0)
@@ -111,7 +111,7 @@ def minimal_adjustments(edges: BoolArray, cause: int, effect: int) -> Iterator[I
         for member in np.flatnonzero(separator & ~links[effect]):
             grown = near_cause.copy()
             grown[member] = True
-            taken = _closed_neighbours(links, np.flatnonzero(grown))
+            taken = _closed_neighbors(links, np.flatnonzero(grown))
             if taken[effect]:
                 continue
             further = _boundary(links, _component(links, effect, taken))
@@ -166,13 +166,13 @@ def _component(links: BoolArray, start: int, removed: BoolArray) -> BoolArray:
         reached |= more
 
 
-def _closed_neighbours(links: BoolArray, members: Iterable[int]) -> BoolArray:
+def _closed_neighbors(links: BoolArray, members: Iterable[int]) -> BoolArray:
     chosen = np.zeros(len(links), dtype=bool)
     chosen[list(members)] = True
     return chosen | links[chosen].any(axis=0)
 
 
 def _boundary(links: BoolArray, members: BoolArray) -> BoolArray:
-    """Neighbours of a set outside of it."""
+    """Neighbors of a set outside of it."""
     boundary: BoolArray = links[members].any(axis=0) & ~members
     return boundary

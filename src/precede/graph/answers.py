@@ -87,7 +87,7 @@ class Answers:
         return sorted(sets, key=len)
 
     def is_adjustment_set(self, cause: Hashable, effect: Hashable, chosen: Sequence[Hashable]) -> bool:
-        """Whether adjusting for the chosen variables gives the total effect (the generalised back-door criterion)."""
+        """Whether adjusting for the chosen variables gives the total effect (the generalized back-door criterion)."""
         columns = [self.position(name) for name in chosen]
         return adjusting.is_adjustment_set(self.edges, self.position(cause), self.position(effect), columns)
 

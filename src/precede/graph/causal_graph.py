@@ -115,12 +115,12 @@ class CausalGraph(Answers):
 
     @cached_property
     def adjacency(self) -> pd.DataFrame:
-        """Labelled 0/1 matrix; ``[i, j] = 1`` means i -> j."""
+        """Labeled 0/1 matrix; ``[i, j] = 1`` means i -> j."""
         return pd.DataFrame(self.edges.astype(int), index=self.names, columns=self.names)
 
     @cached_property
     def weights(self) -> pd.DataFrame:
-        """Labelled strengths, in the orientation of :attr:`adjacency`."""
+        """Labeled strengths, in the orientation of :attr:`adjacency`."""
         return pd.DataFrame(self.strengths, index=self.names, columns=self.names)
 
     @property
@@ -162,7 +162,7 @@ class CausalGraph(Answers):
         return cls._from_parts(formats.from_json(formats.text_of(source, "{")))
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Labelled matrix of weights, causes in rows; also written to ``path``."""
+        """Labeled matrix of weights, causes in rows; also written to ``path``."""
         return _delivered(formats.to_csv(self._parts()), path)
 
     @classmethod

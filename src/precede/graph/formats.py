@@ -146,7 +146,7 @@ def from_json(text: str) -> Parts:
 
 
 def to_csv(parts: Parts) -> str:
-    """Labelled matrix of weights, causes in rows; 0 means no edge."""
+    """Labeled matrix of weights, causes in rows; 0 means no edge."""
     if (parts.edges & (parts.strengths == 0)).any():
         raise GraphError("an edge has weight 0, which CSV cannot tell from no edge: use JSON.")
     names = [_csv_cell(name) for name in text_names(parts.names)]

@@ -1,7 +1,7 @@
 """Where to draw the variables: in layers by causal order, causes to the left, with few crossings.
 
 The way of Sugiyama, Tagawa and Toda (1981): a layer for each variable, bends where an edge passes through layers,
-sweeps that sort each layer by its neighbours, and rows that keep edges straight.
+sweeps that sort each layer by its neighbors, and rows that keep edges straight.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def layered_layout(edges: BoolArray, order: IntArray) -> Layout:
     columns = [[int(p) for p in order if layer[p] == k] for k in range(int(layer.max(initial=-1)) + 1)]
     for point in range(d, len(points)):
         columns[points[point]].append(point)
-    before, after = _neighbours(links, len(points))
+    before, after = _neighbors(links, len(points))
     columns = _uncross(columns, before, after, links)
     row = _rows(columns, before, after, d, len(points))
     routes = {pair: [(int(points[p]), float(row[p])) for p in bends] for pair, bends in chains.items()}
@@ -98,7 +98,7 @@ def _layers(edges: BoolArray, order: IntArray) -> IntArray:
     return layer
 
 
-def _neighbours(links: list[tuple[int, int]], n: int) -> tuple[list[list[int]], list[list[int]]]:
+def _neighbors(links: list[tuple[int, int]], n: int) -> tuple[list[list[int]], list[list[int]]]:
     before: list[list[int]] = [[] for _ in range(n)]
     after: list[list[int]] = [[] for _ in range(n)]
     for left, right in links:
@@ -110,7 +110,7 @@ def _neighbours(links: list[tuple[int, int]], n: int) -> tuple[list[list[int]], 
 def _uncross(
     columns: list[list[int]], before: list[list[int]], after: list[list[int]], links: list[tuple[int, int]]
 ) -> list[list[int]]:
-    """Sort each layer by the mean place of its neighbours, to and fro; keep the sorting with the fewest crossings."""
+    """Sort each layer by the mean place of its neighbors, to and fro; keep the sorting with the fewest crossings."""
     place: dict[int, float] = {}
 
     def note(column: list[int]) -> None:
@@ -121,9 +121,9 @@ def _uncross(
     best, fewest = [list(column) for column in columns], _crossings(columns, links)
     for sweep in range(SWEEPS):
         forward = sweep % 2 == 0
-        neighbours = before if forward else after
+        neighbors = before if forward else after
         for column in columns if forward else columns[::-1]:
-            wish = {p: np.mean([place[q] for q in neighbours[p]]) if neighbours[p] else place[p] for p in column}
+            wish = {p: np.mean([place[q] for q in neighbors[p]]) if neighbors[p] else place[p] for p in column}
             column.sort(key=wish.__getitem__)
             note(column)
         crossings = _crossings(columns, links)
@@ -148,7 +148,7 @@ def _crossings(columns: list[list[int]], links: list[tuple[int, int]]) -> int:
 def _rows(
     columns: list[list[int]], before: list[list[int]], after: list[list[int]], n_variables: int, n: int
 ) -> FloatArray:
-    """Rows near the mean of the neighbours' rows, in the given sequence and far enough apart."""
+    """Rows near the mean of the neighbors' rows, in the given sequence and far enough apart."""
     row = np.zeros(n)
     offsets = []
     bend_room = BEND_ROOM if n < 2 * n_variables else CROWDED_BEND_ROOM

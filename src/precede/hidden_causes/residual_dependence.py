@@ -33,7 +33,7 @@ def residuals(values: FloatArray, edges: BoolArray) -> FloatArray:
     Returns
     -------
     residuals : (n_samples, n_variables) float array
-        Centred, each row's divided by what its leverage leaves; of a variable without parents, the variable itself.
+        Centered, each row's divided by what its leverage leaves; of a variable without parents, the variable itself.
     """
     left = values - values.mean(axis=0)
     for j in range(values.shape[1]):

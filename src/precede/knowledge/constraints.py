@@ -59,13 +59,13 @@ class Constraints:
         """
         if self.permits(order):
             return order
-        relabelled = self.before[np.ix_(order, order)]  # in wished sequence
+        relabeled = self.before[np.ix_(order, order)]  # in wished sequence
         placed: list[int] = []
-        waiting = relabelled.sum(axis=0)
+        waiting = relabeled.sum(axis=0)
         done = np.zeros(len(order), dtype=bool)
         for _ in range(len(order)):
             nxt = int(np.flatnonzero((waiting == 0) & ~done)[0])
             done[nxt] = True
-            waiting = waiting - relabelled[nxt]
+            waiting = waiting - relabeled[nxt]
             placed.append(nxt)
         return np.asarray(order)[placed]

@@ -47,7 +47,7 @@ class Metrics:
 
     Notes
     -----
-    A share of nothing is counted in favour of the estimate: without true edges ``tpr`` and ``order_tpr`` are one,
+    A share of nothing is counted in favor of the estimate: without true edges ``tpr`` and ``order_tpr`` are one,
     without estimated ones ``precision`` is one.
     """
 

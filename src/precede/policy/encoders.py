@@ -72,7 +72,7 @@ class LSTMEncoder(nn.Module):
 
 
 class BatchNorm(nn.BatchNorm1d):
-    """Normalise each feature over all variables and all members of a batch; the same in training and after."""
+    """Normalize each feature over all variables and all members of a batch; the same in training and after."""
 
     def __init__(self, width: int) -> None:
         super().__init__(width, eps=1e-3, track_running_stats=False)
@@ -82,13 +82,13 @@ class BatchNorm(nn.BatchNorm1d):
 
 
 def make_norm(name: NormalizationName, width: int = WIDTH) -> nn.Module:
-    """Build a normalisation of (batch, n_variables, width) states."""
+    """Build a normalization of (batch, n_variables, width) states."""
     check_choice("normalization", name, get_args(NormalizationName))
     return BatchNorm(width) if name == "batch" else nn.LayerNorm(width)
 
 
 class TransformerBlock(nn.Module):
-    """Multi-head self-attention over variables, then two feed-forward layers, each part added and normalised."""
+    """Multi-head self-attention over variables, then two feed-forward layers, each part added and normalized."""
 
     def __init__(self, normalization: NormalizationName) -> None:
         super().__init__()
@@ -113,7 +113,7 @@ class TransformerEncoder(nn.Module):
 
     Where the paper only says "a normalization layer" there are two readings. "batch" is that of RL-BIC2, on whose
     encoder the paper's is built, with one more after the first layer: a state keeps the scale of its variable, which
-    resampled rows need to be told apart. "layer" normalises each state by itself and is for inputs that carry the scale
+    resampled rows need to be told apart. "layer" normalizes each state by itself and is for inputs that carry the scale
     as a number of its own.
     """
 
@@ -148,7 +148,7 @@ Encoder = NullEncoder | MLPEncoder | LSTMEncoder | TransformerEncoder | LearnedS
 def make_encoder(name: EncoderName, n_inputs: int, normalization: NormalizationName = "layer") -> Encoder:
     """Build an encoder that maps (batch, n_variables, n_inputs) to (batch, n_variables, width).
 
-    Only the transformer normalises as it is told.
+    Only the transformer normalizes as it is told.
 
     Examples
     --------

@@ -37,9 +37,9 @@ class ColumnReadings:
     Parameters
     ----------
     values : (batch, n_variables, n_samples) tensor
-        Standardised.
+        Standardized.
     scores : tensor of the same shape
-        Normal scores of the ranks, standardised: the same for every monotone transform of a column.
+        Normal scores of the ranks, standardized: the same for every monotone transform of a column.
     ties : tensor of the same shape
         Log of how often a cell's value is found in its column, from 0 (once) to 1 (always).
     positions : tensor of the same shape
@@ -142,7 +142,7 @@ def correlations(x: Tensor, both: Tensor) -> tuple[Tensor, Tensor, Tensor, Tenso
     Parameters
     ----------
     x : (batch, n_variables, n_samples) tensor
-        Standardised, zero where missing.
+        Standardized, zero where missing.
     both : (batch, n_variables, n_variables) tensor
         In how many rows both columns are there.
     """

@@ -16,7 +16,7 @@ RowScale = Literal["asinh", "common"]
 
 
 class FixedInputs:
-    """The same rows throughout, standardised, with each column's log scale beside them.
+    """The same rows throughout, standardized, with each column's log scale beside them.
 
     Deviations from the paper: it draws n rows anew for every episode, so that a variable looks different each time and
     the policy learns far more slowly. The states are then one set, shared by all orders of a batch.

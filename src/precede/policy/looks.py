@@ -15,7 +15,7 @@ WORK = 120_000
 
 
 class Looks:
-    """Standardised rows, other ones in each look where there are more than the policy reads, columns turned over.
+    """Standardized rows, other ones in each look where there are more than the policy reads, columns turned over.
 
     Which end of a column is called large tells nothing about causes, so looks differ in that as well: in the k-th
     look the signs are a Walsh function of the columns' ranks by skewness. The first look has the columns as they are.

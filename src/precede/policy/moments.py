@@ -88,7 +88,7 @@ class MomentsBlock(nn.Module):
         combined = (mix @ split).view(batch, MIX_HEADS, d, n, -1).permute(0, 2, 3, 1, 4).reshape(values.shape)
         values = values + combined
         values = values - values.mean(2, keepdim=True)
-        values = values * torch.rsqrt(values.square().mean(2, keepdim=True) + 1e-4)  # residuals standardised again
+        values = values * torch.rsqrt(values.square().mean(2, keepdim=True) + 1e-4)  # residuals standardized again
         result: Tensor = values + self.value_layers(values)
         return result
 

@@ -94,7 +94,7 @@ def mlp(noise: Tensor, adjacency: Tensor, weights: Tensor, generator: torch.Gene
 
 
 def quadratic(noise: Tensor, adjacency: Tensor, weights: Tensor, generator: torch.Generator) -> Tensor:
-    """Random quadratic form of the standardised parents; each term kept with probability one half.
+    """Random quadratic form of the standardized parents; each term kept with probability one half.
 
     As :func:`precede.data.equations.quadratic`, with ``weights`` for the linear terms.
     """

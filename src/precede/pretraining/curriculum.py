@@ -18,7 +18,7 @@ RESCALED_SHARE = 0.1
 """Share of the families' tasks whose columns have arbitrary units, so that the policy does not trust every scale."""
 
 WORLD_RESCALED_SHARE = 0.3
-"""The same for the wide prior, where all other columns are standardised: scales carry nothing there."""
+"""The same for the wide prior, where all other columns are standardized: scales carry nothing there."""
 
 RESCALED_SPREAD = 2.0
 """Standard deviation of the log of those units."""
@@ -44,7 +44,7 @@ class CurriculumSettings:
     degrees, world_degrees : (float, float)
         Edges per variable: uniform between these for the six families, log-uniform for the wide prior.
     standardized : float
-        Share of the families' tasks whose columns are standardised, so that scales tell nothing.
+        Share of the families' tasks whose columns are standardized, so that scales tell nothing.
     rows : int or None
         How many of the samples the policy sees, None for all; scales are always those of all samples.
     world : float
@@ -71,8 +71,8 @@ class Tasks:
     Parameters
     ----------
     inputs : (batch, n_variables, rows + 1) tensor
-        As :class:`precede.policy.inputs.FixedInputs`: standardised rows, NaN where a cell is missing, then the
-        centred log scale.
+        As :class:`precede.policy.inputs.FixedInputs`: standardized rows, NaN where a cell is missing, then the
+        centered log scale.
     adjacency : (batch, n_variables, n_variables) bool tensor
     orders : (batch, n_variables) int64 tensor
         From :func:`precede.pretraining.graphs.training_orders`.
@@ -186,7 +186,7 @@ class Curriculum:
 
 
 def standardized_inputs(x: Tensor, plain: Tensor, rescaled: Tensor, draws: Draws) -> Tensor:
-    """Standardised rows and the centred log scale; cells that are missing stay so.
+    """Standardized rows and the centered log scale; cells that are missing stay so.
 
     Parameters
     ----------
@@ -195,13 +195,13 @@ def standardized_inputs(x: Tensor, plain: Tensor, rescaled: Tensor, draws: Draws
         Tasks whose scale is shown as zero, and tasks in arbitrary units.
     """
     batch, d, _ = x.shape
-    centred = x - x.nanmean(2, keepdim=True)
-    scale = centred.square().nanmean(2, keepdim=True).sqrt().clamp_min(1e-20)
+    centered = x - x.nanmean(2, keepdim=True)
+    scale = centered.square().nanmean(2, keepdim=True).sqrt().clamp_min(1e-20)
     log_scale = scale.log()
     log_scale = torch.where(rescaled, RESCALED_SPREAD * draws.normal((batch, d, 1)), log_scale)
     log_scale = log_scale - log_scale.mean(1, keepdim=True)
     log_scale = torch.where(plain, 0.0, log_scale)
-    return torch.cat([centred / scale, log_scale], dim=2)
+    return torch.cat([centered / scale, log_scale], dim=2)
 
 
 def _interleaved(batch: int, device: torch.device) -> Tensor:

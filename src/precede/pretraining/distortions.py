@@ -12,7 +12,7 @@ DISTORTIONS = {"power": 1.5, "exp": 1.5, "sigmoid": 1.0, "bounds": 1.0, "softplu
 
 
 def distort(kinds: Tensor, x: Tensor, draws: Draws) -> Tensor:
-    """Pass standardised values (batch, n_samples) through a distortion of the kind of each row.
+    """Pass standardized values (batch, n_samples) through a distortion of the kind of each row.
 
     Half of the rows are turned over first, so that a floor may be a ceiling.
     """

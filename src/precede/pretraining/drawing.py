@@ -65,8 +65,8 @@ class Draws:
 
 def unit_rows(values: Tensor) -> Tensor:
     """Mean zero and variance one over the last axis; a constant row becomes zero."""
-    centred = values - values.mean(-1, keepdim=True)
-    return centred * torch.rsqrt(centred.square().mean(-1, keepdim=True).clamp_min(1e-12))
+    centered = values - values.mean(-1, keepdim=True)
+    return centered * torch.rsqrt(centered.square().mean(-1, keepdim=True).clamp_min(1e-12))
 
 
 def select(kinds: Tensor, made: list[Tensor]) -> Tensor:

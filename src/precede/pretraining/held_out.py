@@ -14,7 +14,7 @@ from precede.arrays import BoolArray, FloatArray
 from precede.data.dags import random_dag
 
 Mechanism = Callable[[FloatArray, np.random.Generator], FloatArray]
-"""From standardised parents (n_samples, n_parents), maybe none, to the variable (n_samples,)."""
+"""From standardized parents (n_samples, n_parents), maybe none, to the variable (n_samples,)."""
 
 FIRST_SEED = 700_000
 """Seeds of these data sets; training, tests and benchmarks use others."""

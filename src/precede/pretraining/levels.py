@@ -1,4 +1,4 @@
-"""Discretisation: continuous values to a few levels, by rank or by width, and rounding."""
+"""Discretization: continuous values to a few levels, by rank or by width, and rounding."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def rounded(x: Tensor, step: Tensor) -> Tensor:
 
 
 def discrete_variables(adjacency: Tensor, draws: Draws) -> Tensor:
-    """Which variables are discretised, (batch, n_variables) bool.
+    """Which variables are discretized, (batch, n_variables) bool.
 
     In a third of the tasks. There it says nothing about the position in the graph: any variable may be, or the
     roots alone, or the sinks alone, the last two equally often. A label that causes its features is as likely as a

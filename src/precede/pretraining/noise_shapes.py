@@ -82,7 +82,7 @@ def heavy(z: Tensor, draws: Draws) -> Tensor:
 
 
 def mixture(z: Tensor, draws: Draws) -> Tensor:
-    """Up to five Gaussians of random place, width and weight, standardised over the rows."""
+    """Up to five Gaussians of random place, width and weight, standardized over the rows."""
     shape = z.shape[:-1]
     n_components = (draws.uniform((*shape, 1)) * MOST_COMPONENTS).floor() + 1
     number = torch.arange(MOST_COMPONENTS, device=z.device)

@@ -14,7 +14,7 @@ MISSING_SHARE = 0.12
 
 
 def measured(x: Tensor, draws: Draws) -> Tensor:
-    """Add error to standardised values (batch, n_variables, n_samples) in some tasks, a share of its scale to each."""
+    """Add error to standardized values (batch, n_variables, n_samples) in some tasks, a share of its scale to each."""
     batch, d, _ = x.shape
     size = draws.log_uniform((batch, d, 1), 0.05, 0.6) * draws.chance((batch, d, 1), 0.8)
     size = size * draws.chance((batch, 1, 1), MEASUREMENT_SHARE)
@@ -22,7 +22,7 @@ def measured(x: Tensor, draws: Draws) -> Tensor:
 
 
 def with_few_digits(x: Tensor, draws: Draws) -> Tensor:
-    """Round standardised values in some tasks, each variable to steps of its own: ties."""
+    """Round standardized values in some tasks, each variable to steps of its own: ties."""
     batch, d, _ = x.shape
     step = draws.log_uniform((batch, d, 1), 0.005, 0.4)
     some = draws.chance((batch, 1, 1), DIGITS_SHARE) & draws.chance((batch, d, 1), 0.7)

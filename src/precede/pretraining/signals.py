@@ -74,13 +74,13 @@ class Signals:
         Parameters
         ----------
         x : (batch, t, n_samples) tensor
-            Standardised values of the variables before.
+            Standardized values of the variables before.
         parents : (batch, t) bool tensor
 
         Returns
         -------
         signal : (batch, n_samples) tensor
-            Standardised; zero without parents.
+            Standardized; zero without parents.
         """
         batch = len(x)
         draws, terms = self.draws, self.n_terms

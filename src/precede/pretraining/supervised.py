@@ -81,7 +81,7 @@ def set_valued_loss(logits: Tensor, orders: Tensor, adjacency: Tensor) -> Tensor
 
 
 class Pretrainer:
-    """State of the training: networks, optimiser, curriculum, running mean of the weights, best validated weights."""
+    """State of the training: networks, optimizer, curriculum, running mean of the weights, best validated weights."""
 
     def __init__(self, settings: PretrainingSettings) -> None:
         check_positive("tasks_per_step", settings.tasks_per_step, integer=True)

@@ -22,17 +22,17 @@ SCALE_TERMS = 8
 """Terms of the function behind a noise scale."""
 
 SEEN_SHARE = 0.7
-"""Share of the tasks in which the children of a discretised variable see its levels, and not what is behind them."""
+"""Share of the tasks in which the children of a discretized variable see its levels, and not what is behind them."""
 
 
 def world_data(adjacency: Tensor, n_samples: int, draws: Draws) -> Tensor:
-    r"""Values in causal order, (batch, n_variables, n_samples), each variable standardised.
+    r"""Values in causal order, (batch, n_variables, n_samples), each variable standardized.
 
     .. math:: x_j = l_j\bigl(h_j\bigl(f_j(x_{pa}) + r_j\, s_j(x_{pa})\, e_j\bigr)\bigr):
 
     a signal f of variance one, noise e of some shape, its size r relative to the signal and its scale s, constant or a
     function of the parents, a distortion h and levels l, where there are any. Roots have the noise alone. Every part
-    is standardised as it is made, so that depth does not show in the scales.
+    is standardized as it is made, so that depth does not show in the scales.
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ def prune_by_gam(
     cutoff : float
         Largest p-value that keeps an edge (the default of the authors' R package).
     test : "wood" or "f"
-        Penalised splines with REML and the test of Wood (2013), or unpenalised splines with the partial F test, which
+        Penalized splines with REML and the test of Wood (2013), or unpenalized splines with the partial F test, which
         is faster and has less power.
     n_jobs : int
         Variables that are fitted at the same time, as in joblib.

@@ -1,4 +1,4 @@
-r"""Additive models with penalised splines, and significance tests of their terms.
+r"""Additive models with penalized splines, and significance tests of their terms.
 
 The way of a fit: a :func:`~precede.pruning.splines.spline_basis` per column, smoothing parameters by
 :func:`~precede.pruning.reml.select_smoothing`, then the test of each term, :func:`wood_p_value` or the partial F test.
@@ -134,7 +134,7 @@ def _beta_quadrature(n_whole: int) -> tuple[FloatArray, FloatArray]:
     return (1 + nodes) / 2, weights / weights.sum()
 
 
-def fit_gam(x: FloatArray, y: FloatArray, n_basis: int | None = None, penalised: bool = True) -> GamFit:
+def fit_gam(x: FloatArray, y: FloatArray, n_basis: int | None = None, penalized: bool = True) -> GamFit:
     r"""Fit :math:`y = \alpha + \sum_j f_j(x_j) + \varepsilon` and test each :math:`f_j = 0`.
 
     Each :math:`f_j` is a natural cubic spline that sums to zero over the samples. With penalty, :math:`\lambda_j \int
@@ -148,7 +148,7 @@ def fit_gam(x: FloatArray, y: FloatArray, n_basis: int | None = None, penalised:
     y : (n_samples,) float array
     n_basis : int, optional
         Basis functions per term, the constant included; :func:`basis_size` when left out.
-    penalised : bool
+    penalized : bool
         False is the fast mode: least squares and partial F tests.
 
     Examples
@@ -166,10 +166,10 @@ def fit_gam(x: FloatArray, y: FloatArray, n_basis: int | None = None, penalised:
             f"degrees of freedom with {m} samples."
         )
     size = n_basis or basis_size(m, n_terms)
-    return fit_terms([spline_basis(column, size) for column in x.T], y, penalised)
+    return fit_terms([spline_basis(column, size) for column in x.T], y, penalized)
 
 
-def fit_terms(bases: Sequence[SplineBasis], y: FloatArray, penalised: bool = True) -> GamFit:
+def fit_terms(bases: Sequence[SplineBasis], y: FloatArray, penalized: bool = True) -> GamFit:
     """The additive model of :func:`fit_gam` on bases that are already there, one a term."""
     m, n_terms = len(y), len(bases)
     if m < n_terms + 3:
@@ -177,18 +177,18 @@ def fit_terms(bases: Sequence[SplineBasis], y: FloatArray, penalised: bool = Tru
             f"an additive model of {n_terms} terms needs at least {n_terms + 3} samples, but there are {m}: "
             "use more samples or fewer candidate parents."
         )
-    centre, spread = float(y.mean()), float(y.std())
+    center, spread = float(y.mean()), float(y.std())
     sizes = [len(basis.roughness) for basis in bases]
     if sum(sizes) == 0 or spread <= 1e-12 * float(np.abs(y).max()):
         nothing = np.zeros(n_terms)
         variance = float(y.var() * m / (m - 1))
-        return GamFit(np.ones(n_terms), nothing, nothing, variance, np.full(m, centre), np.zeros((m, n_terms)), nothing)
-    response = (y - centre) / spread
+        return GamFit(np.ones(n_terms), nothing, nothing, variance, np.full(m, center), np.zeros((m, n_terms)), nothing)
+    response = (y - center) / spread
     design = np.hstack([basis.columns for basis in bases])
     roughness = np.concatenate([basis.roughness for basis in bases])
     term = np.repeat(np.arange(n_terms), sizes)
     cross, target = design.T @ design / m, design.T @ response / m
-    if penalised:
+    if penalized:
         chosen = select_smoothing(cross, target, 1.0, m, term, roughness, np.zeros(n_terms))
         rho, beta, inverse = chosen.log_smoothing, chosen.coefficients, chosen.inverse
     else:
@@ -206,10 +206,10 @@ def fit_terms(bases: Sequence[SplineBasis], y: FloatArray, penalised: bool = Tru
         of_term = np.flatnonzero(term == j)
         # The columns of a term are orthonormal, so its coefficients are the coordinates that the test asks for.
         covariance = inverse[np.ix_(of_term, of_term)] * (noise / m)
-        rank = float(reference[j]) if penalised else float(sizes[j])
+        rank = float(reference[j]) if penalized else float(sizes[j])
         p_values[j] = wood_p_value(beta[of_term], covariance, rank, residual_df)
         strengths[j] = sqrt(float(beta[of_term] @ beta[of_term]))
-    return GamFit(p_values, edf, strengths, noise * spread**2, centre + spread * fitted, spread * terms, rho)
+    return GamFit(p_values, edf, strengths, noise * spread**2, center + spread * fitted, spread * terms, rho)
 
 
 def _degrees_of_freedom(influence: FloatArray, term: IntArray, n_terms: int) -> tuple[FloatArray, FloatArray]:

@@ -28,11 +28,11 @@ class LevelRegression:
     --------
     >>> from precede.data.load import Table
     >>> from precede.scores.covariance import moments_of
-    >>> colour = ColumnKind("categorical", (0.0, 1.0, 2.0), ("blue", "green", "red"))
+    >>> color = ColumnKind("categorical", (0.0, 1.0, 2.0), ("blue", "green", "red"))
     >>> values = np.array([[0.0, 1.0], [0.0, 3.0], [1.0, 6.0], [1.0, 8.0], [2.0, 2.0], [2.0, 2.0]])
-    >>> table = Table(values, ("colour", "size"), True, kinds=(colour, ColumnKind("number")))
+    >>> table = Table(values, ("color", "size"), True, kinds=(color, ColumnKind("number")))
     >>> found = LevelRegression(moments_of(table).covariance, table.kinds, np.array([[False, True], [False, False]]))
-    >>> found.effects(["colour", "size"])[0]["effects"]
+    >>> found.effects(["color", "size"])[0]["effects"]
     [[0.0], [5.0], [0.0]]
     """
 

@@ -14,7 +14,7 @@ from precede.knowledge import Constraints
 from precede.pruning.cam import prune_by_gam
 from precede.pruning.levels import LevelRegression
 from precede.pruning.weights import prune_by_bic, prune_by_weight, regression_on
-from precede.scores.covariance import moments_of, regularised
+from precede.scores.covariance import moments_of, regularized
 from precede.scores.policy_prior import likely_edges
 from precede.scores.protocol import OrderScore
 
@@ -39,7 +39,7 @@ def order_to_graph(
     order : (n_variables,) int array
     table : Table
     score : OrderScore
-        The one that the order maximises; it says what "auto" is, and whether weights are linear.
+        The one that the order maximizes; it says what "auto" is, and whether weights are linear.
     constraints : Constraints
     pruning : str
         "auto" takes the graph of a score that has one, "bic" for linear scores and "cam" for the others.
@@ -66,7 +66,7 @@ def order_to_graph(
     if pruning == "auto":
         pruning = "none" if own is not None else "bic" if linear else "cam"
     moments = moments_of(table)
-    matrix = regularised(moments.covariance)
+    matrix = regularized(moments.covariance)
     candidates = constraints.apply(full_dag(order))
     match pruning:
         case "threshold":
@@ -92,7 +92,7 @@ def weigh(edges: BoolArray, order: IntArray, table: Table, score: OrderScore) ->
     if score.assumes.mechanism == "levels":
         return np.asarray(sum(part.weights() for part in _level_regressions(table, edges)))
     if score.assumes.linear:
-        return regression_on(regularised(moments_of(table).covariance), edges, order)
+        return regression_on(regularized(moments_of(table).covariance), edges, order)
     return prune_by_gam(table.values, edges, required=edges, test="f").strengths
 
 

@@ -16,7 +16,7 @@ from scipy import linalg
 from precede.arrays import FloatArray, IntArray
 
 RIDGE = 1e-8
-"""Added to the diagonal of the normalised cross products, so that near-duplicate columns share their effect."""
+"""Added to the diagonal of the normalized cross products, so that near-duplicate columns share their effect."""
 
 LOG_SMOOTHING_RANGE = (-14.0, 16.0)
 """Bounds of the log smoothing parameters: at the upper one a term is a straight line to about 1e-6."""
@@ -24,7 +24,7 @@ LOG_SMOOTHING_RANGE = (-14.0, 16.0)
 
 @dataclass(frozen=True)
 class Smoothing:
-    r"""A penalised least-squares fit at the smoothing parameters that maximise the restricted likelihood.
+    r"""A penalized least-squares fit at the smoothing parameters that maximize the restricted likelihood.
 
     Parameters
     ----------
@@ -52,10 +52,10 @@ def select_smoothing(
     start: FloatArray,
     max_iterations: int = 30,
 ) -> Smoothing:
-    r"""Minimise :math:`(m - M) \log D + \log|Z^\top Z + S_\lambda| - \sum_j r_j \rho_j`, :math:`\rho = \log\lambda`.
+    r"""Minimize :math:`(m - M) \log D + \log|Z^\top Z + S_\lambda| - \sum_j r_j \rho_j`, :math:`\rho = \log\lambda`.
 
     This is twice the negative restricted log-likelihood with the noise variance profiled out:
-    :math:`D = \min_\beta \|y - Z\beta\|^2 + \beta^\top S_\lambda \beta`, :math:`M` counts the unpenalised
+    :math:`D = \min_\beta \|y - Z\beta\|^2 + \beta^\top S_\lambda \beta`, :math:`M` counts the unpenalized
     coefficients (the intercept included), :math:`r_j` is the rank of the j-th penalty. Newton steps with the exact
     Hessian, made positive definite, halved until they descend. Only cross products are needed, so the cost of
     a step does not depend on the number of samples.
@@ -65,7 +65,7 @@ def select_smoothing(
     cross : (n_columns, n_columns) float array
         :math:`Z^\top Z / m`.
     target : (n_columns,) float array
-        :math:`Z^\top y / m` of a centred response.
+        :math:`Z^\top y / m` of a centered response.
     total : float
         :math:`y^\top y / m`.
     n_samples : int
@@ -80,9 +80,9 @@ def select_smoothing(
     n_terms = len(start)
     member = np.zeros((len(term), n_terms))
     member[np.arange(len(term)), term] = 1.0
-    penalised = roughness > 0
-    rank = penalised @ member
-    free = n_samples - 1.0 - float((~penalised).sum())
+    penalized = roughness > 0
+    rank = penalized @ member
+    free = n_samples - 1.0 - float((~penalized).sum())
     low, high = LOG_SMOOTHING_RANGE
     ridged = cross + RIDGE * np.eye(len(cross))
 

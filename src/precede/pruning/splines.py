@@ -33,7 +33,7 @@ class SplineBasis:
     Parameters
     ----------
     columns : (n_samples, n_columns) float array
-        Sum to zero; :math:`Z^\top Z = m I`. The first column is the standardised variable itself.
+        Sum to zero; :math:`Z^\top Z = m I`. The first column is the standardized variable itself.
     roughness : (n_columns,) float array
         :math:`\int f''^2` of each column relative to the second one's; the first is zero.
     """

@@ -1,4 +1,4 @@
-"""Results people can read and machines too: summarise to a dictionary, render to one HTML file."""
+"""Results people can read and machines too: summarize to a dictionary, render to one HTML file."""
 
 from precede.report.load import Results, load_results
 from precede.report.provenance import Provenance

@@ -12,7 +12,7 @@ from precede.diagnostics.stability import UNSTABLE
 from precede.graph import CausalGraph
 from precede.knowledge import Knowledge
 
-CANNOT_TELL = ("identifiability", "kinds of columns", "effect of standardising", "residual normality", "nonlinearity")
+CANNOT_TELL = ("identifiability", "kinds of columns", "effect of standardizing", "residual normality", "nonlinearity")
 """Checks that bear on what the data can tell at all."""
 
 RELIES_ON = ("influence of single rows", "unstable edges", "edges within reach", "distance to the best")

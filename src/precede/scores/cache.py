@@ -13,7 +13,7 @@ from precede.errors import check_positive
 class PredecessorCache:
     """Terms of any variable given any set of predecessors, computed once per set.
 
-    One factorisation of a set serves every variable outside it, so a miss evaluates the whole set and stores a row of
+    One factorization of a set serves every variable outside it, so a miss evaluates the whole set and stores a row of
     terms, one for each variable. Keys are Python ints whose bit j says that variable j is in the set: exact for any
     number of variables.
 

@@ -12,7 +12,7 @@ from precede.arrays import BoolArray, FloatArray
 from precede.data.load import Table
 from precede.errors import DataError
 from precede.scores.by_kind import KindScoreName, score_for
-from precede.scores.covariance import covariance, regularised
+from precede.scores.covariance import covariance, regularized
 from precede.scores.spread import hinge_basis, least_squares, share_with_uneven_noise
 
 ChosenName = Literal["nongaussian", "sparse-linear", "sparse-gp", "policy"] | KindScoreName
@@ -30,7 +30,7 @@ CURVED_SHARE = 0.25
 """Share of the pairs that must be curved for the data to count as nonlinear."""
 
 SMALLEST_SPACING = 0.01
-"""Spacings of standardised order statistics are taken as at least this."""
+"""Spacings of standardized order statistics are taken as at least this."""
 
 NORMAL_P = 1e-4
 """A residual with a smaller p-value of D'Agostino's test counts as not normal."""
@@ -190,7 +190,7 @@ def share_of_curved_pairs(columns: FloatArray) -> float:
     Parameters
     ----------
     columns : (n_samples, n_variables) array
-        Standardised.
+        Standardized.
     """
     d = columns.shape[1]
     if d < 2:
@@ -228,7 +228,7 @@ def spacing_entropy(sample: FloatArray) -> float:
 
 def share_not_normal(columns: FloatArray) -> float:
     """Share of the variables whose residual, given all the others linearly, is not normal."""
-    precision = np.linalg.inv(regularised(covariance(columns)))
+    precision = np.linalg.inv(regularized(covariance(columns)))
     residuals = columns @ precision / np.diag(precision)
     p_values = stats.normaltest(residuals, axis=0).pvalue
     return float((p_values < NORMAL_P).mean())

@@ -93,7 +93,7 @@ class ConditionalGaussianFamilies:
         return result
 
     def joint(self, members: ParentSet) -> float:
-        """Penalised log-likelihood of a set of columns (ascending)."""
+        """Penalized log-likelihood of a set of columns (ascending)."""
         if members not in self._joint:
             discrete = tuple(v for v in members if self.levels[v])
             places = np.array([self._place[v] for v in members if not self.levels[v]], dtype=np.int64)

@@ -13,7 +13,7 @@ from precede.data.kinds import indicator_blocks
 from precede.data.load import Table
 
 CHUNK_BYTES = 8 * 2**20
-"""Rows are centred in pieces of about this size, so that a large data set is never copied whole."""
+"""Rows are centered in pieces of about this size, so that a large data set is never copied whole."""
 
 SMALLEST_PIVOT = 1e-12
 """Share of a column's variance that must be left after regressing on the others; below it a ridge is added."""
@@ -67,13 +67,13 @@ def standardized(values: FloatArray) -> FloatArray:
     array([[-1., -1.],
            [ 1.,  1.]])
     """
-    centred = values - values.mean(axis=0)
-    centred = centred / np.abs(centred).max(axis=0)
-    result: FloatArray = centred / np.sqrt((centred**2).mean(axis=0))
+    centered = values - values.mean(axis=0)
+    centered = centered / np.abs(centered).max(axis=0)
+    result: FloatArray = centered / np.sqrt((centered**2).mean(axis=0))
     return result
 
 
-def regularised(matrix: FloatArray) -> FloatArray:
+def regularized(matrix: FloatArray) -> FloatArray:
     """Add a small ridge to a singular covariance (collinear columns, fewer rows than columns); else leave it alone."""
     scale = np.sqrt(np.diag(matrix))
     correlation = matrix / np.outer(scale, scale)

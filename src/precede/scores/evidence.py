@@ -40,7 +40,7 @@ KEPT_BYTES = 2**29
 """One-dimensional kernels of an additive kernel are kept up to this size, else computed for each set."""
 
 CUDA_CHUNK_BYTES = 2 * 2**30
-"""Kernels are factorised on a GPU in batches of about this size."""
+"""Kernels are factorized on a GPU in batches of about this size."""
 
 
 ASSUMED = {
@@ -55,9 +55,9 @@ ASSUMED = {
 
 
 class GaussianProcessEvidence:
-    r"""Log evidence of Gaussian-process regressions, one factorisation for all targets (METHODS 1.5).
+    r"""Log evidence of Gaussian-process regressions, one factorization for all targets (METHODS 1.5).
 
-    With :math:`y` a standardised column, :math:`K` the kernel of the columns in S and
+    With :math:`y` a standardized column, :math:`K` the kernel of the columns in S and
     :math:`A = (1 - s) K + s I`, the scale :math:`c` of :math:`y \sim N(0, c A)` is profiled out,
     :math:`\hat c = y^T A^{-1} y / m`, and
 
@@ -69,18 +69,18 @@ class GaussianProcessEvidence:
 
     With ``noise="equal"`` the noise :math:`c s` is one variance :math:`\sigma^2` for all variables, in the unit of the
     data; it is taken as the smallest variance of a column, which the model says is that of a source. Then
-    :math:`c = \sigma^2 / s` is not free, and with :math:`y` the centred column in its own unit,
+    :math:`c = \sigma^2 / s` is not free, and with :math:`y` the centered column in its own unit,
 
     .. math:: \mathrm{local}(y, S) = \max_{\ell, s} \; -\frac m2 \log \frac{2 \pi \sigma^2}{s}
               - \frac{s}{2 \sigma^2} y^T A^{-1} y - \frac12 \log\det A .
 
     Variance above :math:`\sigma^2` must be a function of parents. This tells causes from effects even where a function
-    of many parents looks like noise, and misleads where the columns' units differ or the data were standardised.
+    of many parents looks like noise, and misleads where the columns' units differ or the data were standardized.
 
     Parameters
     ----------
     values : (n_samples, n_variables) array
-        Parents are standardised inside.
+        Parents are standardized inside.
     kernel : {"joint", "additive"}
     noise : {"unequal", "equal"}
         Whether the noise variances of the variables differ.
@@ -104,7 +104,7 @@ class GaussianProcessEvidence:
     Notes
     -----
     There is a Cholesky factor per grid point: at m = 500, the five noise shares of one lengthscale take less time than
-    one symmetric eigendecomposition does on a CPU, and a GPU factorises in batches (``benchmarks/gp_files.py``).
+    one symmetric eigendecomposition does on a CPU, and a GPU factorizes in batches (``benchmarks/gp_files.py``).
     On a CPU, sets are spread over threads, each with one thread of linear algebra: the result does not depend
     on their number.
 
@@ -163,10 +163,10 @@ class GaussianProcessEvidence:
                 f"column {int(variances.argmin())} (counted from 0) is constant in the {self.n_samples} rows that the "
                 "GP evidence uses: leave it out, or take another score."
             )
-        standardised = (values - values.mean(axis=0)) / np.sqrt(variances)
+        standardized = (values - values.mean(axis=0)) / np.sqrt(variances)
         size = 8 * len(LENGTHSCALES) * self.n_variables * self._kernel_entries
         self._kept: dict[float, Tensor] | None = {} if size <= KEPT_BYTES else None
-        self.columns = torch.from_numpy(np.ascontiguousarray(standardised)).to(self.device)
+        self.columns = torch.from_numpy(np.ascontiguousarray(standardized)).to(self.device)
         self.noise = noise
         self.noise_variance = float(variances.min())
         self._variances = torch.from_numpy(variances).to(self.device)
@@ -216,7 +216,7 @@ class GaussianProcessEvidence:
     @property
     def _sets_at_once(self) -> int:
         if self.device.type == "cpu":
-            return 1  # a kernel that stays in the processor's cache is factorised soonest
+            return 1  # a kernel that stays in the processor's cache is factorized soonest
         return max(1, CUDA_CHUNK_BYTES // (8 * MATRICES_AT_ONCE * self._kernel_entries))
 
     @property
@@ -280,7 +280,7 @@ class GaussianProcessEvidence:
             yield share, (squares - odds * explained) / share, half_log_det + self.n_samples / 2 * math.log(share)
 
     def _likelihood(self, squares: Tensor, share: float, half_log_det: Tensor) -> Tensor:
-        """Evidence at one grid point from :math:`z^T A^{-1} z` of the standardised columns, (n_sets, n_variables)."""
+        """Evidence at one grid point from :math:`z^T A^{-1} z` of the standardized columns, (n_sets, n_variables)."""
         m = self.n_samples
         evidence: Tensor
         if self.noise == "unequal":
@@ -306,7 +306,7 @@ class GaussianProcessEvidence:
 
 
 def spread_rows(values: FloatArray, n_rows: int) -> IntArray:
-    """Some rows, spread evenly from the center of the standardised data outwards: the same in any sequence of rows."""
+    """Some rows, spread evenly from the center of the standardized data outwards: the same in any sequence of rows."""
     spread = values.std(axis=0)
     distance = ((values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)) ** 2
     outwards = np.argsort(distance.sum(axis=1).round(9), kind="stable")

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 JITTERS = (1e-12, 1e-10, 1e-8, 1e-6, 1e-4)
-"""Added to the diagonal, one after the other, of a matrix that does not factorise; its diagonal is about 1."""
+"""Added to the diagonal, one after the other, of a matrix that does not factorize; its diagonal is about 1."""
 
 
 def jittered_cholesky(matrices: Tensor) -> Tensor:

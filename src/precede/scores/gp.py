@@ -61,7 +61,7 @@ KERNEL = MedianKernel()
 class GPScore(PredecessorScore):
     r"""BIC with Gaussian process regression on all predecessors (Section 5.2 of the paper).
 
-    With :math:`y_j` the centred variable, :math:`D_U` the squared distances between samples over the standardised
+    With :math:`y_j` the centered variable, :math:`D_U` the squared distances between samples over the standardized
     predecessors :math:`U`, and :math:`h` the median of :math:`D_U` over all pairs of samples,
 
     .. math::
@@ -72,7 +72,7 @@ class GPScore(PredecessorScore):
     and the term of j is :math:`-\frac m2 \log v_j` (``noise="unequal"``), or :math:`-\frac{m}{2\sigma_0^2} v_j` with
     ``total`` the profile likelihood (``noise="equal"``). Without predecessors :math:`v_j` is the variance. As
     :math:`D_U` is the sum of the members' distances, the kernels of many sets are one matrix product; one factor
-    of a kernel serves all variables outside the set; a set is factorised once
+    of a kernel serves all variables outside the set; a set is factorized once
     (:class:`~precede.scores.cache.PredecessorCache`).
 
     Parameters
@@ -94,7 +94,7 @@ class GPScore(PredecessorScore):
     The code that the paper names (RL-BIC2 and CORL of trustworthyAI) uses :math:`\alpha = 1`, the median of the
     *squared* distances, and in-sample residuals, which we keep.
 
-    Deviations from the paper: columns are standardised before distances are taken and :math:`y_j` is centred, so
+    Deviations from the paper: columns are standardized before distances are taken and :math:`y_j` is centered, so
     the score does not hang on units; the median of an even number of pairs is the lower of the middle two; where it
     is 0 (more than half of the pairs tie, as in binary columns) the mean takes its place.
 
@@ -140,9 +140,9 @@ class GPScore(PredecessorScore):
         self.dtype = torch.float64 if precision == "float64" else torch.float32
         self.sets_at_once = self._sets_that_fit(memory_budget(memory_limit, self.device))
         self.cache = PredecessorCache(self.n_variables, self._evaluate, max_sets=max_sets)
-        centred = values - values.mean(axis=0)
-        self._targets = self._on_device(centred)
-        inputs = self._on_device(centred / centred.std(axis=0)) if kernel.standardize else self._targets
+        centered = values - values.mean(axis=0)
+        self._targets = self._on_device(centered)
+        inputs = self._on_device(centered / centered.std(axis=0)) if kernel.standardize else self._targets
         rows, columns = torch.tril_indices(self.n_samples, self.n_samples, -1, device=self.device)
         self._below = rows * self.n_samples + columns  # the strict lower triangle, in the flattened square
         self._distances = torch.empty(self.n_variables, len(rows), dtype=self.dtype, device=self.device)

@@ -10,13 +10,13 @@ from precede.arrays import FloatArray, IntArray
 from precede.errors import OptionError, check_choice
 from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
-from precede.scores.covariance import Moments, covariance, ordered_cholesky, regularised
+from precede.scores.covariance import Moments, covariance, ordered_cholesky, regularized
 from precede.scores.likelihood import EqualNoise, Noise
 from precede.scores.protocol import OrderScore
 from precede.ties import first_best
 
 CHUNK_ELEMENTS = 2**24
-"""Orders are factorised in pieces of about this many matrix entries, which bounds the memory."""
+"""Orders are factorized in pieces of about this many matrix entries, which bounds the memory."""
 
 
 class LinearScore(OrderScore):
@@ -82,7 +82,7 @@ class LinearScore(OrderScore):
         self.n_samples, self.n_variables = values.shape
         self.device = torch.device(device)
         matrix = covariance(values) if moments is None else moments.covariance
-        self.covariance = torch.from_numpy(regularised(matrix)).to(self.device)
+        self.covariance = torch.from_numpy(regularized(matrix)).to(self.device)
         self.noise = EqualNoise(self.n_samples, self.n_variables, float(self.covariance.diagonal().min()))
 
     def residual_variances(self, orders: Tensor) -> Tensor:

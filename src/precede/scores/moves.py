@@ -52,7 +52,7 @@ class CovarianceMoves:
     r"""Linear Gaussian regressions: compiled code works out sets from the correlations.
 
     The score of v given S is :math:`\mathrm{offset}_v - \frac m2 \log \hat\sigma^2_{v \mid S} - |S| \, \mathrm{price}`,
-    with the residual variance of the standardised v.
+    with the residual variance of the standardized v.
 
     Parameters
     ----------

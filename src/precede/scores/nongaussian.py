@@ -9,7 +9,7 @@ from torch import Tensor
 
 from precede.arrays import FloatArray
 from precede.scores.assumptions import Assumptions
-from precede.scores.covariance import covariance, ordered_cholesky, regularised
+from precede.scores.covariance import covariance, ordered_cholesky, regularized
 from precede.scores.protocol import OrderScore
 
 # Maximum-entropy approximation of Hyvärinen (1998), with log cosh (even) and x exp(-x²/2) (odd)
@@ -32,7 +32,7 @@ class NonGaussianScore(OrderScore):
 
     with the entropy :math:`H(z) = H_{Gauss} - k_1 (E[\log\cosh z] - \gamma)^2 - k_2 (E[z e^{-z^2/2}])^2` of
     Hyvärinen (1998). The sum of :math:`\log L_{tt}` is the same for every order, so only entropies count, and they do
-    not depend on the scale of any column: raw and standardised data give the same order.
+    not depend on the scale of any column: raw and standardized data give the same order.
 
     Parameters
     ----------
@@ -73,8 +73,8 @@ class NonGaussianScore(OrderScore):
     def __init__(self, values: FloatArray, *, device: torch.device | str = "cpu") -> None:
         self.n_samples, self.n_variables = values.shape
         self.device = torch.device(device)
-        self.covariance = torch.from_numpy(regularised(covariance(values))).to(self.device)
-        self._centred = torch.from_numpy((values - values.mean(axis=0)).T.copy()).to(self.device)  # (d, m)
+        self.covariance = torch.from_numpy(regularized(covariance(values))).to(self.device)
+        self._centered = torch.from_numpy((values - values.mean(axis=0)).T.copy()).to(self.device)  # (d, m)
 
     def terms(self, orders: Tensor) -> Tensor:
         rows = max(1, CHUNK_ELEMENTS[self.device.type] // (self.n_variables * self.n_samples))
@@ -93,13 +93,13 @@ class NonGaussianScore(OrderScore):
         r"""Terms given all the others: the residuals are :math:`S^{-1} x`, up to a scale."""
         precision = torch.linalg.inv(self.covariance)
         scale = precision.diagonal().sqrt()
-        result: Tensor = -self.n_samples * (entropy(precision @ self._centred / scale[:, None]) - scale.log())
+        result: Tensor = -self.n_samples * (entropy(precision @ self._centered / scale[:, None]) - scale.log())
         return result
 
     def _residuals(self, orders: Tensor) -> tuple[Tensor, Tensor]:
         """Factors, (n_orders, d, d), and unit-variance residuals, (n_orders, d, m)."""
         factors = ordered_cholesky(self.covariance, orders)
-        return factors, torch.linalg.solve_triangular(factors, self._centred[orders], upper=False)
+        return factors, torch.linalg.solve_triangular(factors, self._centered[orders], upper=False)
 
     def insertion_sums(self, order: Tensor) -> Tensor:
         r"""As in ``OrderScore``, all moves together in O(d² m).
@@ -149,7 +149,7 @@ class NonGaussianScore(OrderScore):
         """By the same rotations: the next variable moves to the left from the end of those placed, in O(d m)."""
         placed = order[: n_placed + 1]
         factors = ordered_cholesky(self.covariance, placed[None])
-        z = torch.linalg.solve_triangular(factors[0], self._centred[placed], upper=False)
+        z = torch.linalg.solve_triangular(factors[0], self._centered[placed], upper=False)
         row = factors[0, -1]
         scales = (row**2).flip(0).cumsum(0).flip(0).sqrt()  # [k]: scale of the next variable given the first k
         here = negentropy(z)

@@ -108,5 +108,5 @@ class ParentSetCache:
         return True
 
     def score(self, variable: int, parents: ParentSet) -> float:
-        """Penalised local score of a set that was filled in."""
+        """Penalized local score of a set that was filled in."""
         return float(self._rows[parents][variable]) - self.price * len(parents)

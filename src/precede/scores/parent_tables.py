@@ -28,14 +28,14 @@ TABLE_SHARE = 0.5
 
 
 class SparseScore(OrderScore):
-    r"""Sum over the variables of the best penalised local score among the sets of predecessors .
+    r"""Sum over the variables of the best penalized local score among the sets of predecessors .
 
     .. math:: \mathrm{term}_t = \max_{S \subseteq \mathrm{pre}(t),\ |S| \le k}\;
               \mathrm{local}(t, S) - |S| \cdot \mathrm{penalty} \cdot \tfrac12 \log m.
 
     All sets of at most ``table_size`` candidates are scored at the start; where the best of them is that large, it
     is grown and shrunk one parent at a time, among the predecessors, up to ``max_parents``. An order then costs a
-    look-up, and the maximising sets are the graph (:meth:`graph`): no pruning step.
+    look-up, and the maximizing sets are the graph (:meth:`graph`): no pruning step.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class SparseScore(OrderScore):
         current = [int(self._chosen[problem]) for problem in problems]
         active = list(range(len(problems)))
         while active:
-            moves = {k: self._neighbours(*problems[k], current[k]) for k in active}
+            moves = {k: self._neighbors(*problems[k], current[k]) for k in active}
             sets = {self._members(problems[k][0], bits) for k in active for bits in moves[k]}
             if not self.cache.fill(sets, lambda: not self._deadline.passed() and len(self.cache) < self._max_sets):
                 self._say_that_growth_ended()
@@ -196,7 +196,7 @@ class SparseScore(OrderScore):
         if not any("ended" in earlier for earlier in self.notes):
             self.notes.append(f"{note}: sets that were asked for later are the best known by then.")
 
-    def _neighbours(self, variable: int, predecessors: int, bits: int) -> list[int]:
+    def _neighbors(self, variable: int, predecessors: int, bits: int) -> list[int]:
         """The set itself, then every set with one candidate more or fewer."""
         singles = [1 << r for r in range(len(self.candidates[variable]))]
         fewer = [bits ^ one for one in singles if bits & one] if bits.bit_count() > self.table_size else []
@@ -241,7 +241,7 @@ class SparseScore(OrderScore):
         return self._best[torch.arange(self.n_variables, device=self.device), everything]
 
     def graph(self, order: IntArray) -> BoolArray:
-        """The graph of an order: each variable's maximising set, ``[i, j]`` means i -> j."""
+        """The graph of an order: each variable's maximizing set, ``[i, j]`` means i -> j."""
         orders = torch.as_tensor(np.asarray(order), device=self.device)[None]
         self.terms(orders)  # settles what the order needs
         predecessors = self._predecessor_bits(orders)[0].tolist()

@@ -22,16 +22,16 @@ RIDGE = 1e-12
 """Added to the Gram matrix of unit-variance features: a two-valued column's square is collinear with the column."""
 
 CONSTANT = 1e-7
-"""A product of standardised columns that varies less than this is constant (the square of a ±1 column)."""
+"""A product of standardized columns that varies less than this is constant (the square of a ±1 column)."""
 
 ENTRIES_AT_ONCE = {"cpu": 2**21, "cuda": 2**28}
-"""Gram entries that are factorised together."""
+"""Gram entries that are factorized together."""
 
 
 class QuadraticScore(PredecessorScore):
     r"""BIC with quadratic regression on all predecessors.
 
-    With :math:`\phi_U` the predecessors :math:`x_i`, their squares and products :math:`x_i x_k`, centred, and
+    With :math:`\phi_U` the predecessors :math:`x_i`, their squares and products :math:`x_i x_k`, centered, and
     :math:`A = \mathrm{cov}(\phi_U)`, :math:`b_j = \mathrm{cov}(\phi_U, x_j)`,
 
     .. math:: v_j = \mathrm{var}(x_j) - b_j^T A^{-1} b_j,
@@ -39,7 +39,7 @@ class QuadraticScore(PredecessorScore):
     and the term of j is :math:`-\frac m2 \log v_j` (``noise="unequal"``), or :math:`-\frac{m}{2\sigma_0^2} v_j` with
     ``total`` the profile likelihood (``noise="equal"``). Every A and b is cut from one matrix, the covariance of all
     variables and all their products, so a regression does not touch the samples; one factor of A serves all variables
-    outside the set; a set is factorised once (:class:`~precede.scores.cache.PredecessorCache`).
+    outside the set; a set is factorized once (:class:`~precede.scores.cache.PredecessorCache`).
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class QuadraticScore(PredecessorScore):
 
     Notes
     -----
-    Columns are standardised first, which changes no fit (constant, linear and quadratic features together span the
+    Columns are standardized first, which changes no fit (constant, linear and quadratic features together span the
     same space) but keeps A well conditioned. A ridge of 1e-12 lets collinear features pass; where the features are
     nearly so, as with very heavy tails, residual variances are exact to about six digits.
 
@@ -95,8 +95,8 @@ class QuadraticScore(PredecessorScore):
         self._check_size()
         d = self.n_variables
         left, right = np.triu_indices(d)
-        standardised = (values - values.mean(axis=0)) / values.std(axis=0)
-        gram = torch.from_numpy(_unit_covariance(standardised, left, right)).to(self.device)
+        standardized = (values - values.mean(axis=0)) / values.std(axis=0)
+        gram = torch.from_numpy(_unit_covariance(standardized, left, right)).to(self.device)
         gram.diagonal().add_(RIDGE)
         self._gram = gram
         self._product = torch.zeros(d, d, dtype=torch.int64, device=self.device)  # where x_i x_k lies, i <= k
@@ -191,8 +191,8 @@ def _unit_covariance(values: FloatArray, left: IntArray, right: IntArray) -> Flo
     mean: FloatArray = np.sum([features(start).sum(axis=0) for start in starts], axis=0) / m
     matrix: FloatArray = np.zeros((len(mean), len(mean)))
     for start in starts:
-        centred = features(start) - mean
-        matrix += centred.T @ centred / m
+        centered = features(start) - mean
+        matrix += centered.T @ centered / m
     scale = np.sqrt(np.diag(matrix))
     scale[scale < CONSTANT] = np.inf
     matrix /= np.outer(scale, scale)

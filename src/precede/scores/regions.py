@@ -15,7 +15,7 @@ CHUNK_ELEMENTS = 2**26
 """Questions are looked up in pieces of about this many (answer, question) pairs."""
 
 PICK_EVERY = 4
-"""Of the questions still open, every fourth is worked out: its answer may settle its neighbours."""
+"""Of the questions still open, every fourth is worked out: its answer may settle its neighbors."""
 
 
 @dataclass
@@ -26,7 +26,7 @@ class Parents:
     ----------
     chosen : (n_problems, n_variables) bool tensor
     terms : (n_problems,) float64 tensor
-        Penalised log-likelihood of the chosen sets.
+        Penalized log-likelihood of the chosen sets.
     touched : (n_problems, n_variables) bool tensor
         Predecessors that were chosen at some step: without any other the result is the same.
     rivals : (n_problems, n_variables) bool tensor

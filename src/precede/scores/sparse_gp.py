@@ -125,7 +125,7 @@ def sparse_gp_score(
 
 
 def candidate_parents(evidence: GaussianProcessEvidence, most: int, constraints: Constraints) -> BoolArray:
-    """Candidates of each variable, ``[i, j]``: i may be a parent of j (as CAM's preliminary neighbourhood selection).
+    """Candidates of each variable, ``[i, j]``: i may be a parent of j (as CAM's preliminary neighborhood selection).
 
     Two rankings take turns: the evidence given one variable alone, and the path of an additive spline regression that
     takes in the most useful variable next. Together they find strong parents and those that only show beside others.

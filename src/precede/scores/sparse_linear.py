@@ -13,7 +13,7 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import KnowledgeError, OptionError
 from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
-from precede.scores.covariance import Moments, covariance, regularised
+from precede.scores.covariance import Moments, covariance, regularized
 from precede.scores.moves import CovarianceMoves
 from precede.scores.protocol import OrderScore
 from precede.scores.regions import Parents, RegionMemo
@@ -135,7 +135,7 @@ class SparseLinearScore(OrderScore):
         moments = moments or Moments(covariance(values), len(values))
         self.n_samples, self.n_variables = m, d = moments.n_samples, values.shape[1]
         self.device = torch.device(device)
-        scatter = regularised(moments.covariance)
+        scatter = regularized(moments.covariance)
         self._log_scale = torch.from_numpy(np.log(np.diag(scatter))).to(self.device)
         spread = np.sqrt(np.diag(scatter))
         self.correlation = torch.from_numpy(scatter / np.outer(spread, spread)).to(self.device)

@@ -42,7 +42,7 @@ def share_with_uneven_noise(columns: FloatArray, edges: BoolArray, *, curved: bo
     Parameters
     ----------
     columns : (n_samples, n_variables) array
-        Standardised.
+        Standardized.
     edges : (n_variables, n_variables) bool array
         Supposed causes, ``[i, j]`` for i -> j.
     curved : bool

@@ -15,7 +15,7 @@ from torch import Tensor
 from precede.runtime.device import training_on
 
 WARM_UP = 3
-"""Iterations that run as they are before the recording, so that libraries and optimisers allocate what they need."""
+"""Iterations that run as they are before the recording, so that libraries and optimizers allocate what they need."""
 
 Collect = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 Update = Callable[[Tensor, Tensor, Tensor], Tensor]
@@ -54,7 +54,7 @@ class EagerIteration:
 class GraphedIteration(EagerIteration):
     """The same for fixed shapes on a GPU, recorded once and replayed.
 
-    The graphs read and write parameters and optimiser states where they lie: whoever replaces those needs a new one.
+    The graphs read and write parameters and optimizer states where they lie: whoever replaces those needs a new one.
     The first graph leaves its activations for the backward pass of the second, so both share one pool of memory.
     """
 

@@ -1,6 +1,6 @@
 """The graph component of the studio, the report and notebooks: its files, and a graph in the shape that it shows.
 
-``graph-view.js`` says at its top what it is given. Cytoscape.js and ELK lie beside it, with their licences, in
+``graph-view.js`` says at its top what it is given. Cytoscape.js and ELK lie beside it, with their licenses, in
 ``vendor``.
 """
 

@@ -1,7 +1,7 @@
-// A graph as it is shown, as the text of an SVG file: plain shapes, colours written out, names escaped by the DOM.
+// A graph as it is shown, as the text of an SVG file: plain shapes, colors written out, names escaped by the DOM.
 const SVG = "http://www.w3.org/2000/svg", MARGIN = 24;
 
-export function pictureOf(cy, title, colours, font) {
+export function pictureOf(cy, title, colors, font) {
   const shown = cy.elements(":visible"), box = shown.boundingBox({ includeOverlays: false });
   const drawn = (tag, attributes, ...children) => {
     const element = document.createElementNS(SVG, tag);
@@ -12,7 +12,7 @@ export function pictureOf(cy, title, colours, font) {
   const [width, height] = [Math.max(box.w, 1) + 2 * MARGIN, Math.max(box.h, 1) + 2 * MARGIN].map(Math.ceil);
   const svg = drawn("svg", { xmlns: SVG, width, height, viewBox: `${round(box.x1 - MARGIN)} ${round(box.y1 - MARGIN)} ${width} ${height}` },
     drawn("title", {}, title),
-    drawn("rect", { x: round(box.x1 - MARGIN), y: round(box.y1 - MARGIN), width, height, fill: colours.panel }));
+    drawn("rect", { x: round(box.x1 - MARGIN), y: round(box.y1 - MARGIN), width, height, fill: colors.panel }));
   shown.edges().forEach((edge) => {
     const stroke = edge.style("line-color"), opacity = edge.style("opacity");
     const group = drawn("g", { opacity }, drawn("path", { d: pathOf(edge), fill: "none", stroke, "stroke-width": parseFloat(edge.style("width")), ...dashes(edge) }));
@@ -25,7 +25,7 @@ export function pictureOf(cy, title, colours, font) {
     svg.append(drawn("g", {},
       drawn("title", {}, node.data("name")),
       drawn("rect", { x: round(x - w / 2), y: round(y - h / 2), width: round(w), height: round(h), rx: 8, fill: node.style("background-color"), stroke: node.style("border-color"), "stroke-width": parseFloat(node.style("border-width")) }),
-      drawn("text", { x: round(x), y: round(y + 4.5), "text-anchor": "middle", fill: colours.ink, "font-family": font, "font-size": 13, "font-weight": 500 }, node.data("label"))));
+      drawn("text", { x: round(x), y: round(y + 4.5), "text-anchor": "middle", fill: colors.ink, "font-family": font, "font-size": 13, "font-weight": 500 }, node.data("label"))));
   });
   return new XMLSerializer().serializeToString(svg);
 }

@@ -1,8 +1,8 @@
-// How nodes and edges look, in the colours of the page.
+// How nodes and edges look, in the colors of the page.
 export const HEIGHT = 28;
 
 export function styleOf(c, font) {
-  const edge = (colour) => ({ "line-color": colour, "target-arrow-color": colour, "source-arrow-color": colour });
+  const edge = (color) => ({ "line-color": color, "target-arrow-color": color, "source-arrow-color": color });
   return [
     { selector: "node", style: { shape: "round-rectangle", "corner-radius": 8, width: "data(width)", height: HEIGHT, label: "data(label)", "text-valign": "center", "text-halign": "center",
       "font-family": font, "font-size": 13, "font-weight": 500, "min-zoomed-font-size": 5, color: c.ink, "background-color": c.paper, "border-width": 1.1, "border-color": c.line, "overlay-opacity": 0 } },

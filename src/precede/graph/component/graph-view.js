@@ -12,7 +12,7 @@
 //     edge        { cause, effect, strength?, sign?, probability?, mark?, doubtful?, change?, bends? }
 //       cause, effect   places among the nodes
 //       strength        the larger, the thicker the line; null for none
-//       sign            "negative" is drawn in another colour
+//       sign            "negative" is drawn in another color
 //       probability     0 to 1, shown on the edge that is pointed at
 //       mark            "arrow", "line" where the direction is not told, "suspicion" for a hidden common cause
 //       doubtful        drawn dashed
@@ -20,14 +20,14 @@
 //       bends           [[x, y], ...] on its way
 //     order       places of the nodes, causes first: the way of the arrow keys
 //   view.select(item), view.choose(item) wherever it is, view.focus(index), view.find(text), view.filter((edge, index) => ...), view.fit(),
-//   view.whole(true | false), view.picture(), view.repaint() after the page changed its colours
+//   view.whole(true | false), view.picture(), view.repaint() after the page changed its colors
 import { layered } from "./graph-layers.js";
 import { pictureOf } from "./graph-picture.js";
 import { HEIGHT, styleOf } from "./graph-style.js";
 
-const MANY = 60, NEAR = 30, FEW = 18; // above MANY nodes a neighbourhood is shown: at most NEAR causes and effects, and others up to FEW
+const MANY = 60, NEAR = 30, FEW = 18; // above MANY nodes a neighborhood is shown: at most NEAR causes and effects, and others up to FEW
 const LETTERS = 22, SMOOTH = 300, STILL = 120; // above STILL nodes nothing is animated
-const COLOURS = ["paper", "panel", "ink", "soft", "rule", "line", "accent", "accent-soft", "negative", "added", "removed", "warn"];
+const COLORS = ["paper", "panel", "ink", "soft", "rule", "line", "accent", "accent-soft", "negative", "added", "removed", "warn"];
 const CHANGES = { added: "new", removed: "gone", turned: "turned" };
 const HELP = "Arrow keys go from variable to variable and along edges, Enter chooses, Escape lets go, plus and minus zoom, 0 shows all.";
 
@@ -57,7 +57,7 @@ export class GraphView {
     this.edges.forEach((edge) => { degree[edge.cause]++; degree[edge.effect]++; });
     return degree.indexOf(Math.max(...degree));
   }
-  // the nodes to draw: all, or those closest to the centre: its causes and effects step by step, then what is beside them
+  // the nodes to draw: all, or those closest to the center: its causes and effects step by step, then what is beside them
   members() {
     if (!this.near) return new Set(this.nodes.keys());
     const found = new Set([this.center, this.beside ?? this.center]);
@@ -148,7 +148,7 @@ export class GraphView {
       element.addClass("chosen");
     });
   }
-  // what may not be drawn yet: a neighbourhood that lacks it is drawn anew around it
+  // what may not be drawn yet: a neighborhood that lacks it is drawn anew around it
   async choose(item) {
     const edge = item.kind === "edge" ? this.edges[item.index] : null;
     if (this.near && !this.cy.getElementById(`${item.kind === "node" ? "n" : "e"}${item.index}`).length) {
@@ -259,7 +259,7 @@ export class GraphView {
     event.preventDefault();
   }
 
-  // -- zoom, pictures, colours --------------------------------------------------------------------------------------
+  // -- zoom, pictures, colors --------------------------------------------------------------------------------------
 
   fit() {
     this.cy.resize();
@@ -268,15 +268,15 @@ export class GraphView {
   }
   zoom(factor) { this.cy.zoom({ level: this.cy.zoom() * factor, renderedPosition: { x: this.canvas.clientWidth / 2, y: this.canvas.clientHeight / 2 } }); }
   font() { return getComputedStyle(this.place).fontFamily; }
-  colours() {
+  colors() {
     const style = getComputedStyle(this.place);
-    return Object.fromEntries(COLOURS.map((name) => [name, style.getPropertyValue(`--gv-${name}`).trim() || "#777"]));
+    return Object.fromEntries(COLORS.map((name) => [name, style.getPropertyValue(`--gv-${name}`).trim() || "#777"]));
   }
-  picture() { return pictureOf(this.cy, this.title, this.colours(), this.font()); }
-  repaint() { this.cy.style(styleOf(this.colours(), this.font())); }
+  picture() { return pictureOf(this.cy, this.title, this.colors(), this.font()); }
+  repaint() { this.cy.style(styleOf(this.colors(), this.font())); }
   save(kind) {
     const blob = kind === "svg" ? new Blob([this.picture()], { type: "image/svg+xml" })
-      : this.cy.png({ output: "blob", full: true, scale: 2, maxWidth: 8000, maxHeight: 8000, bg: this.colours().panel });
+      : this.cy.png({ output: "blob", full: true, scale: 2, maxWidth: 8000, maxHeight: 8000, bg: this.colors().panel });
     const link = made("a", { download: `graph.${kind}`, href: URL.createObjectURL(blob) });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60000);

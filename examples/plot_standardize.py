@@ -13,7 +13,7 @@ import numpy as np
 import precede as pc
 
 # %%
-# Five LiNGAM data sets (linear, non-Gaussian noise), each raw and standardised. A sort by variance and the
+# Five LiNGAM data sets (linear, non-Gaussian noise), each raw and standardized. A sort by variance and the
 # equal-variance method read the scale; DirectLiNGAM does not.
 
 METHODS = {
@@ -34,9 +34,9 @@ def mean_order_tpr(standardize):
     return {name: np.mean(values) for name, values in found.items()}
 
 
-raw, standardised = mean_order_tpr(False), mean_order_tpr(True)
+raw, standardized = mean_order_tpr(False), mean_order_tpr(True)
 for name in METHODS:
-    print(f"{name:18} raw {raw[name]:.2f}   standardised {standardised[name]:.2f}")
+    print(f"{name:18} raw {raw[name]:.2f}   standardized {standardized[name]:.2f}")
 
 # %%
 # Order TPR is the share of true edges that agree with the order; a random order gets one half.
@@ -44,7 +44,7 @@ for name in METHODS:
 places = np.arange(len(METHODS))
 figure, axes = plt.subplots(figsize=(8, 3.5), layout="constrained")
 axes.bar(places - 0.2, raw.values(), 0.4, label="raw")
-axes.bar(places + 0.2, standardised.values(), 0.4, label="standardised")
+axes.bar(places + 0.2, standardized.values(), 0.4, label="standardized")
 axes.axhline(0.5, color="grey", linestyle=":", label="random order")
 axes.set_xticks(places, METHODS)
 axes.set_ylabel("order TPR")
@@ -52,10 +52,10 @@ axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
 
 # %%
 # So the first question to a result is whether it would survive a change of units. ``model.diagnostics_["checks"]``
-# answers it for every fit: see "var-sortability" and "effect of standardising".
+# answers it for every fit: see "var-sortability" and "effect of standardizing".
 
 assert raw["sort by variance"] > 0.8
 assert raw["equal variances"] > 0.95
-assert standardised["sort by variance"] < 0.7
-assert standardised["equal variances"] < 0.9
-assert abs(raw["DirectLiNGAM"] - standardised["DirectLiNGAM"]) < 0.01
+assert standardized["sort by variance"] < 0.7
+assert standardized["equal variances"] < 0.9
+assert abs(raw["DirectLiNGAM"] - standardized["DirectLiNGAM"]) < 0.01
