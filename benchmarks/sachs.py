@@ -2,7 +2,7 @@
 
     python benchmarks/sachs.py [--device cuda]
 
-The configuration is fixed beforehand (METHODS 1.5): additive kernel, at most 4 parents, penalty 1. The control
+The configuration is fixed beforehand: additive kernel, at most 4 parents, penalty 1. The control
 reads the graph off random orders by the same score: the share of them that reach the paper's SHD of 11.
 """
 

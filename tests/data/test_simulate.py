@@ -168,7 +168,7 @@ def test_standardize_rescales_the_true_weights():
 
 
 def test_linear_gaussian_data_is_var_sortable():
-    """METHODS 6: the paper's data has .986 to .999."""
+    """The paper's data has .986 to .999."""
     values = [var_sortability(d.data, d.graph) for d in (simulate(random_state=seed) for seed in range(3))]
     assert min(values) > 0.97
 

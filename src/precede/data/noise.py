@@ -19,7 +19,7 @@ UNEQUAL_RANGE = (0.5, 2.0)
 """Standard deviations of ``noise="unequal"`` are uniform between these."""
 
 EXPONENT_RANGES = ((0.5, 0.8), (1.2, 2.0))
-"""Exponents that make Gaussian noise non-Gaussian (METHODS 7, after Shimizu et al. 2006)."""
+"""Exponents that make Gaussian noise non-Gaussian (after Shimizu et al. 2006)."""
 
 
 def noise_scales(noise: str, n_variables: int, rng: np.random.Generator) -> FloatArray:

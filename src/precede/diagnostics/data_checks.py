@@ -20,7 +20,7 @@ NOTABLE_RATIO = 1.5
 
 
 def check_var_sortability(learned: Learned) -> Check:
-    """Whether the columns' variances alone give the order away (METHODS 6)."""
+    """Whether the columns' variances alone give the order away."""
     if not learned.n_edges:
         return Check("var-sortability", None, "No edges, so variances cannot be compared along them.", "fine")
     value = sortability(np.diag(learned.covariance), learned.edges)

@@ -22,7 +22,7 @@ def share_in_order(order: IntArray, edges: BoolArray) -> float:
 
 
 def order_tpr(order: CausalGraph | Sequence[Hashable] | IntArray | Any, truth: Any) -> float:
-    r"""True positive rate of an ordering: share of the true edges in the order's full DAG (METHODS 7).
+    r"""True positive rate of an ordering: share of the true edges in the order's full DAG.
 
     :math:`|\{i \to j : i \text{ before } j\}| / |\{i \to j\}|`.
 

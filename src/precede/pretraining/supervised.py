@@ -1,4 +1,4 @@
-"""Supervised pretraining of a policy on simulated tasks (Section 4.2, METHODS 5).
+"""Supervised pretraining of a policy on simulated tasks (Section 4.2).
 
 The loop prints nothing and writes no file: it yields records, and others listen.
 """

@@ -68,7 +68,7 @@ def greedy_orders(actor: Actor, inputs: Tensor) -> Tensor:
 
 
 def order_shares(orders: Tensor, adjacency: Tensor) -> Tensor:
-    """Share of true edges that agree with each order, (batch,) (METHODS 7).
+    """Share of true edges that agree with each order, (batch,).
 
     Examples
     --------

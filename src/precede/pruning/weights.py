@@ -1,4 +1,4 @@
-"""From an order to a linear graph: regress on the predecessors, drop what is too small (METHODS 4)."""
+"""From an order to a linear graph: regress on the predecessors, drop what is too small."""
 
 from __future__ import annotations
 

@@ -25,10 +25,10 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 LENGTHSCALES = (0.5, 1.0, 2.0, 4.0)
-"""Grid of lengthscales in standard deviations (METHODS 1.5); the joint kernel multiplies them by the root of |S|."""
+"""Grid of lengthscales in standard deviations; the joint kernel multiplies them by the root of |S|."""
 
 NOISE_SHARES = (0.05, 0.12, 0.3, 0.6, 0.9)
-"""Grid of the noise's share of the variance (METHODS 1.5)."""
+"""Grid of the noise's share of the variance."""
 
 JITTER = 1e-6
 """Added to the diagonal of the inducing rows' kernel: noise that its own functions may have."""
@@ -55,7 +55,7 @@ ASSUMED = {
 
 
 class GaussianProcessEvidence:
-    r"""Log evidence of Gaussian-process regressions, one factorization for all targets (METHODS 1.5).
+    r"""Log evidence of Gaussian-process regressions, one factorization for all targets.
 
     With :math:`y` a standardized column, :math:`K` the kernel of the columns in S and
     :math:`A = (1 - s) K + s I`, the scale :math:`c` of :math:`y \sim N(0, c A)` is profiled out,

@@ -20,7 +20,7 @@ CHUNK_ELEMENTS = 2**24
 
 
 class LinearScore(OrderScore):
-    r"""BIC of a linear Gaussian model with equal noise variances, on all predecessors (METHODS 1.1).
+    r"""BIC of a linear Gaussian model with equal noise variances, on all predecessors.
 
     With :math:`L` the Cholesky factor of the sample covariance in the order's sequence, :math:`L_{tt}^2` is the
     residual variance of the t-th variable, and
@@ -36,7 +36,7 @@ class LinearScore(OrderScore):
     ----------
     values : (n_samples, n_variables) array
     noise : {"equal"}
-        "unequal" is refused: on all predecessors it gives every order the same score (METHODS 1.2).
+        "unequal" is refused: on all predecessors it gives every order the same score.
     moments : Moments, optional
         In place of those of the values, where cells were missing.
     device : str or torch.device

@@ -1,4 +1,4 @@
-"""What a score can price one move at a time: how local search asks for its terms (METHODS 12)."""
+"""What a score can price one move at a time: how local search asks for its terms."""
 
 from __future__ import annotations
 

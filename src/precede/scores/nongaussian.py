@@ -23,7 +23,7 @@ CHUNK_ELEMENTS = {"cpu": 2**21, "cuda": 2**27}
 
 
 class NonGaussianScore(OrderScore):
-    r"""Log-likelihood of a linear model with non-Gaussian noise, on all predecessors (METHODS 1.3).
+    r"""Log-likelihood of a linear model with non-Gaussian noise, on all predecessors.
 
     With :math:`L L^T = S_{PP}` the covariance in the order's sequence, :math:`Z = L^{-1} X_P^T` are the residuals of
     each variable given its predecessors, scaled to variance 1, and the t-th term is

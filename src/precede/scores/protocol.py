@@ -1,4 +1,7 @@
-"""What a score of causal orders is: the one interface that every search, check and report sees."""
+"""What a score of causal orders is: the one interface that every search, check and report sees.
+
+The formulas behind scores and search are in ``docs/explanation/mathematics.md``.
+"""
 
 from __future__ import annotations
 

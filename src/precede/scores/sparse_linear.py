@@ -60,7 +60,7 @@ class _Growth:
 
 
 class SparseLinearScore(OrderScore):
-    r"""BIC of linear Gaussian regressions on the best parents among the predecessors (METHODS 1.5).
+    r"""BIC of linear Gaussian regressions on the best parents among the predecessors.
 
     .. math:: \mathrm{term}_t = -\frac m2 (\log 2 \pi \hat\sigma^2_{t \mid S} + 1)
               - |S| \, (\mathrm{penalty} \cdot \tfrac12 \log m + \gamma \log d),
@@ -75,7 +75,7 @@ class SparseLinearScore(OrderScore):
     values : (n_samples, n_variables) array
     penalty : float
         Price of a parent in units of log(m)/2. BIC's own 1 keeps a null edge with probability .005 at 3,000 rows, about
-        20 of them at 100 variables (METHODS 4); BOSS and FLOP use 2.
+        20 of them at 100 variables; BOSS and FLOP use 2.
     gamma : float
         Extended BIC: log(d) times this is added to the price of a parent.
     max_parents : int or None

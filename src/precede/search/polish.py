@@ -1,4 +1,4 @@
-"""Polish: insertion moves on an order until none improves its score (METHODS 3)."""
+"""Polish: insertion moves on an order until none improves its score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiled local search over orders, for scores that say what single moves are worth (METHODS 12)."""
+"""Compiled local search over orders, for scores that say what single moves are worth."""
 
 from __future__ import annotations
 
