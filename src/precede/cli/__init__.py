@@ -22,6 +22,7 @@ from precede.cli import (
     report,
     reproduce,
     simulate,
+    studio,
 )
 
 
@@ -45,6 +46,7 @@ app.command()(discover.discover)
 app.command()(order.order)
 app.command()(effect.effect)
 app.command()(compare.compare)
+app.command()(studio.studio)
 app.command()(pretrain.pretrain)
 app.command()(simulate.simulate)
 app.command()(evaluate.evaluate)

@@ -1,0 +1,48 @@
+"""``precede studio``: look, constrain, run, ask and compare in the browser."""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from precede.cli.terminal import Debug, SafeConsole, kindly
+
+
+def studio(
+    source: Annotated[
+        Path | None,
+        typer.Argument(help="A table (CSV, Excel, Parquet), a folder that 'discover --out' wrote, or a studio's own."),
+    ] = None,
+    folder: Annotated[Path, typer.Option(help="Where runs are kept; they are there again the next time.")] = Path(
+        "precede-studio"
+    ),
+    port: Annotated[int, typer.Option(help="0 takes one that is free.", min=0, max=65535)] = 0,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page.")] = True,
+    debug: Debug = False,
+) -> None:
+    """Open a page on this machine: columns, knowledge, runs, effects, comparisons."""
+    with kindly(debug):
+        from precede.errors import OptionError
+
+        try:
+            from precede.studio.serve import open_workspace, serve
+        except ModuleNotFoundError as error:
+            if error.name not in ("starlette", "uvicorn"):
+                raise
+            raise OptionError(
+                "the studio needs starlette and uvicorn, which are not installed: pip install 'precede[studio]'."
+            ) from None
+        console = SafeConsole()
+
+        def announce(address: str) -> None:
+            console.print("[bold]The studio is open[/bold] on this machine only; Ctrl-C closes it.", highlight=False)
+            console.print(f"  {address}", highlight=False, markup=False, soft_wrap=True)
+            console.print(f"  Runs are kept in {workspace.folder}", highlight=False, markup=False, soft_wrap=True)
+            if browser:
+                webbrowser.open(address)
+
+        workspace = open_workspace(source, folder)
+        serve(workspace, port, announce)

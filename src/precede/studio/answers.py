@@ -1,0 +1,226 @@
+"""What the page shows of runs, each a call of the public API: a graph and its checks, changes, effects, comparisons."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from precede.arrays import FloatArray
+from precede.comparison.compare import Comparison
+from precede.data.load import Table
+from precede.errors import OptionError
+from precede.graph import CausalGraph
+from precede.graph.component import payload
+from precede.graph.equivalence import cpdag
+from precede.report import Results, load_results
+from precede.strict_json import plain
+from precede.studio.workspace import Run
+
+FORMATS = {
+    "graph.json": "application/json",
+    "graph.dot": "text/vnd.graphviz",
+    "graph.gml": "text/plain",
+    "adjacency.csv": "text/csv",
+    "weights.csv": "text/csv",
+    "order.txt": "text/plain",
+    "result.json": "application/json",
+    "confidence.json": "application/json",
+    "reproduce.py": "text/x-python",
+    "report.html": "text/html",
+}
+"""What can be taken away one by one."""
+
+
+def shown(run: Run, against: Run | None = None) -> dict[str, Any]:
+    """A run as the page draws it: graph, edges with all that is known of them, checks and settings.
+
+    Parameters
+    ----------
+    run : Run
+        With a graph.
+    against : Run, optional
+        What changed since this run is marked.
+    """
+    results = load_results(run.folder)
+    summary = _summary(run.folder)
+    earlier = None if against is None else load_results(against.folder).graph
+    probability, source = _probabilities(results, summary)
+    pattern = cpdag(results.graph.edges) if results.identifies == "cpdag" else None
+    graph = payload(results.graph, probability, pattern, _suspicions(results))
+    changed = [] if earlier is None else mark_changes(graph, results.graph, earlier)
+    return {
+        "run": run.to_dict(),
+        "graph": graph,
+        "changes": changed,
+        "against": None if against is None else against.id,
+        "probability_source": source,
+        "identifies": results.identifies,
+        "score": results.description.get("score"),
+        "score_name": results.description.get("diagnostics", {}).get("score"),
+        "method": results.description.get("method"),
+        "order": [str(name) for name in results.graph.order],
+        "summary": summary,
+        "files": [name for name in FORMATS if name == "graph.gml" or (run.folder / name).is_file()],
+        "script": _text(run.folder / "reproduce.py"),
+    }
+
+
+def _summary(folder: Path) -> dict[str, Any] | None:
+    """What the report knows; None while it is not written."""
+    try:
+        found = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    if not isinstance(found, dict):
+        return None
+    kept = ("remarks", "checks", "assumed", "found", "sure", "unknown", "nodes", "edges", "data", "has_confidence")
+    return {name: found.get(name) for name in kept}
+
+
+def _probabilities(results: Results, summary: dict[str, Any] | None) -> tuple[FloatArray | None, str | None]:
+    """Of each edge: the share of resamples where there are any, else what the pretrained policy says."""
+    d = results.graph.n_variables
+    found = np.full((d, d), np.nan)
+    if summary is not None and summary["has_confidence"]:
+        for edge in summary["edges"]:
+            if edge["confidence"] is not None:
+                found[edge["cause"], edge["effect"]] = edge["confidence"]
+        return found, "Share of the resamples that have the edge."
+    said = results.description.get("diagnostics", {}).get("policy")
+    if said:
+        found = np.where(results.graph.edges, 0.0, np.nan)
+        for record in said:
+            found[results.graph.position(record["cause"]), results.graph.position(record["effect"])] = record[
+                "probability"
+            ]
+        return found, "What the pretrained policy thinks of the edge."
+    return None, None
+
+
+def _suspicions(results: Results) -> list[tuple[str, str, float]]:
+    """Pairs that may share a hidden cause, from the checks."""
+    for check in results.description.get("diagnostics", {}).get("checks", []):
+        if check["name"] == "hidden common causes":
+            pairs = check["details"].get("pairs", [])
+            return [
+                (pair["first"], pair["second"], pair["probability"]) for pair in pairs if pair["probability"] >= 0.5
+            ]
+    return []
+
+
+def mark_changes(graph: dict[str, Any], now: CausalGraph, before: CausalGraph) -> list[dict[str, str]]:
+    """Mark edges that are new or turned, and add those that are gone; what changed, a sentence for each."""
+    names = [str(name) for name in now.names]
+    place = {name: k for k, name in enumerate(names)}
+    old = {(str(cause), str(effect)) for cause, effect, _ in before.edge_list()}
+    changes: list[dict[str, str]] = []
+
+    def note(kind: str, cause: str, effect: str, words: str) -> None:
+        changes.append({"kind": kind, "cause": cause, "effect": effect, "sentence": f"{cause} → {effect} {words}"})
+
+    present = set()
+    for edge in graph["edges"]:
+        if edge["mark"] == "suspicion":
+            continue
+        cause, effect = names[edge["cause"]], names[edge["effect"]]
+        present.add((cause, effect))
+        if (effect, cause) in old:
+            edge["change"] = "turned"
+            note("turned", cause, effect, "has turned round")
+        elif (cause, effect) not in old:
+            edge["change"] = "added"
+            note("added", cause, effect, "is new")
+    for cause, effect in sorted(old - present):
+        if (effect, cause) in present or cause not in place or effect not in place:
+            continue
+        gone = {"cause": place[cause], "effect": place[effect], "mark": "arrow", "change": "removed"}
+        graph["edges"].append({**gone, "strength": None, "sign": None, "probability": None, "doubtful": False})
+        note("removed", cause, effect, "is gone")
+    return changes
+
+
+def effect(run: Run, cause: str, outcome: str) -> dict[str, Any]:
+    """Total and direct effect, and the possible ones where only the equivalence class is told."""
+    results = load_results(run.folder)
+    graph = results.graph
+    start, end = (graph.names[graph.position(name)] for name in (cause, outcome))
+    answers = {"total": graph.effect(start, end, confidence=results.confidence).to_dict()}
+    if graph.edges[graph.position(start), graph.position(end)]:
+        answers["direct"] = graph.effect(start, end, kind="direct").to_dict()
+    if results.identifies == "cpdag":
+        answers["possible"] = graph.possible_effects(start, end).to_dict()
+    sets = graph.adjustment_sets(start, end, most=5)
+    return {"answers": plain(answers), "adjustment_sets": [[str(name) for name in found] for found in sets]}
+
+
+def what_if(run: Run, settings: dict[str, float], table: Table) -> dict[str, Any]:
+    """The variables as they would be, had some been set."""
+    graph = load_results(run.folder).graph
+    if set(map(str, graph.names)) != set(map(str, table.names)):
+        raise OptionError(
+            "the data have other columns than this run had: set their types and what is left out as then."
+        )
+    found = graph.do({graph.names[graph.position(name)]: value for name, value in settings.items()}, table)
+    rows = found.summary.reset_index().to_dict("records")
+    return {"sentence": found.sentence, "remarks": list(found.remarks), "rows": plain(rows)}
+
+
+def compared(runs: Sequence[Run]) -> dict[str, Any]:
+    """Runs side by side: every pair that one of them joins, what differs, and the consensus."""
+    graphs = {label_of(run): load_results(run.folder).graph for run in runs}
+    found = Comparison.of(graphs)
+    agreed = found.consensus
+    marks = {label: payload(graph) for label, graph in found.graphs.items()}
+    first = next(iter(found.graphs.values()))
+    for label, graph in list(found.graphs.items())[1:]:
+        mark_changes(marks[label], graph, first)
+    return {
+        "labels": list(graphs),
+        "sentence": found.sentence,
+        "differences": found.differences,
+        "table": plain(found.table.to_dict("records")),
+        "order_agreement": plain(found.order_agreement.to_numpy().tolist()),
+        "graphs": marks,
+        "consensus": payload(agreed, np.where(agreed.edges, agreed.strengths, np.nan)),
+    }
+
+
+def label_of(run: Run) -> str:
+    """What a run is called: its number, and its name where it has one."""
+    name = str(run.request.get("name") or "")
+    return f"{int(run.id)} {name}".strip()
+
+
+def file_of(run: Run, name: str) -> bytes:
+    """One of :data:`FORMATS`; GML is written on the way."""
+    if name not in FORMATS:
+        raise OptionError("there is no such file.")
+    if name == "graph.gml":
+        return load_results(run.folder).graph.to_gml().encode()
+    path = run.folder / name
+    if path.is_symlink() or not path.is_file():
+        raise OptionError("there is no such file.")
+    return path.read_bytes()
+
+
+def archive_of(run: Run) -> bytes:
+    """The whole folder of a run, as zip."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(run.folder.iterdir()):
+            if path.is_file() and not path.is_symlink() and not path.name.startswith("."):
+                archive.write(path, f"run-{run.id}/{path.name}")
+    return buffer.getvalue()
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        return None

@@ -1,0 +1,117 @@
+"""The columns of a table as the page shows them: kind, gaps, distinct values, a small histogram, and what is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from precede.arrays import FloatArray
+from precede.data.columns import NA_MARKERS, frame_to_columns
+from precede.data.kinds import ColumnKind, kind_of
+from precede.data.load import load_table
+from precede.data.read import Numbers, read_file
+from precede.data.survey import survey
+from precede.errors import DataError, PrecedeError
+from precede.lazy import pandas as pd
+from precede.studio.workspace import DataChoice
+
+BINS, MOST_BARS = 16, 12
+
+
+def look_at(data: DataChoice) -> dict[str, Any]:
+    """Every column, the findings of ``precede check``, and whether the table can be used as it stands.
+
+    Returns
+    -------
+    found : dict
+        ``rows``, ``columns`` (a dict each), ``findings``, ``problem`` (a sentence or None) and ``leave_out``: what
+        ``precede check`` would leave out.
+    """
+    content, _ = read_file(data.path, NA_MARKERS)
+    frame = pd.DataFrame(content.values, columns=list(content.names)) if isinstance(content, Numbers) else content
+    looked = survey(data.path)
+    kinds, problem = _kinds(data)
+    columns = [_column(frame, place, data, kinds) for place in range(frame.shape[1])]
+    findings = [
+        {"column": _text(item.column), "sentence": item.sentence, "remedy": item.remedy} for item in looked.findings
+    ]
+    return {
+        "name": data.path.name,
+        "rows": len(frame),
+        "columns": columns,
+        "findings": findings,
+        "problem": problem,
+        "suggested": [str(name) for name in looked.leave_out],
+    }
+
+
+def suggested(path: Path) -> DataChoice:
+    """The data without the columns that ``precede check`` would leave out."""
+    return DataChoice(path, {}, tuple(str(name) for name in survey(path).leave_out))
+
+
+def _kinds(data: DataChoice) -> tuple[dict[str, ColumnKind], str | None]:
+    """The kind of each column that is used, and why the table cannot be used, if so."""
+    try:
+        table = load_table(data.path, leave_out=data.leave_out, types=data.types)
+    except PrecedeError as error:
+        return {}, str(error)
+    return {str(name): kind for name, kind in zip(table.names, table.kinds, strict=True)}, None
+
+
+def _column(frame: pd.DataFrame, place: int, data: DataChoice, kinds: dict[str, ColumnKind]) -> dict[str, Any]:
+    series, name = frame.iloc[:, place], str(frame.columns[place])
+    values, own = _values(frame.iloc[:, [place]])
+    kind = kinds.get(name, own)
+    present = values[np.isfinite(values)] if values is not None else np.empty(0)
+    return {
+        "name": name,
+        "kind": "text" if kind is None else kind.name,
+        "words": kind is not None and any(not _number(label) for label in kind.labels),
+        "set": data.types.get(name),
+        "left_out": name in data.leave_out,
+        "used": name in kinds,
+        "missing": int(series.isna().sum()) if values is None else int(np.isnan(values).sum()),
+        "distinct": int(series.nunique()),
+        "range": [float(present.min()), float(present.max())] if len(present) else None,
+        **_bars(present, kind),
+    }
+
+
+def _values(frame: pd.DataFrame) -> tuple[FloatArray | None, ColumnKind | None]:
+    """A column as numbers, and its kind; None where it is words without an end."""
+    try:
+        read = frame_to_columns(frame, {}, NA_MARKERS)
+    except DataError:
+        return None, None
+    if read.problems or not read.names:
+        return None, None
+    return read.values[:, 0], read.stated.get(0) or kind_of(read.values[:, 0])
+
+
+def _bars(present: FloatArray, kind: ColumnKind | None) -> dict[str, Any]:
+    """Heights of a small histogram, and what its bars are called where they are levels."""
+    if not len(present):
+        return {"bars": [], "labels": []}
+    if kind is not None and kind.discrete:
+        counts = [int((present == level).sum()) for level in kind.levels]
+        return {"bars": counts[:MOST_BARS], "labels": list(kind.labels[:MOST_BARS])}
+    low, high = np.quantile(present, [0.005, 0.995])
+    if not high > low:
+        low, high = float(present.min()), float(present.max())
+    heights = np.histogram(present, bins=BINS, range=(low, high) if high > low else None)[0]
+    return {"bars": heights.tolist(), "labels": []}
+
+
+def _number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _text(name: object) -> str | None:
+    return None if name is None else str(name)

@@ -1,0 +1,118 @@
+"""What the page asks for, checked, and the estimator that it means."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from precede.discovery.methods import every_method, make_method
+from precede.errors import OptionError, check_choice
+from precede.estimator import CausalEstimator
+from precede.knowledge import Knowledge
+from precede.options import declared, from_text
+from precede.scores.build import SCORE_NAMES
+
+OPTIONS = ("score", "pruning", "noise", "max_time", "n_iterations", "patience")
+"""Options that the page may set; none of them names a file."""
+
+LONGEST_NAME, MOST_RESAMPLES = 80, 1000
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """A run as it is asked for.
+
+    Parameters
+    ----------
+    name : str
+        What the user calls it.
+    method : str
+    options : dict of str
+        Texts by name, as after ``--set`` on the command line.
+    knowledge : dict
+        The fields of :class:`precede.Knowledge`.
+    start : str or None
+        The run whose order to start from.
+    seed : int
+    resamples : int
+        Of the bootstrap; 0 for none.
+    """
+
+    name: str
+    method: str
+    options: dict[str, str]
+    knowledge: dict[str, Any]
+    start: str | None
+    seed: int
+    resamples: int
+
+    @classmethod
+    def read(cls, content: Any) -> RunRequest:
+        """From the JSON of a request; what is of another shape is refused in a sentence."""
+        if not isinstance(content, dict):
+            raise OptionError("a run is asked for by named values.")
+        method = content.get("method", "corl")
+        check_choice("method", method, every_method())
+        options = content.get("options") or {}
+        texts = isinstance(options, dict) and all(isinstance(value, str) for value in options.values())
+        if not texts or not set(options) <= set(OPTIONS):
+            raise OptionError(f"options are texts, for {', '.join(OPTIONS)}.")
+        knowledge = content.get("knowledge") or {}
+        Knowledge.from_dict(knowledge)
+        start = content.get("start")
+        if start is not None and not isinstance(start, str):
+            raise OptionError("start is the id of a run.")
+        return cls(
+            name=str(content.get("name") or "")[:LONGEST_NAME],
+            method=method,
+            options={name: value for name, value in options.items() if value != ""},
+            knowledge=knowledge,
+            start=start,
+            seed=_whole("seed", content.get("seed", 0), 2**31),
+            resamples=_whole("resamples", content.get("resamples", 0), MOST_RESAMPLES),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {**vars(self)}
+
+    def model(self, earlier: Mapping[str, Any] | None = None) -> CausalEstimator:
+        """The estimator; where an earlier result is given, one that starts from its order.
+
+        Parameters
+        ----------
+        earlier : mapping, optional
+            ``order`` and ``score`` of the run to start from (:func:`earlier_result`).
+        """
+        hints = declared(every_method()[self.method])
+        given: dict[str, Any] = {}
+        for name, text in self.options.items():
+            make_method(self.method, {name: None})  # refuses what the method does not have
+            given[name] = from_text(name, text, hints[name])
+        rules = {name: value for name, value in self.knowledge.items() if value}
+        if rules:
+            given["knowledge"] = Knowledge.from_dict(rules)
+        for name, value in (("random_state", self.seed), ("verbose", False)):
+            if name in hints:
+                given[name] = value
+        if earlier is not None and self.method == "corl":
+            given = {"n_iterations": 0, **given, "initial_order": list(earlier["order"])}
+            if given.get("score", "auto") == "auto" and earlier["score"] in (*SCORE_NAMES, "policy"):
+                given["score"] = earlier["score"]  # what "auto" chose then: the data are the same
+        return make_method(self.method, given)
+
+
+def earlier_result(folder: Path) -> dict[str, Any]:
+    """Order and score of a run that is there."""
+    graph = json.loads((folder / "graph.json").read_text(encoding="utf-8"))
+    result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    return {"order": graph["order"], "score": result.get("diagnostics", {}).get("score")}
+
+
+def _whole(name: str, value: Any, most: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
+        raise OptionError(f"{name}={value!r} cannot be used: it must be a whole number from 0 to {most}.")
+    return value

@@ -1,0 +1,278 @@
+"""The server: routes, each a few lines around a call of the package."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from precede.errors import OptionError, PrecedeError
+from precede.graph.component import component_file
+from precede.graph.component.assets import FILES
+from precede.strict_json import to_json
+from precede.studio import answers
+from precede.studio.columns import look_at, suggested
+from precede.studio.request import RunRequest, earlier_result
+from precede.studio.security import Guard
+from precede.studio.studio import Studio
+from precede.studio.workspace import DataChoice
+
+LARGEST_REQUEST = 1 << 20
+LARGEST_UPLOAD = 200 << 20
+TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+REPORT_POLICY = "sandbox allow-scripts allow-downloads; frame-ancestors 'none'"
+"""A report is one file with its script inside: it is shown as a stranger, without our cookie or our address."""
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+class Json(JSONResponse):
+    """JSON of this package: numbers that are none become null."""
+
+    def render(self, content: Any) -> bytes:
+        """As bytes."""
+        return to_json(content).encode()
+
+
+def kindly(handler: Handler) -> Handler:
+    """Answer a refusal of the package with its sentence."""
+
+    async def wrapped(request: Request) -> Response:
+        try:
+            return await handler(request)
+        except (PrecedeError, OSError) as error:
+            return Json({"error": str(error)}, 400)
+
+    return wrapped
+
+
+def studio_of(request: Request) -> Studio:
+    """The studio behind the application."""
+    found: Studio = request.app.state.studio
+    return found
+
+
+async def content_of(request: Request) -> dict[str, Any]:
+    """The JSON object of a request, not too large."""
+    if request.headers.get("content-type", "").partition(";")[0] != "application/json":
+        raise OptionError("this takes JSON.")
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > LARGEST_REQUEST:
+            raise OptionError("this request is too large.")
+    try:
+        content = json.loads(body)
+    except (ValueError, RecursionError):
+        raise OptionError("this is not valid JSON.") from None
+    if not isinstance(content, dict):
+        raise OptionError("this takes named values.")
+    return content
+
+
+# -- the page ---------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=64)
+def asset(name: str) -> tuple[bytes, str] | None:
+    """A file of the page; only names that are there, never a path."""
+    if name in FILES:
+        return component_file(name), FILES[name]
+    known = {path.name for path in files("precede.studio").joinpath("assets").iterdir() if path.is_file()}
+    kind = TYPES.get(Path(name).suffix)
+    if name not in known or kind is None:
+        return None
+    return files("precede.studio").joinpath("assets", name).read_bytes(), kind
+
+
+async def page(request: Request) -> Response:
+    """The page, and the files that it asks for."""
+    found = asset(request.path_params.get("name", "index.html"))
+    return Response("Not found.\n", 404) if found is None else Response(found[0], media_type=found[1])
+
+
+# -- data and runs ----------------------------------------------------------------------------------------------------
+
+
+async def state(request: Request) -> Response:
+    """Everything that the page needs to begin with."""
+    return Json(await run_in_threadpool(studio_of(request).describe))
+
+
+async def upload(request: Request) -> Response:
+    """Take a table, as the bytes of the request."""
+    studio = studio_of(request)
+    place = studio.workspace.place_for(request.query_params.get("name", ""))
+    beside, size = place.with_name(f".{place.name}.{secrets.token_hex(6)}"), 0
+    try:
+        with open(beside, "xb") as file:
+            async for part in request.stream():
+                size += len(part)
+                if size > LARGEST_UPLOAD:
+                    raise OptionError(f"this file is too large: {LARGEST_UPLOAD >> 20} MB are the most.")
+                file.write(part)
+        beside.replace(place)
+    finally:
+        beside.unlink(missing_ok=True)
+    studio.workspace.choose(await run_in_threadpool(suggested, place))
+    return Json(await run_in_threadpool(studio.describe))
+
+
+async def columns(request: Request) -> Response:
+    """Set the types of columns and what is left out."""
+    content, studio = await content_of(request), studio_of(request)
+    types, out = content.get("types"), content.get("leave_out")
+    if not isinstance(types, dict) or not isinstance(out, list) or not _texts([*types, *types.values(), *out]):
+        raise OptionError("types are texts by name, leave_out a list of names.")
+    data = DataChoice(studio.data.path, types, tuple(out))
+    found = await run_in_threadpool(look_at, data)
+    studio.workspace.choose(data)
+    return Json(found)
+
+
+def _texts(values: list[object]) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+async def start(request: Request) -> Response:
+    """Ask for a run."""
+    asked, studio = RunRequest.read(await content_of(request)), studio_of(request)
+    earlier = None if asked.start is None else earlier_result(studio.finished(asked.start).folder)
+    asked.model(earlier)  # what cannot be made is refused here, not in a folder of its own
+    run = await studio.submit(asked, earlier)
+    return Json(run.to_dict(), 202)
+
+
+async def stop(request: Request) -> Response:
+    """End a run as Ctrl-C does."""
+    return Json({"stopped": studio_of(request).worker.stop(request.path_params["run"])})
+
+
+async def events(request: Request) -> Response:
+    """News as they come (server-sent events)."""
+    studio = studio_of(request)
+
+    async def lines() -> AsyncIterator[str]:
+        with studio.heard() as queue:
+            yield ": welcome\n\n"
+            while True:
+                try:
+                    news = await asyncio.wait_for(queue.get(), 15.0)
+                except TimeoutError:
+                    yield ": still here\n\n"
+                    continue
+                if news is None:
+                    return
+                yield f"data: {to_json(news)}\n\n"
+
+    return StreamingResponse(lines(), media_type="text/event-stream")
+
+
+# -- results ----------------------------------------------------------------------------------------------------------
+
+
+async def show(request: Request) -> Response:
+    """A run with its graph; what changed since another, or since the one that it started from."""
+    studio = studio_of(request)
+    run = studio.finished(request.path_params["run"])
+    other = request.query_params.get("against", run.parent)
+    against = studio.finished(other) if other and other != run.id else None
+    return Json(await run_in_threadpool(answers.shown, run, against))
+
+
+async def compare(request: Request) -> Response:
+    """Runs side by side."""
+    studio = studio_of(request)
+    runs = [studio.finished(name) for name in dict.fromkeys(request.query_params.get("runs", "").split(",")) if name]
+    return Json(await run_in_threadpool(answers.compared, runs))
+
+
+async def effect(request: Request) -> Response:
+    """How large an effect is."""
+    run, asked = studio_of(request).finished(request.path_params["run"]), request.query_params
+    return Json(await run_in_threadpool(answers.effect, run, asked.get("cause", ""), asked.get("effect", "")))
+
+
+async def what_if(request: Request) -> Response:
+    """What if some variables were set."""
+    studio, content = studio_of(request), await content_of(request)
+    run, settings = studio.finished(request.path_params["run"]), content.get("settings")
+    if not isinstance(settings, dict) or not settings or not all(_is_number(value) for value in settings.values()):
+        raise OptionError("settings are numbers by name.")
+    table = await run_in_threadpool(studio.table_of, run)
+    return Json(await run_in_threadpool(answers.what_if, run, settings, table))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e100
+
+
+async def file(request: Request) -> Response:
+    """One file of a run, or all of them."""
+    run, name = studio_of(request).finished(request.path_params["run"]), request.path_params["name"]
+    if name == "all.zip":
+        return _attached(await run_in_threadpool(answers.archive_of, run), f"run-{run.id}.zip", "application/zip")
+    content = await run_in_threadpool(answers.file_of, run, name)
+    if name == "report.html" and "download" not in request.query_params:
+        return Response(content, media_type="text/html", headers={"Content-Security-Policy": REPORT_POLICY})
+    return _attached(content, name, answers.FORMATS[name])
+
+
+def _attached(content: bytes, name: str, kind: str) -> Response:
+    return Response(content, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+ROUTES = [
+    Route("/", page),
+    Route("/assets/{name:path}", page),
+    Route("/api/state", kindly(state)),
+    Route("/api/events", events),
+    Route("/api/data", kindly(upload), methods=["POST"]),
+    Route("/api/columns", kindly(columns), methods=["POST"]),
+    Route("/api/runs", kindly(start), methods=["POST"]),
+    Route("/api/compare", kindly(compare)),
+    Route("/api/runs/{run}", kindly(show)),
+    Route("/api/runs/{run}/stop", kindly(stop), methods=["POST"]),
+    Route("/api/runs/{run}/effect", kindly(effect)),
+    Route("/api/runs/{run}/what-if", kindly(what_if), methods=["POST"]),
+    Route("/api/runs/{run}/files/{name}", kindly(file)),
+]
+
+
+def make_app(studio: Studio, port: int, token: str) -> Guard:
+    """The application with the guard before it."""
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        await studio.worker.start()
+        yield
+        await studio.close()
+
+    app = Starlette(routes=ROUTES, lifespan=lifespan)
+    app.state.studio = studio
+    return Guard(app, port, token)
+
+
+def listen(port: int) -> socket.socket:
+    """A socket on this machine's own address; port 0 takes any that is free."""
+    found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind(("127.0.0.1", port))
+    except OSError as error:
+        found.close()
+        raise OptionError(f"port {port} cannot be used: {error.strerror}; --port 0 takes one that is free.") from None
+    return found

@@ -1,0 +1,119 @@
+"""The state of a studio: its folder, its worker, and who listens."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from precede.data.load import Table, load_table
+from precede.errors import OptionError
+from precede.studio.columns import look_at
+from precede.studio.request import RunRequest
+from precede.studio.worker import Worker
+from precede.studio.workspace import DataChoice, Run, Workspace
+
+MOST_NEWS = 1000
+"""A page that listens no more is forgotten after so many pieces of news."""
+
+
+class Studio:
+    """What the routes work on.
+
+    Parameters
+    ----------
+    workspace : Workspace
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.worker = Worker(self._tell)
+        self._listeners: set[asyncio.Queue[dict[str, Any] | None]] = set()
+        self._alive: set[str] = set()
+
+    @property
+    def data(self) -> DataChoice:
+        """What the runs look at."""
+        if self.workspace.data is None:
+            raise OptionError("there is no table yet: open one first.")
+        return self.workspace.data
+
+    def describe(self) -> dict[str, Any]:
+        """Everything that a page needs to begin with."""
+        from precede.discovery import every_method
+
+        methods = {name: "knowledge" in cls._get_param_names() for name, cls in every_method().items()}
+        return {
+            "folder": str(self.workspace.folder),
+            "data": None if self.workspace.data is None else look_at(self.workspace.data),
+            "runs": [self._listed(run) for run in self.workspace.runs(self._alive)],
+            "methods": [{"name": name, "obeys": obeys} for name, obeys in methods.items()],
+            "running": self.worker.running,
+            "ready": self.worker.ready,
+        }
+
+    @staticmethod
+    def _listed(run: Run) -> dict[str, Any]:
+        return {**run.to_dict(), "has_graph": run.has_graph}
+
+    def finished(self, name: str) -> Run:
+        """A run with a graph."""
+        run = self.workspace.run(name, self._alive)
+        if not run.has_graph:
+            raise OptionError("this run has no graph.")
+        return run
+
+    async def submit(self, asked: RunRequest, earlier: dict[str, Any] | None) -> Run:
+        """Give a run to the worker; its folder is there at once."""
+        data = self.data
+        request = {**asked.to_dict(), "data": {"path": str(data.path), **_settings(data)}}
+        run = self.workspace.new_run(request, asked.start)
+        self._alive.add(run.id)
+        self._tell({"kind": "created", "run": run.id, "listed": self._listed(run)})
+        job = {"folder": str(self.workspace.folder), "run": run.id, "data": request["data"], "earlier": earlier}
+        await self.worker.submit(job)
+        return run
+
+    def table_of(self, run: Run) -> Table:
+        """The rows that a run looked at, with its own types; of the studio's data, never of a path in a request."""
+        asked = run.request.get("data") or {}
+        same = asked.get("path") == str(self.data.path)
+        chosen = asked if same else _settings(self.data)
+        return load_table(self.data.path, leave_out=chosen["leave_out"], types=chosen["types"])
+
+    # -- news ------------------------------------------------------------------------------------------------------
+
+    def _tell(self, news: dict[str, Any]) -> None:
+        if news["kind"] == "ended":
+            self._alive.discard(news["run"])
+            news = {**news, "listed": self._listed(self.workspace.run(news["run"], self._alive))}
+        for queue in list(self._listeners):
+            if queue.qsize() > MOST_NEWS:
+                self._listeners.discard(queue)
+                continue
+            queue.put_nowait(news)
+
+    @contextmanager
+    def heard(self) -> Iterator[asyncio.Queue[dict[str, Any] | None]]:
+        """News from now on; None is the last."""
+        queue: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+        self._listeners.add(queue)
+        try:
+            yield queue
+        finally:
+            self._listeners.discard(queue)
+
+    def hang_up(self) -> None:
+        """End every stream of news, so that the server can end."""
+        for queue in self._listeners:
+            queue.put_nowait(None)
+
+    async def close(self) -> None:
+        """Keep what is known of the run that is at work, and end."""
+        self.hang_up()
+        await self.worker.close()
+
+
+def _settings(data: DataChoice) -> dict[str, Any]:
+    return {"types": data.types, "leave_out": list(data.leave_out)}

@@ -1,0 +1,163 @@
+"""The process that fits: ``python -m precede.studio.work``, kept warm by the server.
+
+Jobs come as lines of JSON on standard input, news go out as lines of JSON. SIGINT stops the fit that is running as
+Ctrl-C does on the command line: the best order known is kept. When the server dies, the run is finished and written all
+the same; only then does this process end.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import sys
+import time
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from precede.errors import PrecedeError
+from precede.files import only_user, write_text
+from precede.strict_json import to_json
+from precede.studio.workspace import Run, Workspace
+
+SECONDS_BETWEEN_NEWS = 0.1
+
+
+class Stop:
+    """Whether somebody has asked for the end before the fit could hear it."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        signal.signal(signal.SIGINT, self._hear)
+
+    def _hear(self, number: int, frame: FrameType | None) -> None:
+        self.asked = True
+
+
+class News:
+    """Lines to the server; a server that has gone is no reason to lose a run."""
+
+    def __init__(self) -> None:
+        self._out = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
+        os.dup2(2, 1)  # whatever prints, prints to the terminal
+        self._last = 0.0
+
+    def send(self, kind: str, **content: Any) -> None:
+        """Say something."""
+        with suppress(OSError):
+            self._out.write(to_json({"kind": kind, **content}) + "\n")
+
+    def listener(self, run: Run) -> Any:
+        """Passes on what a fit tells, not too often."""
+        from precede.graph import CausalGraph
+        from precede.graph.component import payload
+        from precede.runtime.progress import Step
+
+        def hear(news: object) -> None:
+            now = time.monotonic()
+            if isinstance(news, Step) and now - self._last > SECONDS_BETWEEN_NEWS:
+                self._last = now
+                self.send("progress", run=run.id, label=news.label, done=news.done, total=news.total,
+                          figures=news.figures)  # fmt: skip
+            elif isinstance(news, CausalGraph):  # to be seen while the checks go on
+                self.send("graph", run=run.id, graph=payload(news))
+
+        return hear
+
+
+def fit(run: Run, data: dict[str, Any], earlier: dict[str, Any] | None, news: News, stop: Stop) -> Run:
+    """One run, from the data to a folder of results."""
+    from precede.data.load import load_table
+    from precede.report import Heading, Provenance, summarize, write_results, write_summary
+    from precede.runtime.progress import heard_by
+    from precede.studio.request import RunRequest
+    from precede.studio.script import script_of
+
+    request = RunRequest.read(run.request)
+    table = load_table(data["path"], leave_out=data["leave_out"], types=data["types"])
+    model = request.model(earlier)
+    if stop.asked:
+        return replace(run, state="failed", error="it was stopped before it had begun.")
+    with heard_by(news.listener(run)):
+        model.fit(table)
+        write_results(run.folder, model, table)
+        write_text(run.folder / "reproduce.py", script_of(model, data, request.resamples, request.seed))
+        confidence = None
+        if request.resamples and not stop.asked:
+            confidence = _bootstrap(model, table, request, run, stop)
+    heading = Heading(request.name or Path(data["path"]).name)
+    summary = summarize(model, table, None, confidence, heading, Provenance.now(Path(data["path"]).name))
+    write_summary(run.folder, summary)
+    search = model.diagnostics_.get("search", {})
+    cut = bool(search.get("interrupted")) or (request.resamples > 0 and confidence is None)
+    return replace(run, state="stopped" if cut else "done")
+
+
+def _bootstrap(model: Any, table: Any, request: Any, run: Run, stop: Stop) -> Any:
+    """Resample; a stop leaves the graph without confidences."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        found = model.bootstrap(table, request.resamples, n_jobs=1, random_state=request.seed, verbose=False)
+    except KeyboardInterrupt:
+        return None
+    finally:
+        signal.signal(signal.SIGINT, stop._hear)
+    found.to_json(run.folder / "confidence.json")
+    return found
+
+
+def do(job: dict[str, Any], news: News, stop: Stop) -> None:
+    """A job from its first news to its last."""
+    run = Workspace(Path(job["folder"])).run(job["run"])
+    stop.asked = False
+    start = time.monotonic()
+    with only_user(run.folder):
+        run = replace(run, state="running", error=None)
+        run.write()
+        news.send("started", run=run.id)
+        try:
+            run = fit(run, job["data"], job["earlier"], news, stop)
+        except (PrecedeError, OSError) as error:
+            run = replace(run, state="failed", error=str(error))
+        except Exception as error:  # a fault of ours must not take the studio down
+            run = replace(run, state="failed", error=f"an unexpected fault ({type(error).__name__}: {error}).")
+            sys.excepthook(type(error), error, error.__traceback__)
+        run = replace(run, seconds=round(time.monotonic() - start, 2))
+        run.write()
+    news.send("ended", run=run.id, state=run.state, error=run.error)
+
+
+def somebody_waits() -> bool:
+    """Whether there is a job already."""
+    return sys.platform != "win32" and bool(select.select([sys.stdin], [], [], 0)[0])
+
+
+def warm_up() -> None:
+    """Import, load the policy and the compiled search: what the first run would wait for."""
+    import numpy as np
+
+    from precede.discovery import CORL
+
+    values = np.random.default_rng(0).normal(size=(60, 4)).cumsum(axis=1)
+    for score in ("sparse-linear", "nongaussian"):
+        if somebody_waits():
+            return
+        CORL(score, n_iterations=1, batch_size=4, diagnose="quick", random_state=0, verbose=False).fit(values)
+
+
+def main() -> None:
+    """Wait for jobs until the server hangs up."""
+    news, stop = News(), Stop()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    warm_up()
+    news.send("ready")
+    for line in sys.stdin:
+        do(json.loads(line), news, stop)
+
+
+if __name__ == "__main__":
+    main()
