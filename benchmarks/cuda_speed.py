@@ -13,12 +13,13 @@ import torch
 
 from precede.data.simulate import simulate
 from precede.discovery import CORL
+from precede.discovery.plan import training_of
 from precede.knowledge import Constraints
 from precede.scores.gp import GPScore
 from precede.scores.linear import LinearScore
 from precede.scores.nongaussian import NonGaussianScore
 from precede.scores.quadratic import QuadraticScore
-from precede.search.cuda_graphs import Iteration
+from precede.search.cuda_graphs import EagerIteration
 from precede.search.train import Trainer
 
 
@@ -68,9 +69,9 @@ def graphs_change_nothing() -> None:
         runs = []
         for graphed in (False, True):
             score = LinearScore(values, device="cuda")
-            trainer = Trainer(score, values, model._settings(), Constraints.none(12), np.random.default_rng(0))
+            trainer = Trainer(score, values, training_of(model, None), Constraints.none(12), np.random.default_rng(0))
             if not graphed:
-                trainer._iteration = Iteration(trainer._collect, trainer._update)
+                trainer._iteration = EagerIteration(trainer._collect, trainer._update)
             runs.append(torch.stack([trainer.step() for _ in range(40)]))
         print(f"  {name:12s} {float(((runs[0] - runs[1]) / runs[0]).abs().max()):.1e}")
 
@@ -79,7 +80,7 @@ def iteration_time(device: str) -> None:
     print(f"milliseconds per iteration, {device}")
     for d, batch in [(30, 64), (30, 256), (100, 64), (100, 256)]:
         values = simulate(n_variables=d, random_state=0).data.to_numpy()
-        settings = replace(CORL(score="linear")._settings(), batch_size=batch)
+        settings = replace(training_of(CORL(score="linear"), None), batch_size=batch)
         score = LinearScore(values, device=device)
         trainer = Trainer(score, values, settings, Constraints.none(d), np.random.default_rng(0))
         for _ in range(5):

@@ -24,6 +24,7 @@ from joblib import Parallel, delayed
 
 from precede import CORL, evaluate, simulate
 from precede.data.load import load_table
+from precede.discovery.plan import training_of
 from precede.graph import CausalGraph
 from precede.knowledge import Constraints
 from precede.pruning.order_to_graph import order_to_graph
@@ -39,7 +40,7 @@ APPENDIX = {"corl-1": "every-state", "corl-2": "initial-state"}
 
 def variant(name: str, mode: str) -> TrainingSettings:
     """The paper's mode with one thing changed: "rows=64", "common", "raw returns", ..."""
-    settings = replace(CORL.paper(mode)._settings(), n_samples=32, details=Details(patience_on="mean"))
+    settings = replace(training_of(CORL.paper(mode), None), n_samples=32, details=Details(patience_on="mean"))
     for change in name.split(", "):
         match change.split("="):
             case ["rows", n]:

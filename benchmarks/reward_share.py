@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from precede import CORL, simulate
+from precede.discovery.plan import training_of
 from precede.knowledge import Constraints
 from precede.runtime.device import one_thread
 from precede.scores.linear import LinearScore
@@ -40,7 +41,7 @@ def main() -> None:
         score = TimedScore(values)
         with one_thread():
             free = Constraints.none(d)
-            trainer = Trainer(score, values, CORL.paper("corl-2")._settings(), free, np.random.default_rng(0))
+            trainer = Trainer(score, values, training_of(CORL.paper("corl-2"), None), free, np.random.default_rng(0))
             trainer.step()  # the first one makes the optimizers
             score.seconds, start = 0.0, time.process_time()
             for _ in range(options.iterations):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -89,10 +90,10 @@ def test_the_limits_see_what_they_should():
 
 
 def test_a_name_is_used_once():
-    """But for commands, named after what they call, and pretraining, which has a batch of whatever the data has."""
+    """But for commands and pages, named after what they call, and pretraining, which has batches of what data has."""
     places = defaultdict(list)
     for module in MODULES:
-        if module.parent.name in ("cli", "pretraining"):
+        if module.parent.name in ("cli", "studio", "pretraining"):
             continue
         for node in ast.parse(module.read_text()).body:
             if isinstance(node, Function | ast.ClassDef) and not node.name.startswith("_"):
@@ -114,3 +115,16 @@ def test_the_spelling_test_sees_names_and_words():
     words = "centred max_neighbours standardised_table Colours labelled optimiser normalisation centre"
     assert [word[0] for word in BRITISH.finditer(words)] == words.split()
     assert not BRITISH.search("aria-labelledby optimistic centered neighbor license generality")
+
+
+@pytest.mark.parametrize("folder", ["benchmarks", "examples"])
+def test_scripts_import_what_exists(folder):
+    """They are run now and then, not by the suite: a name that has moved must not wait for that."""
+    missing = []
+    for script in (ROOT / folder).glob("*.py"):
+        for node in ast.walk(ast.parse(script.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "precede":
+                module = import_module(str(node.module))
+                names = {alias.name for alias in node.names} - set(dir(module))
+                missing += [f"{script.name}: {node.module}.{name}" for name in names if not hasattr(module, name)]
+    assert missing == []
