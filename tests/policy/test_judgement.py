@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from precede import CORL, Knowledge, simulate
+from precede import CORL, Knowledge, load_table, simulate
 from precede.data.kinds import ColumnKind
 from precede.data.load import Table
 from precede.errors import OptionError
@@ -165,20 +165,29 @@ def test_the_policys_score_obeys_knowledge_and_searches_exactly():
         fit(data, score="policy", noise="equal")
 
 
-def test_auto_leaves_the_answer_to_the_policy_where_noise_depends_on_the_causes():
+def test_auto_lets_the_policy_count_where_noise_depends_on_the_causes():
     rng = np.random.default_rng(0)
     cause = rng.uniform(-1.5, 1.5, 600)
     middle = cause + rng.normal(size=600) * np.exp(cause)
     effect = middle - cause + rng.normal(size=600) * np.exp(0.7 * cause)
-    model = fit(np.column_stack([cause, middle, effect]))
+    values = np.column_stack([cause, middle, effect])
+    model = fit(values)
     choice = model.diagnostics_["score_choice"]
-    assert choice["name"] == model.diagnostics_["score"] == "policy"
+    assert choice["informed"]
+    assert model.diagnostics_["score"] == choice["name"] + "+policy" == "location-scale+policy"
+    assert model.causal_order_[0] == model.graph_.names[0]
     assert choice["figures"]["uneven_noise"] > 0.5
     assert "depends on the causes" in choice["reason"]
+    values[::20, 1] = np.nan
+    usual = {"n_iterations": 0, "diagnose": False, "random_state": 0, "verbose": False}
+    assert (
+        CORL(**usual).fit(load_table(values, missing="em")).diagnostics_["score"] == "policy"
+    )  # densities need whole rows
+    assert fit(values[~np.isnan(values[:, 1])], policy_weight=0).diagnostics_["score"] == "location-scale"
 
 
-def test_auto_leaves_the_answer_to_the_policy_where_columns_are_rounded():
+def test_auto_lets_the_policy_count_where_columns_are_rounded():
     data = simulate(n_variables=5, degree=1, sem="lingam", n_samples=600, standardize=True, random_state=7)
     rounded = (data.data * 4).round() / 4 + 0.1
-    assert fit(rounded).diagnostics_["score_choice"]["name"] == "policy"
+    assert fit(rounded).diagnostics_["score"] == "location-scale+policy"
     assert fit(data.data).diagnostics_["score_choice"]["name"] == "nongaussian"

@@ -48,7 +48,8 @@ class CORL(CausalEstimator):
     score : str or OrderScore
         "auto" looks at the data and says why; "policy" is the pretrained policy's own probabilities; "linear" assumes
         equal noise variances; "nongaussian", "quadratic",
-        "gp", "sparse-linear", "sparse-gp", "sparse-gp-additive"; for columns with levels "discrete-bic", "bdeu",
+        "gp", "sparse-linear", "sparse-gp", "sparse-gp-additive", "location-scale" (noise may depend on the causes, and
+        have any shape); for columns with levels "discrete-bic", "bdeu",
         "degenerate-gaussian", "conditional-gaussian"; or any object with the interface of
         :class:`precede.scores.protocol.OrderScore`.
     reward : {"dense", "episodic"}
@@ -96,6 +97,10 @@ class CORL(CausalEstimator):
     noise : {"auto", "equal", "unequal"}
         Noise variances of the score: equal for "linear", unequal for "gp", "quadratic" and the sparse GP scores when
         "auto". "equal" hangs on the columns' units and means nothing for standardized data.
+    policy_weight : float or "auto"
+        What the pretrained policy's log-odds of the edges count beside "location-scale", "sparse-gp" or
+        "sparse-gp-additive", in nats of the data: 40 where ``score="auto"`` finds that no class of models holds, else 0
+        when "auto".
     threshold : float
         Smallest absolute weight for ``pruning="threshold"``.
     cutoff : float
@@ -170,6 +175,7 @@ class CORL(CausalEstimator):
         initial_order: list[Hashable] | tuple[Hashable, ...] | None = None,
         search: SearchName = "policy",
         noise: NoiseName = "auto",
+        policy_weight: NotNegative | Literal["auto"] = "auto",
         threshold: Positive = THRESHOLD,
         cutoff: Share = 0.001,
         shaping: ShapingName = "bound",
@@ -206,6 +212,7 @@ class CORL(CausalEstimator):
         self.initial_order = initial_order
         self.search = search
         self.noise = noise
+        self.policy_weight = policy_weight
         self.threshold = threshold
         self.cutoff = cutoff
         self.shaping = shaping
@@ -291,7 +298,7 @@ class CORL(CausalEstimator):
         )
         exact = self.search == "exact"
         return Plan(
-            ScorePlan(self.score, self.noise, self.details.standardize_columns, self.device),
+            ScorePlan(self.score, self.noise, self.policy_weight, self.details.standardize_columns, self.device),
             SearchPlan(exact, start, settings, self.checkpoint, self.resume, self.tensorboard),
             PruningPlan(self.pruning, self.threshold, self.cutoff),
             seed=self.random_state if isinstance(self.random_state, int) else None,

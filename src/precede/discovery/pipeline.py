@@ -26,6 +26,7 @@ from precede.runtime.device import choose_device
 from precede.runtime.progress import ProgressBar, logger
 from precede.scores.build import build_score
 from precede.scores.choose import choose_score
+from precede.scores.informed import WEIGHT, PolicyEvidence
 from precede.scores.policy_prior import PolicyScore
 from precede.scores.protocol import OrderScore
 from precede.search import local
@@ -78,10 +79,13 @@ def make_score(
         return name, {}
     device = choose_device(plan.score.device)
     choice: dict[str, Any] = {}
+    weight = 0.0 if plan.score.policy_weight == "auto" else plan.score.policy_weight
     if name == "auto":
         chosen = choose_score(table, None if said is None else said.likely())
         choice["score_choice"] = asdict(chosen)
         name = chosen.name
+        if chosen.informed and plan.score.policy_weight == "auto":
+            weight = WEIGHT
         if plan.verbose:
             logger.info("score: %s", chosen.reason)
     if name == "policy":
@@ -89,7 +93,14 @@ def make_score(
             why = "no noise option" if noise != "auto" else "only numbers, and at most 150 columns"
             raise OptionError(f"score='policy' cannot be used here: it takes {why}.")
         return PolicyScore(said.precedence, said.edges, said.order, constraints), choice
-    score = build_score(name, table, constraints, noise=noise, device=device, deadline=deadline, verbose=plan.verbose)
+    if weight and said is None:
+        raise OptionError(
+            f"policy_weight={weight:g} cannot be used here: the policy reads only numbers, up to 150 columns."
+        )
+    policy = PolicyEvidence(said.edges, weight) if said is not None else None
+    score = build_score(
+        name, table, constraints, noise=noise, policy=policy, device=device, deadline=deadline, verbose=plan.verbose
+    )
     return score, choice
 
 

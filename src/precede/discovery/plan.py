@@ -39,6 +39,8 @@ class ScorePlan:
     score : str or OrderScore
         A name, "auto", "policy", or a score that is ready.
     noise : {"auto", "equal", "unequal"}
+    policy_weight : float or "auto"
+        What the policy's opinion of the edges counts beside the score.
     standardize_columns : bool
         Whether score and policy see columns of mean zero and variance one.
     device : str
@@ -46,6 +48,7 @@ class ScorePlan:
 
     score: ScoreName | Literal["auto", "policy"] | OrderScore
     noise: NoiseName
+    policy_weight: float | Literal["auto"]
     standardize_columns: bool
     device: DeviceName
 
@@ -110,7 +113,10 @@ class Plan:
     def asks_the_policy(self) -> bool:
         """Whether the pretrained policy's probabilities are looked at."""
         name = self.score.score
-        return self.pruning.name == "policy" or (isinstance(name, str) and name in ("auto", "policy"))
+        if isinstance(name, OrderScore):
+            return self.pruning.name == "policy"
+        counts = self.score.policy_weight not in (0, "auto")
+        return counts or self.pruning.name == "policy" or name in ("auto", "policy")
 
 
 def order_in(table: Table, order: Sequence[Hashable] | None) -> IntArray | None:

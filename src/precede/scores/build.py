@@ -17,17 +17,19 @@ from precede.scores.by_kind import KIND_SCORES, KindScoreName, build_by_kind
 from precede.scores.covariance import moments_of
 from precede.scores.evidence import ASSUMED
 from precede.scores.gp import GPScore
+from precede.scores.informed import PolicyEvidence
 from precede.scores.likelihood import Noise
 from precede.scores.linear import LinearScore
+from precede.scores.location_scale import ConditionalDensity, location_scale_score
 from precede.scores.nongaussian import NonGaussianScore
 from precede.scores.parent_tables import SparseScore
 from precede.scores.protocol import NoiseName, OrderScore
 from precede.scores.quadratic import QuadraticScore
-from precede.scores.sparse_gp import sparse_gp_score
+from precede.scores.sparse_gp import SparseGPSettings, sparse_gp_score
 from precede.scores.sparse_linear import SparseLinearScore
 
 NumberScoreName = Literal[
-    "linear", "nongaussian", "quadratic", "gp", "sparse-linear", "sparse-gp", "sparse-gp-additive"
+    "linear", "nongaussian", "quadratic", "gp", "sparse-linear", "sparse-gp", "sparse-gp-additive", "location-scale"
 ]
 ScoreName = NumberScoreName | KindScoreName
 SCORE_NAMES: tuple[ScoreName, ...] = (*get_args(NumberScoreName), *KIND_SCORES)
@@ -41,8 +43,12 @@ NOISES: dict[ScoreName, tuple[NoiseName, ...]] = {
     "sparse-linear": SparseLinearScore.noises,
     "sparse-gp": SparseScore.noises,
     "sparse-gp-additive": SparseScore.noises,
+    "location-scale": (),
     **dict.fromkeys(KIND_SCORES, ()),
 }
+
+TAKES_POLICY: tuple[ScoreName, ...] = ("location-scale", "sparse-gp", "sparse-gp-additive")
+"""Scores to which a policy's evidence of edges can be added."""
 
 
 def assumptions_of(name: str | None, noise: str = "auto") -> Assumptions:
@@ -56,7 +62,8 @@ def assumptions_of(name: str | None, noise: str = "auto") -> Assumptions:
     classes = (LinearScore, NonGaussianScore, QuadraticScore, GPScore, SparseLinearScore)
     known = {cls.name: cls.assumes for cls in classes}
     known |= {"sparse-gp": ASSUMED["joint"], "sparse-gp-additive": ASSUMED["additive"]} | ASSUMED_BY_KIND
-    found = known.get(name or "", Assumptions())
+    known |= {"location-scale": ConditionalDensity.assumes}
+    found = known.get((name or "").removesuffix("+policy"), Assumptions())
     return found.with_equal_variances() if noise == "equal" and name in known else found
 
 
@@ -66,11 +73,12 @@ def build_score(
     constraints: Constraints,
     *,
     noise: NoiseName = "auto",
+    policy: PolicyEvidence | None = None,
     device: torch.device,
     deadline: Deadline | None = None,
     verbose: bool = False,
 ) -> OrderScore:
-    """Build the score of a name over a table.
+    """Build the score of a name over a table; with what a policy says of the edges, where that is given.
 
     Only the tables of GP evidence take long enough for the ``deadline`` (a table may take half of the time) and
     ``verbose`` (a progress bar) to matter: see :func:`precede.scores.sparse_gp.sparse_gp_score`.
@@ -80,6 +88,10 @@ def build_score(
     if noise != "auto" and noise not in NOISES[name]:
         able = [other for other, noises in NOISES.items() if noise in noises]
         raise OptionError(f"score={name!r} does not take noise={noise!r}: {listed(able)} do.")
+    if policy is not None and policy.weight and name not in TAKES_POLICY:
+        raise OptionError(
+            f"policy_weight={policy.weight:g} does not go with score={name!r}: {listed(TAKES_POLICY)} take it."
+        )
     if table.targets is not None:
         from precede.scores.interventional import interventional_score  # here: it comes with compiled code
 
@@ -104,11 +116,15 @@ def build_score(
             return SparseLinearScore(values, constraints=constraints, moments=moments, device=device)
         case "sparse-gp":
             return sparse_gp_score(
-                values, kernel="joint", noise=nonlinear, constraints=constraints,
+                values, SparseGPSettings(policy=policy), kernel="joint", noise=nonlinear, constraints=constraints,
                 device=device, deadline=deadline, verbose=verbose,
             )  # fmt: skip
         case "sparse-gp-additive":
             return sparse_gp_score(
-                values, kernel="additive", noise=nonlinear, constraints=constraints,
+                values, SparseGPSettings(policy=policy), kernel="additive", noise=nonlinear, constraints=constraints,
                 device=device, deadline=deadline, verbose=verbose,
             )  # fmt: skip
+        case "location-scale":
+            return location_scale_score(
+                values, policy=policy, constraints=constraints, device=device, deadline=deadline, verbose=verbose
+            )

@@ -15,7 +15,7 @@ from precede.scores.by_kind import KindScoreName, score_for
 from precede.scores.covariance import covariance, regularized
 from precede.scores.spread import hinge_basis, least_squares, share_with_uneven_noise
 
-ChosenName = Literal["nongaussian", "sparse-linear", "sparse-gp", "policy"] | KindScoreName
+ChosenName = Literal["nongaussian", "sparse-linear", "sparse-gp", "location-scale", "policy"] | KindScoreName
 
 MOST_ROWS = 3000
 """Rows that are looked at, evenly spaced: enough for every test here."""
@@ -53,11 +53,12 @@ MOST_GP_VARIABLES = 150
 
 @dataclass(frozen=True)
 class Choice:
-    """A score by name, why, and the figures behind it (JSON-ready)."""
+    """A score by name, why, the figures behind it (JSON-ready), and whether the policy's evidence counts beside it."""
 
     name: ChosenName
     reason: str
     figures: dict[str, float]
+    informed: bool = False
 
 
 def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
@@ -78,8 +79,9 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
 
     The class has to survive: noise that does not depend on the causes
     (``precede.scores.spread``), and columns that are not rounded. Where it does not, a
-    score would prefer wrong orders, the more surely the more rows there are; then the pretrained policy's own answer
-    stands ("policy"). Without an answer to fall back on, the class is taken as it is.
+    score would prefer wrong orders, the more surely the more rows there are; then the pretrained policy has its say
+    beside a density that takes less for granted ("location-scale"), or alone where cells are missing ("policy").
+    Without a policy to fall back on, the class is taken as it is.
 
     Equal noise variances are never assumed: ask for ``score="linear"`` to do so.
 
@@ -136,11 +138,14 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
         broken = f"{_percent(rounded)} of the columns are rounded to few distinct values"
     else:
         return Choice(named.name, named.reason, figures)
+    broken = f"{broken}: no score with additive noise holds here (the nearest would be {named.name!r})"
+    if table.gaps is not None:
+        return Choice("policy", f"{broken}, so the pretrained policy's own answer stands.", figures)
     return Choice(
-        "policy",
-        f"{broken}: no score with additive noise holds here (the nearest would be {named.name!r}), so the pretrained "
-        "policy's own answer stands.",
+        "location-scale",
+        f"{broken}, so noise may depend on the causes, and what the policy says of the edges counts as well.",
         figures,
+        informed=True,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from torch import Tensor
 
 from precede.arrays import BoolArray, FloatArray
 from precede.errors import OptionError, check_positive
@@ -40,6 +41,12 @@ class LocalScore(Protocol):
 
     def of_sets(self, sets: Sequence[ParentSet]) -> FloatArray:
         """Score of every variable given each set, (n_sets, n_variables); NaN for the members of the set."""
+
+
+class ColumnScore(LocalScore, Protocol):
+    """A local score with the standardized columns that it judges, (n_samples, n_variables)."""
+
+    columns: Tensor
 
 
 @dataclass(frozen=True)
