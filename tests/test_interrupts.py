@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,13 @@ def alive(process: int) -> bool:
     return bool(state.strip()) and not state.startswith("Z")
 
 
+def all_end(processes: list[int], seconds: float = 60) -> bool:
+    limit = time.monotonic() + seconds
+    while any(map(alive, processes)) and time.monotonic() < limit:
+        time.sleep(0.1)
+    return not any(map(alive, processes))
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at processes with ps")
 def test_sigterm_leaves_no_workers_and_keeps_the_graph(csv: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
@@ -149,10 +157,35 @@ def test_sigterm_leaves_no_workers_and_keeps_the_graph(csv: str, tmp_path: Path)
     assert "interrupted before the end: the result is what was known by then." in " ".join(errors.split())
     assert pc.CausalGraph.from_json(out / "graph.json").n_variables == 5
     assert workers
-    limit = time.monotonic() + 20
-    while any(map(alive, workers)) and time.monotonic() < limit:
-        time.sleep(0.1)
-    assert not any(map(alive, workers))
+    assert all_end(workers)
+
+
+@pytest.mark.parametrize(
+    "where",
+    ["precede.diagnostics.all_checks.read_edges", "precede.report.write_results", "precede.report.write_summary"],
+)
+def test_ctrl_c_after_the_search_is_said_and_costs_no_file(
+    csv: str, tmp_path: Path, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ended the checks with exit code 0, and the writing of files half way."""
+    module, _, name = where.rpartition(".")
+    before = getattr(import_module(module), name)
+
+    def pressed(*arguments: Any) -> Any:
+        os.kill(os.getpid(), signal.SIGINT)
+        return before(*arguments)
+
+    monkeypatch.setattr(where, pressed)
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        done = CliRunner().invoke(app, ["discover", csv, "--method=eqvar", f"--out={tmp_path / 'out'}"])
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    assert done.exit_code == 130, done.output
+    assert "the result is what was known by then." in " ".join(done.stderr.split())
+    assert {"graph.json", "result.json", "summary.json", "report.html"} <= {
+        f.name for f in (tmp_path / "out").iterdir()
+    }
 
 
 def _dies() -> None:

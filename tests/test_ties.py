@@ -64,6 +64,40 @@ def test_signal_cancels_and_a_second_one_breaks_off(number):
         signal.signal(number, before)
 
 
+def test_blocks_within_blocks_hear_of_signals():
+    """A signal stops the innermost block; the others count it, and work that looks at no deadline breaks off."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with stopped_by_signals(Deadline(None)) as outer:
+            with stopped_by_signals(Deadline(None)) as inner:
+                os.kill(os.getpid(), signal.SIGINT)
+            assert inner.deadline.cancelled
+            assert not outer.deadline.cancelled
+            with pytest.raises(KeyboardInterrupt), outer.breaking_off():
+                os.kill(os.getpid(), signal.SIGINT)
+            assert not outer.deadline.cancelled
+            os.kill(os.getpid(), signal.SIGINT)
+            assert outer.deadline.cancelled
+            with stopped_by_signals(Deadline(None)) as late:
+                assert late.deadline.cancelled
+            with pytest.raises(KeyboardInterrupt), outer.breaking_off():
+                pass
+            assert (inner.heard, outer.heard) == (1, 3)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_a_grace_begins_when_the_deadline_has_passed():
+    seconds = iter(range(100))
+    whole = Deadline(None, clock=lambda: float(next(seconds)))
+    grace = whole.with_grace(3.0)
+    assert grace.remaining() is None
+    whole.cancel()
+    assert not grace.passed()
+    assert [grace.passed() for _ in range(3)] == [False, True, True]
+
+
 def test_a_signal_that_ends_the_process_is_left_alone():
     before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:

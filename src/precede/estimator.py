@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -18,6 +19,7 @@ from precede.data.canonical import canonical
 from precede.data.kinds import refuse_categories
 from precede.data.lags import in_time
 from precede.data.load import Table, load_table
+from precede.runtime.deadline import Deadline, Signals, stopped_by_signals
 from precede.diagnostics import Diagnostics, Learned
 from precede.diagnostics import diagnose as diagnosed
 from precede.diagnostics.method_assumptions import assumptions_of_method, identified_under
@@ -122,6 +124,8 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
     _takes_categories: ClassVar[bool] = False
     _takes_interventions: ClassVar[bool] = False
     _takes_lags: ClassVar[bool] = False
+    _keeps_its_best: ClassVar[bool] = False
+    """Whether ``_learn`` itself ends with the best so far when it is interrupted."""
 
     def _check_together(self) -> None:
         """Refuse options that are fine one by one but not together; each by itself is checked by its declaration."""
@@ -175,7 +179,10 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
             refuse_categories(table.names, table.kinds, f"this method ({type(self).__name__})")
         sorted_table, places = canonical(table, columns=self._columns_by_name, rows=self._rows_by_value)
         self._places_ = places
-        self._store(table, self._learn(sorted_table).at(places))
+        with stopped_by_signals(Deadline(None)) as signals:
+            with nullcontext() if self._keeps_its_best else signals.breaking_off():
+                findings = self._learn(sorted_table)
+            self._store(table, findings.at(places), signals)
         return self
 
     def bootstrap(
@@ -253,7 +260,7 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
                 )
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def _store(self, table: Table, findings: Findings) -> None:
+    def _store(self, table: Table, findings: Findings, signals: Signals) -> None:
         graph = CausalGraph.from_matrix(findings.adjacency, findings.weights, findings.order, table.names)
         self.graph_ = replace(graph, sample=sample_of(table.values, table.kinds))
         self._targets_ = None if table.targets is None else np.unique(table.targets, axis=0)
@@ -264,7 +271,8 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
         if table.labeled:
             self.feature_names_in_ = np.array(table.names, dtype=object)
         tell(self.graph_)
-        self.diagnostics_ = diagnosed(self._learned(table, findings), self.diagnose)  # last: the rest is safe by then
+        # last: the rest is safe by then
+        self.diagnostics_ = diagnosed(self._learned(table, findings), self.diagnose, signals)
 
     def _learned(self, table: Table, findings: Findings) -> Learned:
         """The record that the checks read."""

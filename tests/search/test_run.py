@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from precede import CORL, simulate
 from precede.runtime.deadline import Deadline
 from precede.scores.linear import LinearScore
 from precede.scores.nongaussian import NonGaussianScore
+from precede.search.greedy import greedy_order
 
 
 @pytest.fixture(autouse=True)
@@ -56,8 +58,8 @@ class Interrupting(LinearScore):
 @pytest.mark.parametrize("options", [{}, {"pretrained": None}, {"polish": False}], ids=["default", "scratch", "alone"])
 def test_an_interrupt_at_any_moment_keeps_the_best_order_known(options):
     table = data()
-    greedy = LinearScore(table.to_numpy())
-    greedy_score = None
+    plain = LinearScore(table.to_numpy())
+    greedy = plain.score_of(greedy_order(plain))
     uninterrupted = 0
     for k in [*range(1, 12), 15, 20, 25, 200]:
         score = Interrupting(table.to_numpy(), k)
@@ -70,11 +72,60 @@ def test_an_interrupt_at_any_moment_keeps_the_best_order_known(options):
         uninterrupted += not search["interrupted"]
         assert np.isfinite(model.score_)
         order = np.array([table.columns.get_loc(name) for name in model.causal_order_])
-        assert greedy.score_of(order) == pytest.approx(model.score_)
-        greedy_score = search.get("greedy_score", greedy_score)
-        if greedy_score is not None and options.get("polish", True):
-            assert model.score_ >= greedy_score - 1e-9 * abs(greedy_score)
+        assert plain.score_of(order) == pytest.approx(model.score_)
+        if options.get("polish", True):
+            assert model.score_ >= greedy - 1e-9 * abs(greedy)
     assert uninterrupted
+
+
+def interrupt_in(monkeypatch, where: str) -> None:
+    """Somebody presses Ctrl-C as a function is called."""
+    module, _, name = where.rpartition(".")
+    before = getattr(import_module(module), name)
+
+    def pressed(*arguments, **options):
+        os.kill(os.getpid(), signal.SIGINT)
+        return before(*arguments, **options)
+
+    monkeypatch.setattr(where, pressed)
+
+
+@pytest.mark.parametrize("where", ["precede.discovery.pipeline.build_score", "precede.search.run.greedy_order"])
+def test_an_interrupt_before_the_greedy_order_still_ends_with_it(where, monkeypatch):
+    table = data()
+    score = NonGaussianScore(table[sorted(table)].to_numpy())
+    interrupt_in(monkeypatch, where)
+    model = CORL("nongaussian", **QUICK).fit(table)
+    assert model.diagnostics_["search"]["interrupted"]
+    greedy = score.score_of(greedy_order(score))
+    assert model.score_ >= greedy - 1e-9 * abs(greedy)
+
+
+@pytest.mark.parametrize("ending", ["interrupted", "out_of_time"])
+def test_exact_search_that_is_cut_short_ends_with_the_greedy_order(ending, monkeypatch):
+    """Dynamic programming looked at no clock."""
+    table = data()
+    limit = 1e-9 if ending == "out_of_time" else None
+    if ending == "interrupted":
+        interrupt_in(monkeypatch, "precede.search.run.exact_order_within")
+    model = CORL("linear", search="exact", max_time=limit, **QUICK).fit(table)
+    search = model.diagnostics_["search"]
+    assert search[ending]
+    assert not search["exact"]
+    plain = LinearScore(table.to_numpy())
+    assert model.score_ == pytest.approx(plain.score_of(greedy_order(plain)))
+
+
+@pytest.mark.parametrize("where", ["precede.estimator.sample_of", "precede.diagnostics.all_checks.read_edges"])
+def test_an_interrupt_after_the_search_keeps_its_result(where, monkeypatch):
+    table = data()
+    options = {**QUICK, "diagnose": True}
+    whole = CORL("linear", **options).fit(table)
+    interrupt_in(monkeypatch, where)
+    model = CORL("linear", **options).fit(table)
+    assert model.graph_ == whole.graph_
+    assert not model.diagnostics_["search"]["interrupted"]
+    assert any("checks were interrupted" in remark.sentence for remark in model.diagnostics_.remarks)
 
 
 def test_never_worse_than_any_order_that_was_scored():

@@ -40,6 +40,7 @@ from precede.strict_json import to_json
 if TYPE_CHECKING:
     from precede.confidence import Confidence
     from precede.data.load import Table
+    from precede.runtime.deadline import Signals
     from precede.diagnostics import Diagnostics
     from precede.estimator import CausalEstimator
     from precede.graph import CausalGraph
@@ -102,6 +103,7 @@ def discover(
     with kindly(debug), ExitStack() as course:
         from precede.cli.known import known_from
         from precede.data.datasets import load_sachs
+        from precede.runtime.deadline import Deadline, stopped_by_signals
         from precede.report import Heading, with_confidence, write_results, write_summary
 
         log_to_terminal(quiet)
@@ -118,10 +120,11 @@ def discover(
         truth = load_sachs().graph if data == SACHS else None
         table = read_table(data, missing, leave_out, types, na, interventions, lags, group)
         course.enter_context(_only_user(out))
+        signals = course.enter_context(stopped_by_signals(Deadline(None)))
         model.fit(table)
         # before the bootstrap: Ctrl-C there costs no fit
         files = [] if out is None else write_results(out, model, table)
-        confidence = _bootstrap(model, table, resamples, seed, out, resume, quiet) if resamples else None
+        confidence = _bootstrap(model, table, resamples, seed, out, resume, quiet, signals) if resamples else None
         heading = Heading(title or Path(data.removesuffix(".gz")).stem, note, data == SACHS if rows is None else rows)
         summary = _summarized(model, table, truth, confidence, heading, data)
         if out is not None:
@@ -135,7 +138,7 @@ def discover(
             typer.echo(to_json(_summary(model, confidence, files)))
         else:
             _show(model, with_confidence(model, table, confidence), summary, files)
-        if model.diagnostics_.get("search", {}).get("interrupted") or (resamples and confidence is None):
+        if signals.heard:
             raise KeyboardInterrupt("before the end: the result is what was known by then.")
 
 
@@ -201,13 +204,17 @@ def _bootstrap(
     out: Path | None,
     resume: bool,
     quiet: bool,
+    signals: Signals,
 ) -> Confidence | None:
     """Resample; each finished fit is kept in OUT, for ``--resume``. None after Ctrl-C, which leaves the graph."""
     journal = None if out is None else out / "bootstrap.jsonl"
     if journal is not None and not resume:
         journal.unlink(missing_ok=True)
     try:
-        return model.bootstrap(table, n_resamples, n_jobs=-1, random_state=seed, checkpoint=journal, verbose=not quiet)
+        with signals.breaking_off():
+            return model.bootstrap(
+                table, n_resamples, n_jobs=-1, random_state=seed, checkpoint=journal, verbose=not quiet
+            )
     except KeyboardInterrupt:
         how = "with --out, --resume could go on with it" if journal is None else "--resume goes on with it"
         logging.getLogger("precede").warning(f"the bootstrap was interrupted, so edges have no confidence; {how}.")

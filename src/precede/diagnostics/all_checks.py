@@ -26,7 +26,7 @@ from precede.diagnostics.limits import remarks_on
 from precede.diagnostics.record import Diagnostics, Remark
 from precede.diagnostics.result_checks import check_search, check_weak_edges
 from precede.diagnostics.stability import resample
-from precede.runtime.deadline import Deadline
+from precede.runtime.deadline import Deadline, Signals
 from precede.runtime.progress import logger
 
 T = TypeVar("T")
@@ -58,7 +58,7 @@ CHECKS_SHARE = 0.5
 """The checks may take this share of the time limit, after the search."""
 
 
-def diagnose(learned: Learned, depth: bool | Literal["quick"] = True) -> Diagnostics:
+def diagnose(learned: Learned, depth: bool | Literal["quick"] = True, signals: Signals | None = None) -> Diagnostics:
     """Check a learned graph against the data and against what the method assumed.
 
     A finished search is never lost here: what goes wrong becomes a warning among the remarks.
@@ -68,6 +68,8 @@ def diagnose(learned: Learned, depth: bool | Literal["quick"] = True) -> Diagnos
     learned : Learned
     depth : bool or "quick"
         False collects the remarks only; "quick" leaves out resampling.
+    signals : Signals, optional
+        Who hears of Ctrl-C: what is left is skipped then.
 
     Examples
     --------
@@ -81,7 +83,8 @@ def diagnose(learned: Learned, depth: bool | Literal["quick"] = True) -> Diagnos
     remarks = remarks_on(learned)
     if not depth:
         return Diagnostics(learned.reported, learned.assumptions, remarks)
-    run = _Sheltered(Deadline(None if learned.max_time is None else CHECKS_SHARE * learned.max_time))
+    limit = Deadline(None if learned.max_time is None else CHECKS_SHARE * learned.max_time)
+    run = _Sheltered(limit, signals or Signals(Deadline(None)))
     edges = run("the reading of the edges", lambda: read_edges(learned)) or ()
     wanted = [check for check in CHECKS if not (learned.levels and check in OF_NUMBERS)]
     influence = run("the check of influence", lambda: check_influence(learned, edges)) if edges else None
@@ -104,9 +107,9 @@ def diagnose(learned: Learned, depth: bool | Literal["quick"] = True) -> Diagnos
 class _Sheltered:
     """Call functions whose failure must not cost the result; Ctrl-C and the deadline skip what is left."""
 
-    def __init__(self, deadline: Deadline) -> None:
+    def __init__(self, deadline: Deadline, signals: Signals) -> None:
         self.remarks: list[Remark] = []
-        self._deadline = deadline
+        self._deadline, self._signals = deadline, signals
         self._interrupted = False
 
     def __call__(self, what: str, work: Callable[[], T]) -> T | None:
@@ -117,7 +120,8 @@ class _Sheltered:
             self._say(f"The time limit ended the checks before {what}: what is not said here was not looked at.")
             return None
         try:
-            return work()
+            with self._signals.breaking_off():
+                return work()
         except KeyboardInterrupt:
             self._interrupted = True
             self._say("The checks were interrupted: the graph is complete, what is not said here was not looked at.")

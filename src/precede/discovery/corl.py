@@ -151,6 +151,7 @@ class CORL(CausalEstimator):
 
     _policy_: TrainedPolicy | None
     _takes_categories = _takes_interventions = _takes_lags = True  # its score has the last word
+    _keeps_its_best = True
 
     def __init__(
         self,

@@ -115,7 +115,7 @@ def search_order(
     """Learn an order with the policy (Algorithm 1) and polish it; or search exactly."""
     asked = plan.search
     if asked.exact:
-        return search_exactly(score, constraints), None
+        return search_exactly(score, constraints, deadline), None
     if asked.settings.polish and local.moves_of(score) is not None:
         local.prepare()  # compiles while the policy learns
     checkpoint = None if asked.checkpoint is None else checkpoint_of(plan, score, table, constraints, rng)

@@ -6,10 +6,13 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import FrameType
 
 from precede.runtime.progress import logger
+
+GRACE = 3.0
+"""Seconds after which even the least that makes a result (a table of single parents, a greedy order) ends."""
 
 
 class Deadline:
@@ -78,35 +81,104 @@ class Deadline:
             max_time = None if left is None else share * left
         return Deadline(max_time, self, self._clock)
 
+    def with_grace(self, seconds: float) -> Deadline:
+        """A deadline that passes so many seconds after this one was seen to pass: to finish what is cheap."""
+        return _Grace(self, seconds, self._clock)
+
+
+class _Grace(Deadline):
+    """Seconds from the moment at which another deadline has passed."""
+
+    def __init__(self, other: Deadline, seconds: float, clock: Callable[[], float]) -> None:
+        super().__init__(None, None, clock)
+        self._other, self._grace = other, seconds
+        self._own: Deadline | None = None
+
+    def remaining(self) -> float | None:
+        left = self._other.remaining()
+        if self._own is None and left == 0.0:
+            self._own = Deadline(self._grace, clock=self._clock)
+        if self._own is not None:
+            return self._own.remaining()
+        return None if left is None else left + self._grace
+
+
+class Signals:
+    """What a block hears of Ctrl-C and SIGTERM.
+
+    Parameters
+    ----------
+    deadline : Deadline
+        Of the block; the first signal lets it pass.
+    """
+
+    def __init__(self, deadline: Deadline) -> None:
+        self.deadline = deadline
+        self.heard = 0
+        self._breaking = False
+
+    @contextmanager
+    def breaking_off(self) -> Iterator[None]:
+        """Within the block a signal raises KeyboardInterrupt at once: for work that looks at no deadline."""
+        self._breaking = True
+        try:
+            if self.deadline.cancelled:
+                raise KeyboardInterrupt
+            yield
+        finally:
+            self._breaking = False
+
+    def stop(self) -> None:
+        """Take a signal as the block in which it comes wants it."""
+        if self.deadline.cancelled or self._breaking:
+            raise KeyboardInterrupt
+        self.deadline.cancel()
+        logger.warning("stopping with what is known so far; once more breaks off at once")
+
+
+_blocks: list[Signals] = []
+"""The blocks of :func:`stopped_by_signals` that the main thread is in, the innermost last."""
+
 
 @contextmanager
-def stopped_by_signals(deadline: Deadline) -> Iterator[None]:
+def stopped_by_signals(deadline: Deadline) -> Iterator[Signals]:
     """Let Ctrl-C cancel a deadline instead of breaking off; a second one breaks off as usual.
 
-    The same holds for SIGTERM where the program handles it (the command line does): a signal that would simply end the
-    process still does. Only the main thread can listen to signals: elsewhere nothing changes.
+    Blocks may be nested: a signal stops the innermost alone, and the others count it. One that begins after an outer
+    one was stopped is stopped from the start. The same holds for SIGTERM where the program handles it (the command
+    line does): a signal that would simply end the process still does. Only the main thread can listen to signals:
+    elsewhere nothing changes.
     """
+    block = Signals(deadline)
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield block
         return
+    if any(outer.deadline.cancelled for outer in _blocks):
+        deadline.cancel()
+    try:
+        _blocks.append(block)
+        with nullcontext() if len(_blocks) > 1 else _listening():
+            yield block
+    finally:
+        if block in _blocks:
+            _blocks.remove(block)
+
+
+@contextmanager
+def _listening() -> Iterator[None]:
+    """Let signals reach the blocks; before and after, they do what they did."""
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     earlier = {number: handler for number, handler in handlers.items() if callable(handler)}
 
-    def stop(number: int, frame: FrameType | None) -> None:
-        if deadline.cancelled:
-            restore()
-            signal.raise_signal(number)
-            return
-        deadline.cancel()
-        logger.warning("stopping with the best order so far; once more breaks off at once")
-
-    def restore() -> None:
-        for number, handler in earlier.items():
-            signal.signal(number, handler)
+    def hear(number: int, frame: FrameType | None) -> None:
+        for block in _blocks:
+            block.heard += 1
+        _blocks[-1].stop()
 
     for number in earlier:
-        signal.signal(number, stop)
+        signal.signal(number, hear)
     try:
         yield
     finally:
-        restore()
+        for number, handler in earlier.items():
+            signal.signal(number, handler)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache, partial
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -15,6 +19,9 @@ from precede.errors import OptionError, PrecedeError, is_number
 
 SECONDS = 10
 """How long a Dask scheduler may take to answer, and a worker of it to appear."""
+
+SECONDS_BETWEEN_LOOKS = 1.0
+"""How often a worker process looks whether it still works for somebody."""
 
 Result = TypeVar("Result")
 
@@ -65,8 +72,9 @@ def as_finished(
         return
     with _dask(cluster) if cluster is not None else _processes():
         pool = Parallel(n_jobs=jobs if cluster is None else -1, return_as="generator_unordered", batch_size=1)
+        work = function if cluster is not None else partial(_for_a_living_parent, function, os.getpid())
         try:
-            yield from pool(delayed(function)(*task) for task in tasks)
+            yield from pool(delayed(work)(*task) for task in tasks)
         except Exception as error:
             if type(error).__name__ not in ("TerminatedWorkerError", "BrokenProcessPool", "KilledWorker"):
                 raise
@@ -74,6 +82,25 @@ def as_finished(
                 "a worker process died, most often for lack of memory: what was finished is kept; start again with "
                 "fewer processes."
             ) from error
+
+
+def _for_a_living_parent(function: Callable[..., Result], parent: int, *task: Any) -> Result:
+    """Do a task in a worker process, which ends soon after the process it works for was killed."""
+    if os.getpid() != parent:
+        _end_with(parent)
+    return function(*task)
+
+
+@cache
+def _end_with(parent: int) -> None:
+    """Look now and then, in a thread of its own, whether the parent is still there; a worker does so once."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from torch import Tensor
 from precede.arrays import BoolArray, IntArray
 from precede.errors import KnowledgeError, check_not_negative
 from precede.knowledge import Constraints
-from precede.runtime.deadline import Deadline
+from precede.runtime.deadline import GRACE, Deadline
 from precede.runtime.progress import ProgressBar
 from precede.scores.moves import ParentSet, TableMoves
 from precede.scores.parent_sets import SMALL_SETS, LocalScore, ParentSetCache, ParentSets
@@ -109,13 +109,13 @@ class SparseScore(OrderScore):
             {self._members(v, bits) for v in range(self.n_variables) for bits in self._tabled(v, size)}
             for size in range(self.table_size + 1)
         ]
-        half = self._deadline.part(share=TABLE_SHARE)
+        half, grace = self._deadline.part(share=TABLE_SHARE), self._deadline.with_grace(GRACE)
         with ProgressBar("scoring parent sets", len(set().union(*layers)), verbose) as progress:
             for size, sets in enumerate(layers):
 
                 def go_on(size: int = size) -> bool:
                     progress.update(len(self.cache), parents=str(size))
-                    return size == 0 or not (half.cancelled if size == 1 else half.passed())
+                    return size == 0 or not (half.cancelled and grace.passed() if size == 1 else half.passed())
 
                 if not self.cache.fill(sets, go_on):
                     self.notes.append(

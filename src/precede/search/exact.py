@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from precede.arrays import BoolArray, IntArray
+from precede.runtime.deadline import Deadline
 from precede.errors import OptionError
 from precede.knowledge import Constraints
 from precede.scores.protocol import OrderScore
@@ -38,19 +39,28 @@ def exact_order(score: OrderScore, constraints: Constraints | None = None) -> Op
     >>> exact_order(LinearScore(x)).order
     array([0, 1, 2])
     """
+    found = exact_order_within(score, constraints or Constraints.none(score.n_variables), Deadline(None))
+    assert found is not None
+    return found
+
+
+def exact_order_within(score: OrderScore, constraints: Constraints, deadline: Deadline) -> Optimum | None:
+    """The same; None when the deadline passes first."""
     d = score.n_variables
     if d > MOST_VARIABLES:
         raise OptionError(
             f"exact search takes at most {MOST_VARIABLES} variables (2^d subsets); the data has {d}. "
             "Use the policy and polish instead."
         )
-    before = (constraints or Constraints.none(d)).before
+    before = constraints.before
     best = np.full(2**d, -np.inf)
     best[0] = 0.0
     last = np.full(2**d, -1, dtype=np.int8)
     for size in range(1, d + 1):
         subsets = np.array(list(combinations(range(d), size)), dtype=np.int64)
         for start in range(0, len(subsets), CHUNK_SUBSETS):
+            if deadline.passed():
+                return None
             _extend(score, subsets[start : start + CHUNK_SUBSETS], before, best, last)
     order = np.empty(d, dtype=np.int64)
     mask = 2**d - 1

@@ -16,13 +16,13 @@ import numpy as np
 from precede.arrays import FloatArray, IntArray
 from precede.knowledge import Constraints
 from precede.policy.pretrained import Pretrained
-from precede.runtime.deadline import Deadline
+from precede.runtime.deadline import GRACE, Deadline
 from precede.runtime.device import one_thread
 from precede.runtime.progress import logger
 from precede.scores.protocol import OrderScore
 from precede.search import local
 from precede.search.checkpoint import CheckpointFile
-from precede.search.exact import exact_order
+from precede.search.exact import exact_order_within
 from precede.search.greedy import greedy_order
 from precede.search.observers import Observer, run_observed
 from precede.search.polish import polish
@@ -127,10 +127,15 @@ def default_restarts(score: OrderScore) -> int:
     return max(CPDAG_RESTARTS, min(MOST_RESTARTS, 3000 // score.n_variables)) if cheap else CPDAG_RESTARTS
 
 
-def search_exactly(score: OrderScore, constraints: Constraints) -> Searched:
-    """Dynamic programming instead of a policy."""
-    optimum = exact_order(score, constraints)
-    return Searched(optimum.order, SearchRecord(optimum.score, exact=True))
+def search_exactly(score: OrderScore, constraints: Constraints, deadline: Deadline) -> Searched:
+    """Dynamic programming instead of a policy; the greedy order where it is cut short."""
+    optimum = exact_order_within(score, constraints, deadline)
+    if optimum is not None:
+        return Searched(optimum.order, SearchRecord(optimum.score, exact=True))
+    order = greedy_order(score, constraints, deadline.with_grace(GRACE))
+    greedy = score.score_of(order)
+    interrupted = deadline.cancelled
+    return Searched(order, SearchRecord(greedy, greedy, interrupted=interrupted, out_of_time=not interrupted))
 
 
 class OrderSearch:
@@ -173,7 +178,7 @@ class OrderSearch:
     def run(self, observers: Sequence[Observer] = (), checkpoint: CheckpointFile | None = None) -> Searched:
         """Search, with observers of the training, and a checkpoint to save it to and go on from."""
         settings = self.settings
-        self._phase(self._greedy)
+        self._phase(self._greedy, always=True)
         self._phase(self._given)
         self.trainer = Trainer(self.score, self._values, settings.training, self.constraints, self.rng, self.pretrained)
         if self.pretrained is not None:
@@ -193,9 +198,9 @@ class OrderSearch:
 
     # -- phases ------------------------------------------------------------------------------------------------
 
-    def _phase(self, work: Callable[[], None]) -> None:
+    def _phase(self, work: Callable[[], None], always: bool = False) -> None:
         """Do a piece of work while there is time; Ctrl-C ends it and everything after it."""
-        if self.deadline.passed():
+        if self.deadline.passed() and not always:
             return
         try:
             with self._threads():
@@ -209,7 +214,7 @@ class OrderSearch:
         return one_thread() if small else nullcontext()
 
     def _greedy(self) -> None:
-        part = self.deadline.part(share=GREEDY_SHARE)
+        part = self.deadline.part(share=GREEDY_SHARE).with_grace(GRACE)
         order = greedy_order(self.score, self.constraints, part)
         self._start("cut greedy" if part.passed() else "greedy", order, self.score.score_of(order))
 
