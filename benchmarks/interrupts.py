@@ -25,7 +25,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from io import StringIO
 from pathlib import Path
@@ -34,7 +34,10 @@ from typing import Any
 from precede import CausalGraph, simulate
 from precede.cli import app
 from precede.policy.pretrained import load_pretrained
-from precede.pretraining import run_folder
+from precede.pretraining import command, run_folder, supervised
+from precede.pretraining.command import command_settings
+from precede.pretraining.settings import PretrainingSettings
+from precede.pretraining.validation import ValidationSettings
 from precede.search import checkpoint as checkpoint_file
 
 DATA = simulate(n_variables=6, degree=2, n_samples=200, random_state=0).data
@@ -147,10 +150,21 @@ def arguments(phase: Phase, folder: Path) -> list[str]:
     """The command line."""
     if not phase.command:
         out = f"--out={folder / 'out'}"
-        return ["pretrain", "--tiny", "--steps=3", out, "--name=policy", "--resume", "--seed=0", "--quiet"]
+        return ["pretrain", "--tiny", "--steps=12", out, "--name=policy", "--resume", "--seed=0", "--quiet"]
     data = folder.parent / ("curved.csv" if phase.curved else "data.csv")
     flags = [flag.replace("CHECKPOINT", str(folder / "run.safetensors")) for flag in phase.command]
     return ["discover", str(data), f"--out={folder / 'out'}", *flags]
+
+
+def small_tasks(variant: str, **changes: Any) -> PretrainingSettings:
+    """Pretraining on tasks so small that a step takes a moment."""
+    settings = command_settings(variant, **changes)
+    return replace(
+        settings,
+        curriculum=replace(settings.curriculum, n_variables=(5,), n_samples=(30,)),
+        validation=ValidationSettings(n_variables=5, n_samples=30, n_sets=1),
+        tasks_per_step=1,
+    )
 
 
 def start(phase: Phase, folder: Path, course: Course) -> int:
@@ -167,6 +181,8 @@ def start(phase: Phase, folder: Path, course: Course) -> int:
             os.dup2(said.fileno(), 1)
             os.dup2(said.fileno(), 2)
         checkpoint_file.SECONDS_BETWEEN_SAVES = run_folder.SECONDS_BETWEEN_CHECKPOINTS = 0.0
+        supervised.READ_EVERY = supervised.BATCHES_AT_ONCE
+        command.command_settings = small_tasks
         mark(phase.function, course)
         sys.argv = ["precede", *arguments(phase, folder)]
         app(sys.argv[1:], prog_name="precede", standalone_mode=True)
@@ -261,8 +277,8 @@ def left_behind(group: int, seconds: float) -> bool:
 class Bench:
     """Rounds of one phase after another, in a folder."""
 
-    def __init__(self, top: Path, rng: random.Random) -> None:
-        self.top, self.rng, self.course = top, rng, Course()
+    def __init__(self, top: Path, seed: int) -> None:
+        self.top, self.seed, self.course = top, seed, Course()
         self.rounds = 0
         DATA.to_csv(top / "data.csv", index=False)
         CURVED.to_csv(top / "curved.csv", index=False)
@@ -291,14 +307,14 @@ class Bench:
     def _is_over(self, child: int) -> bool:
         return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
-    def stopped(self, name: str, number: signal.Signals, seconds: float) -> tuple[Path, int, bool]:
+    def stopped(self, name: str, number: signal.Signals, delay: float) -> tuple[Path, int, bool]:
         """One round: the folder, the exit code, and whether the signal came within the phase."""
         self.rounds += 1
         folder = self.top / str(self.rounds)
         child = start(PHASES[name], folder, self.course)
         while self.course.state == Course.BEFORE and not self._is_over(child):
             time.sleep(0.0002)
-        time.sleep(self.rng.uniform(0, 0.9 * seconds))
+        time.sleep(delay)
         within = self.course.state == Course.WITHIN
         os.kill(child, number)
         code = ended(child)
@@ -308,12 +324,12 @@ class Bench:
     def phase(self, name: str, times: int) -> Counter[str]:
         """Stop a phase so often with each signal; counts what it ended with."""
         expected, seconds, greedy = self.whole(name)
-        phase, counts = PHASES[name], Counter[str]()
+        phase, counts, rng = PHASES[name], Counter[str](), random.Random(f"{name} {self.seed}")
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
             hits = tries = 0
             while hits < times and tries < 4 * times:
                 tries += 1
-                folder, code, within = self.stopped(name, number, seconds)
+                folder, code, within = self.stopped(name, number, rng.uniform(0, 0.9 * seconds))
                 out, said = folder / "out", (folder / "said").read_text()
                 try:
                     assert "Traceback" not in said, "a traceback"
@@ -353,7 +369,7 @@ def main() -> int:
     total = Counter[str]()
     begun = time.perf_counter()
     with tempfile.TemporaryDirectory() as top:
-        bench = Bench(Path(top), random.Random(given.seed))
+        bench = Bench(Path(top), given.seed)
         for name in given.phases:
             counts = bench.phase(name, given.times)
             total += counts

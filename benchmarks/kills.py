@@ -1,13 +1,12 @@
-"""Kill or interrupt work at random moments; nothing may be corrupt, resuming must agree, a result must be there.
+"""Kill work at random moments; nothing may be corrupt, and resuming must agree.
 
     OMP_NUM_THREADS=1 python benchmarks/kills.py [--kills 50] [--seed 0]
 
 Each round forks a child, kills it (SIGKILL) at a random moment of its course, looks at every file that it left, then
 runs again to the end and compares with what an uninterrupted run gave, byte for byte. A kill that comes too late does
 not count and shortens the time from which the moments are drawn. The jobs are a fit, a bootstrap, the writing of
-results, and pretraining. With --interrupts the command line is stopped by Ctrl-C and by SIGTERM at random moments: it
-must end with a sentence, or with strict JSON and a result that is no worse than the greedy order. Exit code 1 at the
-first fault.
+results, and pretraining. ``benchmarks/interrupts.py`` does the same, and Ctrl-C and SIGTERM, to the command line. Exit
+code 1 at the first fault.
 """
 
 from __future__ import annotations
@@ -18,15 +17,14 @@ import os
 import random
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import torch
+from interrupts import small_tasks, strict
 
 import precede.search.checkpoint as checkpoint_module
 from precede import CORL, CausalGraph, simulate
@@ -35,8 +33,7 @@ from precede.confidence.journal import FORMAT as JOURNAL_FORMAT
 from precede.data.load import load_table
 from precede.files import write_text
 from precede.policy.pretrained import load_pretrained
-from precede.pretraining import run_folder
-from precede.pretraining.command import command_settings
+from precede.pretraining import run_folder, supervised
 from precede.report.report_files import write_report
 from precede.report.result_files import write_results
 from precede.strict_json import to_json
@@ -75,7 +72,7 @@ def check_bootstrap(folder: Path) -> None:
     path = folder / "journal.jsonl"
     if path.exists():
         whole, _, _ = path.read_text().rpartition("\n")  # a torn last line is allowed
-        header, *lines = (json.loads(line) for line in whole.split("\n"))
+        header, *lines = (strict(line) for line in whole.split("\n"))
         assert header["format"] == JOURNAL_FORMAT
         assert all("order" in line for line in lines)
 
@@ -97,7 +94,7 @@ def check_results(folder: Path) -> None:
         if path.name == "graph.json":
             assert CausalGraph.from_json(path).n_variables == 6
         elif path.suffix == ".json":
-            json.loads(text)
+            strict(text)
         elif path.suffix == ".html":
             assert text.rstrip().endswith("</html>")
         elif path.suffix == ".dot":
@@ -105,9 +102,10 @@ def check_results(folder: Path) -> None:
 
 
 def pretrain(folder: Path) -> None:
-    """Four steps of pretraining, saved after each; ends with pretraining.json."""
+    """Twelve steps of pretraining, saved after every four; ends with pretraining.json."""
     run_folder.SECONDS_BETWEEN_CHECKPOINTS = 0.0
-    settings = command_settings("default", tiny=True, n_steps=4, max_time=600.0, random_state=0, device="cpu")
+    supervised.READ_EVERY = supervised.BATCHES_AT_ONCE
+    settings = small_tasks("default", tiny=True, n_steps=12, max_time=600.0, random_state=0, device="cpu")
     for _ in run_folder.pretrain_into(folder, "policy", settings, resume=True):
         pass
     weights = load_pretrained(folder / "policy.safetensors").actor.state_dict()
@@ -182,57 +180,9 @@ def rounds(name: str, kills: int, rng: random.Random) -> tuple[int, int, int]:
     return killed, with_files, late
 
 
-def refuse_constants(name: str) -> None:
-    raise AssertionError(f"{name} is not strict JSON")
-
-
-def interrupt(number: int, times: int, rng: random.Random) -> Counter[str]:
-    """Stop the command line so often with a signal; counts what it ended with."""
-    counts: Counter[str] = Counter()
-    course = 20.0
-    with tempfile.TemporaryDirectory() as top:
-        data = Path(top) / "data.csv"
-        DATA.to_csv(data, index=False)
-        while counts.total() - counts["too late"] < times:
-            out = Path(top) / str(counts.total())
-            command = [
-                sys.executable,
-                "-m",
-                "precede.cli",
-                "discover",
-                str(data),
-                f"--out={out}",
-                "--seed=0",
-                "--quiet",
-            ]
-            with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
-                time.sleep(rng.uniform(2.0, course))  # Python itself takes a while to be able to listen
-                process.send_signal(number)
-                said = process.communicate(timeout=300)[1]
-            assert "Traceback" not in said or process.returncode < 0, said
-            if process.returncode == 0:
-                counts["too late"] += 1
-                course = max(3.0, course * TOO_LATE)
-                continue
-            if process.returncode < 0:
-                counts["before it listened"] += 1
-                continue
-            assert process.returncode == 130, f"exit code {process.returncode}: {said}"
-            if not (out / "result.json").exists():
-                counts["a sentence"] += 1
-                continue
-            result = json.loads((out / "result.json").read_text(), parse_constant=refuse_constants)
-            assert CausalGraph.from_json(out / "graph.json").n_variables == DATA.shape[1]
-            greedy = result["diagnostics"].get("search", {}).get("greedy_score")
-            assert greedy is None or result["score"] >= greedy - 1e-9 * abs(greedy), "worse than greedy"
-            counts["a valid result"] += 1
-    return counts
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=50, help="that land, of each kind")
-    parser.add_argument("--interrupts", type=int, default=0, help="of the command line, with each signal")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", nargs="+", choices=list(JOBS), default=list(JOBS))
     given = parser.parse_args()
@@ -245,14 +195,6 @@ def main() -> int:
             f"no corrupt file, every resumed result the same ({seconds:.0f} s)",
             flush=True,
         )
-    for number in (signal.SIGINT, signal.SIGTERM):
-        if given.interrupts:
-            counts = interrupt(number, given.interrupts, random.Random(given.seed))
-            told = ", ".join(f"{count} ended with {name}" if name[0] == "a" else f"{count} {name}"
-                             for name, count in sorted(counts.items()))  # fmt: skip
-            print(
-                f"{signal.Signals(number).name}: {told}; exit code 130, strict JSON, no worse than greedy", flush=True
-            )
     return 0
 
 
