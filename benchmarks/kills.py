@@ -26,6 +26,8 @@ from pathlib import Path
 import torch
 from interrupts import small_tasks, strict
 
+import precede.pretraining.run_folder as run_folder
+import precede.pretraining.supervised as supervised
 import precede.search.checkpoint as checkpoint_module
 from precede import CORL, CausalGraph, simulate
 from precede.baselines import EqVar
@@ -33,7 +35,6 @@ from precede.confidence.journal import FORMAT as JOURNAL_FORMAT
 from precede.data.load import load_table
 from precede.files import write_text
 from precede.policy.pretrained import load_pretrained
-from precede.pretraining import run_folder, supervised
 from precede.report.report_files import write_report
 from precede.report.result_files import write_results
 from precede.strict_json import to_json

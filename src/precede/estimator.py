@@ -19,7 +19,6 @@ from precede.data.canonical import canonical
 from precede.data.kinds import refuse_categories
 from precede.data.lags import in_time
 from precede.data.load import Table, load_table
-from precede.runtime.deadline import Deadline, Signals, stopped_by_signals
 from precede.diagnostics import Diagnostics, Learned
 from precede.diagnostics import diagnose as diagnosed
 from precede.diagnostics.method_assumptions import assumptions_of_method, identified_under
@@ -30,6 +29,7 @@ from precede.graph.equivalence import class_of
 from precede.knowledge import constraints_over
 from precede.lazy import pandas as pd
 from precede.options import check_options
+from precede.runtime.deadline import Deadline, Signals, stopped_by_signals
 from precede.runtime.progress import tell
 from precede.runtime.randomness import RandomState
 from precede.runtime.workers import Workers

@@ -40,11 +40,11 @@ from precede.strict_json import to_json
 if TYPE_CHECKING:
     from precede.confidence import Confidence
     from precede.data.load import Table
-    from precede.runtime.deadline import Signals
     from precede.diagnostics import Diagnostics
     from precede.estimator import CausalEstimator
     from precede.graph import CausalGraph
     from precede.report import Heading
+    from precede.runtime.deadline import Signals
 
 
 def discover(
@@ -103,8 +103,8 @@ def discover(
     with kindly(debug), ExitStack() as course:
         from precede.cli.known import known_from
         from precede.data.datasets import load_sachs
-        from precede.runtime.deadline import Deadline, stopped_by_signals
         from precede.report import Heading, with_confidence, write_results, write_summary
+        from precede.runtime.deadline import Deadline, stopped_by_signals
 
         log_to_terminal(quiet)
         flags = {

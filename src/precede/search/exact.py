@@ -9,9 +9,9 @@ import numpy as np
 import torch
 
 from precede.arrays import BoolArray, IntArray
-from precede.runtime.deadline import Deadline
 from precede.errors import OptionError
 from precede.knowledge import Constraints
+from precede.runtime.deadline import Deadline
 from precede.scores.protocol import OrderScore
 from precede.ties import first_best_rows
 
