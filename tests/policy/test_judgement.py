@@ -186,6 +186,17 @@ def test_auto_lets_the_policy_count_where_noise_depends_on_the_causes():
     assert fit(values[~np.isnan(values[:, 1])], policy_weight=0).diagnostics_["score"] == "location-scale"
 
 
+def test_auto_lets_the_policy_count_where_there_is_one_pair():
+    rng = np.random.default_rng(3)
+    cause = rng.uniform(-1, 1, 500)
+    values = np.column_stack([cause, np.sin(3 * cause) + 0.2 * rng.normal(size=500)])
+    pair = fit(values)
+    assert pair.diagnostics_["score"] == "location-scale+policy"
+    assert "One pair" in pair.diagnostics_["score_choice"]["reason"]
+    further = np.column_stack([values, np.cos(2 * values[:, 1]) + 0.2 * rng.normal(size=500)])
+    assert fit(further).diagnostics_["score"] == "sparse-gp"
+
+
 def test_auto_lets_the_policy_count_where_columns_are_rounded():
     data = simulate(n_variables=5, degree=1, sem="lingam", n_samples=600, standardize=True, random_state=7)
     rounded = (data.data * 4).round() / 4 + 0.1

@@ -47,6 +47,9 @@ FEW_DISTINCT = 0.2
 MOST_ROUNDED = 0.25
 """Share of such columns from which on scores of densities are given up."""
 
+FEWEST_VARIABLES = 3
+"""With fewer there is one pair, and no class of directed models is trusted on its word alone."""
+
 MOST_GP_VARIABLES = 150
 """The table of GP evidence is too slow beyond this."""
 
@@ -81,7 +84,8 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
     (``precede.scores.spread``), and columns that are not rounded. Where it does not, a
     score would prefer wrong orders, the more surely the more rows there are; then the pretrained policy has its say
     beside a density that takes less for granted ("location-scale"), or alone where cells are missing ("policy").
-    Without a policy to fall back on, the class is taken as it is.
+    So it is with two columns, where one pair is all there is to name a class by. Without a policy to fall back on, the
+    class is taken as it is.
 
     Equal noise variances are never assumed: ask for ``score="linear"`` to do so.
 
@@ -136,9 +140,11 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
         broken = f"In {_percent(uneven)} of the variables the size of the noise depends on the causes"
     elif rounded > MOST_ROUNDED:
         broken = f"{_percent(rounded)} of the columns are rounded to few distinct values"
+    elif columns.shape[1] < FEWEST_VARIABLES and named.name != "sparse-linear":
+        broken = "One pair of variables is too little to tell a class of models by"
     else:
         return Choice(named.name, named.reason, figures)
-    broken = f"{broken}: no score with additive noise holds here (the nearest would be {named.name!r})"
+    broken = f"{broken}: no score with additive noise is safe here (the nearest would be {named.name!r})"
     if table.gaps is not None:
         return Choice("policy", f"{broken}, so the pretrained policy's own answer stands.", figures)
     return Choice(
