@@ -161,5 +161,6 @@ def test_a_form_cannot_ask_for_a_run(friend: TestClient) -> None:
 def test_it_listens_on_this_machine_only() -> None:
     with listen(0) as place:
         assert place.getsockname()[0] == "127.0.0.1"
+        place.listen()
         with pytest.raises(OptionError, match="cannot be used"):
             listen(place.getsockname()[1])

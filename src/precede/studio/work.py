@@ -52,10 +52,14 @@ class News:
             self._out.write(to_json({"kind": kind, **content}) + "\n")
 
     def listener(self, run: Run) -> Any:
-        """Passes on what a fit tells, not too often."""
+        """Passes on what a fit tells, not too often; the graph with what has changed since the run before."""
         from precede.graph import CausalGraph
         from precede.graph.component import payload
         from precede.runtime.progress import Step
+        from precede.studio.changes import mark_changes
+
+        earlier = None if run.parent is None else run.folder.parent / run.parent / "graph.json"
+        before = None if earlier is None else CausalGraph.from_json(earlier)
 
         def hear(news: object) -> None:
             now = time.monotonic()
@@ -64,7 +68,9 @@ class News:
                 self.send("progress", run=run.id, label=news.label, done=news.done, total=news.total,
                           figures=news.figures)  # fmt: skip
             elif isinstance(news, CausalGraph):  # to be seen while the checks go on
-                self.send("graph", run=run.id, graph=payload(news))
+                graph = payload(news)
+                changes = [] if before is None else mark_changes(graph, news, before)
+                self.send("graph", run=run.id, graph=graph, changes=changes, against=run.parent)
 
         return hear
 

@@ -1,12 +1,13 @@
 // The graph that the studio, the report and notebooks show. Needs cytoscape.min.js (a global) and graph-view.css.
 //
-//   const view = new GraphView(place, { arrange, onSelect, title, wheel });
+//   const view = new GraphView(place, { arrange, onSelect, title, wheel, bar });
 //     place       element that the component fills
 //     arrange     elkLayout(...) of graph-layout.js; left out, the small layout of graph-layers.js places what brings no x and y
 //     onSelect    called with null, { kind: "node", index } or { kind: "edge", index }
 //     onPoint     the same for what the pointer is over, while nothing is selected
 //     title       of the pictures that are saved
 //     wheel       "zoom", or "ctrl" where the wheel alone is to scroll the page
+//     bar         false leaves out the bar with search, zoom and pictures
 //   await view.show({ nodes, edges, order });
 //     node        { name, tier?, x?, y?, width? }           x and y are the middle of its box
 //     edge        { cause, effect, strength?, sign?, probability?, mark?, doubtful?, change?, bends? }
@@ -29,13 +30,14 @@ const MANY = 60, NEAR = 30, FEW = 18; // above MANY nodes a neighborhood is show
 const LETTERS = 22, SMOOTH = 300, STILL = 120; // above STILL nodes nothing is animated
 const COLORS = ["paper", "panel", "ink", "soft", "rule", "line", "accent", "accent-soft", "negative", "added", "removed", "warn"];
 const CHANGES = { added: "new", removed: "gone", turned: "turned" };
+const STYLE = "__________cytoscape_stylesheet";
 const HELP = "Arrow keys go from variable to variable and along edges, Enter chooses, Escape lets go, plus and minus zoom, 0 shows all.";
 
 export class GraphView {
-  constructor(place, { arrange = layered, onSelect = () => {}, onPoint = () => {}, title = "Causal graph", wheel = "zoom" } = {}) {
+  constructor(place, { arrange = layered, onSelect = () => {}, onPoint = () => {}, title = "Causal graph", wheel = "zoom", bar = true } = {}) {
     Object.assign(this, { place, arrange, onSelect, onPoint, title, wheel, nodes: [], edges: [], order: [], chosen: null, visible: () => true });
     this.all = false; this.center = this.beside = null; this.drawing = 0;
-    this.build();
+    this.build(bar);
     this.cy = cytoscape({ container: this.canvas, minZoom: 0.05, maxZoom: 3, autoungrabify: true, boxSelectionEnabled: false, selectionType: "single" });
     this.repaint();
     this.listen();
@@ -44,13 +46,24 @@ export class GraphView {
   // -- what is shown ----------------------------------------------------------------------------------------------
 
   async show({ nodes, edges, order }) {
-    const known = this.center === null ? null : this.nodes[this.center]?.name;
+    const known = this.center === null ? null : this.nodes[this.center]?.name, before = this.shape, chosen = this.chosen;
+    this.shape = JSON.stringify([nodes.map((node) => [node.name, node.tier]), edges.map((edge) => [edge.cause, edge.effect, edge.change, edge.mark === "suspicion"])]);
     Object.assign(this, { nodes, edges, order: order ?? nodes.map((_, k) => k), chosen: null });
+    if (this.shape === before) { this.refresh(); this.select(chosen); return; } // only figures have changed
     this.center = Math.max(nodes.findIndex((node) => node.name === known), -1);
     if (this.center < 0) this.center = nodes.length ? this.busiest() : null;
     this.toggle.hidden = nodes.length <= MANY;
     await this.draw();
   }
+  refresh() {
+    const largest = this.largest();
+    this.cy.batch(() => this.cy.edges().forEach((link) => {
+      const edge = this.edges[link.data("index")];
+      link.data({ thick: thickness(edge, largest), words: wordsOn(edge) }).classes(classesOf(edge, !link.hasClass("bowed")));
+    }));
+    this.filter(this.visible);
+  }
+  largest() { return Math.max(...this.edges.map((edge) => Math.abs(edge.strength ?? 0)), 1e-12); }
   get near() { return !this.all && this.nodes.length > MANY; }
   busiest() {
     const degree = this.nodes.map(() => 0);
@@ -96,7 +109,7 @@ export class GraphView {
   }
   placeElements(members, boxes, spots, inside, bends) {
     const { cy } = this, before = new Map(cy.nodes().map((node) => [node.data("name"), { ...node.position() }]));
-    const largest = Math.max(...this.edges.map((edge) => Math.abs(edge.strength ?? 0)), 1e-12);
+    const largest = this.largest();
     const middle = new Map(members.map((index, k) => [index, spots[k]]));
     const nodes = members.map((index, k) => ({ group: "nodes", position: { x: spots[k].x, y: spots[k].y },
       data: { id: `n${index}`, index, name: this.nodes[index].name, label: shortened(this.nodes[index].name), width: boxes[k].width } }));
@@ -104,9 +117,9 @@ export class GraphView {
     const links = inside.map((k) => {
       const edge = this.edges[k], from = middle.get(edge.cause), to = middle.get(edge.effect);
       const forward = bends.has(k) && to.x > from.x;
-      const route = forward ? controls({ x: from.x + width.get(edge.cause) / 2, y: from.y }, { x: to.x - width.get(edge.effect) / 2, y: to.y }, bends.get(k)) : { distances: [40], weights: [0.5] };
+      const route = forward ? controls({ x: from.x + width.get(edge.cause) / 2, y: from.y }, { x: to.x - width.get(edge.effect) / 2, y: to.y }, bends.get(k)) : { distances: [edge.mark === "suspicion" ? -40 : 40], weights: [0.5] };
       return { group: "edges", classes: classesOf(edge, forward), data: { id: `e${k}`, index: k, source: `n${edge.cause}`, target: `n${edge.effect}`,
-        thick: 1.1 + 2.4 * Math.abs(edge.strength ?? 0) / largest, distances: route.distances, weights: route.weights, words: wordsOn(edge),
+        thick: thickness(edge, largest), distances: route.distances, weights: route.weights, words: wordsOn(edge),
         sure: 0.25 + 0.7 * (edge.probability ?? 1) } };
     });
     cy.renderer().textureOnViewport = members.length > STILL; // many nodes are moved as a picture, and painted afterwards
@@ -284,7 +297,9 @@ export class GraphView {
 
   // -- the elements -------------------------------------------------------------------------------------------------
 
-  build() {
+  build(bar) {
+    // Cytoscape would put a style element into the page, which a strict policy refuses; graph-view.css has its one line
+    if (!document.getElementById(STYLE)) document.head.append(made("meta", { id: STYLE }));
     this.key = `gv-${Math.random().toString(36).slice(2, 8)}`;
     const button = (words, label, work) => { const b = made("button", { type: "button", ...(label && { "aria-label": label, title: label }) }, words); b.addEventListener("click", work); return b; };
     this.input = made("input", { type: "search", placeholder: "Find a variable", "aria-label": "Find a variable by part of its name", role: "combobox", autocomplete: "off", "aria-expanded": "false", "aria-controls": `${this.key}-matches` });
@@ -298,6 +313,7 @@ export class GraphView {
       button("−", "Zoom out", () => this.zoom(0.8)), button("+", "Zoom in", () => this.zoom(1.25)), button("Fit", "Show all", () => this.fit()),
       button("SVG", "Save the picture as SVG", () => this.save("svg")), button("PNG", "Save the picture as PNG", () => this.save("png")));
     this.place.classList.add("graph-view");
+    this.bar.hidden = !bar;
     this.place.replaceChildren(this.bar, this.canvas, this.speech);
   }
   listen() {
@@ -325,6 +341,7 @@ function made(tag, attributes, ...children) {
 }
 const shortened = (name) => name.length > LETTERS ? name.slice(0, LETTERS - 1) + "…" : name;
 const classesOf = (edge, forward) => [forward ? "" : "bowed", edge.mark ?? "arrow", edge.sign === "negative" ? "negative" : "", edge.doubtful ? "doubtful" : "", edge.change ?? ""].filter(Boolean);
+const thickness = (edge, largest) => 1.1 + 2.4 * Math.abs(edge.strength ?? 0) / largest;
 const wordsOn = (edge) => edge.change ? CHANGES[edge.change] : edge.probability === null || edge.probability === undefined ? "" : edge.probability.toFixed(2);
 
 // the bends of a link as Cytoscape counts them: along the line from end to end, and away from it

@@ -1,0 +1,44 @@
+// The card beside the graph: what is known of an edge or a variable, and what can be done about it.
+import { byId, el, facts, number, pValue } from "./dom.js";
+import { distribution, mechanism } from "./plots.js";
+
+const TRENDS = { rising: "rises with the cause", falling: "falls as the cause rises", mixed: "no single direction" };
+const DIRECTIONS = { "told": "told by the data", "either way": "either way", "not claimed": "not claimed" };
+const HINT = ["Choose an edge to see how it works, and to veto or require it.", "Choose a variable to see its causes and effects.", "Double-click a variable, or press Enter on it, to see all that leads to it and all it leads to."];
+
+export function drawCard(item, shown, rules, actions) {
+  const place = byId("card");
+  if (!shown) { place.replaceChildren(); return; }
+  if (item === null) { place.replaceChildren(el("h2", {}, "Nothing is chosen"), ...HINT.map((words) => el("p", { class: "hint" }, words))); return; }
+  place.replaceChildren(...(item.kind === "node" ? variable(item.index, shown, actions) : edgeCard(shown.graph.edges[item.index], shown, rules, actions)).filter(Boolean));
+}
+
+function edgeCard(edge, shown, rules, actions) {
+  const [cause, effect] = [edge.cause, edge.effect].map((index) => shown.graph.nodes[index].name), rule = rules.of(cause, effect);
+  if (edge.mark === "suspicion") return [el("h2", {}, `${cause} and ${effect}`), el("p", {}, `They may share a cause that is not in the data, or lack an edge: what the graph's causes leave of them still depends (probability ${number(edge.probability, 2)}). This is a suspicion, not an edge.`)];
+  const known = shown.summary?.edges.find((other) => other.cause === edge.cause && other.effect === edge.effect);
+  const plot = known && mechanism(known, shown.summary.nodes[edge.cause], shown.summary.nodes[edge.effect]);
+  const button = (words, kind, title) => el("button", { type: "button", "data-rule": kind, title, "aria-pressed": String(rule === kind), onclick: () => actions.rule(kind, cause, effect) }, words);
+  return [
+    el("h2", {}, `${cause} ${edge.mark === "line" ? "–" : "→"} ${effect}`),
+    edge.change === "removed" ? el("p", { class: "hint" }, "It was in the run before and is gone.") : null,
+    el("p", { class: "acts" }, button("Veto", "forbidden", `${cause} does not cause ${effect}: run again without it`), button("Require", "required", `${cause} causes ${effect}: run again with it`),
+      rule === null && edge.change !== "removed" ? el("button", { type: "button", "data-rule": "turn", title: `It is the other way round: run again with ${effect} → ${cause}`, onclick: () => actions.turn(cause, effect) }, "Turn") : null),
+    facts([known && known.weight !== null && ["Weight", number(known.weight)], edge.strength !== null && !known && ["Strength", number(edge.strength)], known && ["Strength", number(known.strength)],
+      edge.probability !== null && ["Probability", number(edge.probability, 2)], known && ["Effect", TRENDS[known.trend]], known && ["Partial R²", number(known.partial_r2)], known && ["p-value", pValue(known.p_value)],
+      known && ["Direction", DIRECTIONS[known.direction]]]),
+    plot, plot ? el("p", { class: "hint" }, `${effect} as it depends on ${cause}, its other causes taken out; darker cells hold more rows.`) : null,
+    edge.change === "removed" ? null : el("p", {}, el("button", { type: "button", class: "link", onclick: () => actions.ask(cause, effect) }, `How large is the effect of ${cause} on ${effect}?`)),
+  ];
+}
+
+function variable(index, shown, actions) {
+  const { nodes, edges } = shown.graph, { name } = nodes[index], known = shown.summary?.nodes[index];
+  const linked = (from, to) => edges.filter((edge) => edge.change !== "removed" && edge.mark !== "suspicion" && edge[from] === index).map((edge) => edge[to]);
+  const names = (title, found) => [el("h3", {}, title), found.length ? el("ul", { class: "names" }, found.map((other) => el("li", {}, el("button", { type: "button", class: "link", onclick: () => actions.focus(other) }, nodes[other].name)))) : el("p", { class: "hint" }, "none")];
+  return [
+    el("h2", {}, name), facts([["Place in the order", `${shown.graph.order.indexOf(index) + 1} of ${nodes.length}`], known && ["Mean", number(known.mean)], known && ["Standard deviation", number(known.sd)]]),
+    ...names("Causes", linked("effect", "cause")), ...names("Effects", linked("cause", "effect")), known && distribution(known),
+    el("p", {}, el("button", { type: "button", class: "link", onclick: () => actions.ask(name, null) }, `What if ${name} were set?`)),
+  ];
+}

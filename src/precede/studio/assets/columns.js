@@ -1,0 +1,53 @@
+// The table of columns: what each holds, how it is taken, and what is known of it.
+import { el, number, plural } from "./dom.js";
+import { bars } from "./plots.js";
+
+const KINDS = ["number", "count", "ordinal", "binary", "categorical"];
+const TIERS = 9;
+
+export function emptyData(onFile) {
+  const input = el("input", { type: "file", id: "file", accept: ".csv,.tsv,.txt,.gz,.xlsx,.parquet", class: "hidden", onchange: () => input.files[0] && onFile(input.files[0]) });
+  const zone = el("div", { class: "welcome" }, el("h1", {}, "Which table shall we look at?"),
+    el("p", { class: "lead" }, "A CSV, Excel or Parquet file with a row for each case and a column for each variable. It stays on this machine."),
+    el("p", {}, input, el("label", { for: "file", class: "button primary" }, "Open a table")), el("p", { class: "hint" }, "Or drop it here."));
+  zone.addEventListener("dragover", (event) => { event.preventDefault(); zone.classList.add("over"); });
+  zone.addEventListener("dragleave", () => zone.classList.remove("over"));
+  zone.addEventListener("drop", (event) => { event.preventDefault(); if (event.dataTransfer.files[0]) onFile(event.dataTransfer.files[0]); });
+  return zone;
+}
+
+export function columnsPanel(data, rules, { onColumns, onFile }) {
+  const types = Object.fromEntries(data.columns.filter((column) => column.set).map((column) => [column.name, column.set]));
+  const left = new Set(data.columns.filter((column) => column.left_out).map((column) => column.name));
+  const send = () => onColumns({ types, leave_out: [...left] });
+  const input = el("input", { type: "file", id: "file", accept: ".csv,.tsv,.txt,.gz,.xlsx,.parquet", class: "hidden", onchange: () => input.files[0] && onFile(input.files[0]) });
+  const notes = data.findings.filter((finding) => finding.column === null || finding.remedy !== "none");
+  const body = el("tbody", {}, data.columns.map((column) => row(column, rules, types, left, send, data)));
+  return [
+    el("div", { class: "above" }, el("div", {}, el("h1", {}, data.name), el("p", { class: "lead" }, `${plural(data.rows, "row")}, ${plural(data.columns.length, "column")}, ${data.columns.filter((column) => column.used).length} of them used.`)),
+      el("p", {}, input, el("label", { for: "file", class: "button" }, "Another table"))),
+    data.problem ? el("p", { class: "problem", role: "alert" }, data.problem) : null,
+    notes.length ? el("details", { class: "findings" }, el("summary", {}, plural(notes.length, "remark")), el("ul", {}, notes.map((finding) => el("li", {}, finding.sentence)))) : null,
+    el("div", { class: "scroll" }, el("table", { class: "columns-table" }, el("caption", { class: "hidden" }, "The columns of the table"),
+      el("thead", {}, el("tr", {}, ["Use", "Column", "Taken as", "Values", "Missing", "Distinct", "Known", "Tier"].map((words) => el("th", { scope: "col", class: ["Missing", "Distinct"].includes(words) ? "number" : null }, words)))), body)),
+  ].filter(Boolean);
+}
+
+function row(column, rules, types, left, send, data) {
+  const { name } = column, note = data.findings.find((finding) => finding.column === name && finding.remedy === "leave out");
+  const use = el("input", { type: "checkbox", "aria-label": `Use ${name}`, checked: !column.left_out, onchange: () => { if (use.checked) left.delete(name); else left.add(name); send(); } });
+  const kind = el("select", { "aria-label": `Kind of ${name}`, disabled: column.kind === "text" || column.left_out, onchange: () => { types[name] = kind.value; send(); } },
+    (column.kind === "text" ? ["text"] : column.words ? KINDS.slice(2) : KINDS).map((value) => el("option", { value, selected: value === column.kind }, value)));
+  const known = (set, words, label) => {
+    const button = el("button", { type: "button", class: "pill", "aria-pressed": String(rules[set].has(name)), "aria-label": label, title: label, disabled: !column.used,
+      onclick: () => { const on = !rules[set].has(name); rules.toggle(set, name, on); button.setAttribute("aria-pressed", String(on)); } }, words);
+    return button;
+  };
+  const tier = el("select", { "aria-label": `Tier of ${name}`, disabled: !column.used, onchange: () => rules.place(name, tier.value ? Number(tier.value) : null) },
+    el("option", { value: "" }, "–"), Array.from({ length: TIERS }, (_, k) => el("option", { value: k + 1, selected: rules.tier.get(name) === k + 1 }, String(k + 1))));
+  return el("tr", { class: column.used ? null : "unused", title: note?.sentence },
+    el("td", {}, use), el("th", { scope: "row" }, name, column.used || column.left_out ? null : el("span", { class: "why" }, " labels rows")), el("td", {}, kind),
+    el("td", { class: "values" }, column.bars.length ? bars(column.bars, column.labels, name) : "–", column.range && !column.labels.length ? el("span", { class: "ends" }, `${number(column.range[0])} to ${number(column.range[1])}`) : null),
+    el("td", { class: "number" }, column.missing ? column.missing.toLocaleString("en") : "–"), el("td", { class: "number" }, column.distinct.toLocaleString("en")),
+    el("td", { class: "known" }, known("roots", "root", `${name} has no causes`), known("sinks", "sink", `${name} has no effects`)), el("td", {}, tier));
+}
