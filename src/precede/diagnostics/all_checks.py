@@ -25,7 +25,7 @@ from precede.diagnostics.learned import Learned
 from precede.diagnostics.limits import remarks_on
 from precede.diagnostics.record import Diagnostics, Remark
 from precede.diagnostics.result_checks import check_search, check_weak_edges
-from precede.diagnostics.stability import resample
+from precede.diagnostics.stability import resample, with_probabilities
 from precede.runtime.deadline import Deadline, Signals
 from precede.runtime.progress import logger
 
@@ -99,9 +99,16 @@ def diagnose(learned: Learned, depth: bool | Literal["quick"] = True, signals: S
         checked=True,
         plots=plots,
     )
-    if depth is True and edges:
+    if edges and _rests_on_the_policy(learned):
+        found = run("the probabilities of the edges", partial(with_probabilities, learned, found)) or found
+    elif depth is True and edges:
         found = run("resampling", partial(resample, learned, found)) or found
     return replace(found, remarks=(*found.remarks, *run.remarks))
+
+
+def _rests_on_the_policy(learned: Learned) -> bool:
+    """Whether the score counts the pretrained policy's probabilities, which then are the edges' confidences."""
+    return "policy" in learned.reported and (learned.score or "").endswith("policy")
 
 
 class _Sheltered:

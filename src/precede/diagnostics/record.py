@@ -68,7 +68,7 @@ class EdgeReading:
     influence : Influence or None
         None where single rows hardly matter.
     confidence, connected : float or None
-        Share of resamples with this edge, and with it in either direction.
+        Share of resamples with this edge, and with it in either direction; or the pretrained policy's probabilities.
     """
 
     cause: int
@@ -145,8 +145,8 @@ class Diagnostics(Mapping[str, Any]):
         In causal order.
     resamples : int
         How many resamples the confidences of the edges rest on; 0 where that is not known.
-    resampled : bool
-        Whether the edges have confidences.
+    confidence_from : "resamples", "policy" or None
+        Where the confidences of the edges are from: shares of resamples, or what the pretrained policy finds likely.
     checked : bool
         Whether checks were asked for.
     plots : EdgePlots, optional
@@ -165,7 +165,7 @@ class Diagnostics(Mapping[str, Any]):
     checks: tuple[Check, ...] = ()
     edges: tuple[EdgeReading, ...] = ()
     resamples: int = 0
-    resampled: bool = False
+    confidence_from: Literal["resamples", "policy"] | None = None
     checked: bool = False
     plots: EdgePlots | None = None
 

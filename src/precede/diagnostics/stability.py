@@ -10,7 +10,7 @@ import numpy as np
 from precede.arrays import BoolArray, FloatArray
 from precede.confidence.alternatives import Alternatives, Criterion
 from precede.confidence.stability import N_RESAMPLES, PolishAgain, Relearn, shares_of
-from precede.diagnostics.check import Check, counted, some
+from precede.diagnostics.check import Check, Level, counted, some
 from precede.diagnostics.learned import Learned
 from precede.diagnostics.parent_regressions import CURVE_BASIS
 from precede.diagnostics.record import Diagnostics, Remark
@@ -21,7 +21,7 @@ from precede.scores.build import ScoreName
 UNSTABLE = 0.5
 """Edges that come back in fewer of the resamples are called unstable."""
 
-NAME = "unstable edges"
+NAME, UNLIKELY = "unstable edges", "unlikely edges"
 
 SECONDS = 30.0
 """Resampling ends after so many seconds, whatever is left."""
@@ -65,15 +65,42 @@ def with_shares(
     loose = np.zeros_like(edges)
     for reading in diagnostics.edges:
         loose[reading.cause, reading.effect] = reading.direction != "told"
-    others = tuple(check for check in diagnostics.checks if check.name != NAME)
+    others = tuple(check for check in diagnostics.checks if check.name not in (NAME, UNLIKELY))
     return replace(
         diagnostics,
         remarks=(*diagnostics.remarks, *(Remark(sentence) for sentence in remarks)),
         checks=(stability(edges, shares, names, loose), *others),
         edges=readings,
         resamples=n_resamples,
-        resampled=True,
+        confidence_from="resamples",
     )
+
+
+def with_probabilities(learned: Learned, diagnostics: Diagnostics) -> Diagnostics:
+    """The record with the probability of each edge as the pretrained policy gives it, where the result rests on it."""
+    place = {name: k for k, name in enumerate(learned.names)}
+    likely = np.zeros((learned.n_variables, learned.n_variables))
+    for said in learned.reported["policy"]:
+        likely[place[said["cause"]], place[said["effect"]]] = said["probability"]
+    readings = tuple(
+        replace(
+            reading,
+            confidence=float(likely[reading.cause, reading.effect]),
+            connected=float(likely[reading.cause, reading.effect] + likely[reading.effect, reading.cause]),
+        )
+        for reading in diagnostics.edges
+    )
+    doubtful = [(edge.cause, edge.effect) for edge in readings if (edge.confidence or 0.0) < UNSTABLE]
+    names, n = learned.edge_names(doubtful), len(readings)
+    sentence = f"The pretrained policy gives every one of the {n} edges a probability of at least one half."
+    if doubtful:
+        sentence = (
+            f"The pretrained policy gives {len(doubtful)} of {counted(n, 'edge')} a probability below one half "
+            f"({some(names)})."
+        )
+    level: Level = "warning" if len(doubtful) > n / 4 else "note" if doubtful else "fine"
+    check = Check(UNLIKELY, float(len(doubtful)), sentence, level, {"unlikely": names})
+    return replace(diagnostics, checks=(check, *diagnostics.checks), edges=readings, confidence_from="policy")
 
 
 def resample(learned: Learned, diagnostics: Diagnostics) -> Diagnostics:

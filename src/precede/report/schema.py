@@ -49,7 +49,8 @@ CHANCE = {
 SUMMARY = {
     "title": TEXT, "note": Maybe(TEXT), "method": TEXT, "score_name": Maybe(TEXT), "score": Maybe(NUMBER),
     "provenance": {"date": TEXT, "file": Maybe(TEXT), "command": Maybe(TEXT)},
-    "identifies": OneOf("dag", "cpdag"), "linear": FLAG, "checked": FLAG, "has_confidence": FLAG, "rows_shown": FLAG,
+    "identifies": OneOf("dag", "cpdag"), "linear": FLAG, "checked": FLAG, "has_confidence": FLAG, "by_policy": FLAG,
+    "rows_shown": FLAG,
     "resamples": WHOLE, "data": {"rows": WHOLE, "columns": [TEXT]},
     "remarks": [{"sentence": TEXT, "level": LEVEL}],
     "checks": [{"name": TEXT, "value": Maybe(NUMBER), "sentence": TEXT, "level": LEVEL}],
