@@ -31,8 +31,8 @@ test-slow: .venv/developed  ## longer checks
 test-peers: .venv-peers/installed  ## against gcastle, lingam, causal-learn, DoWhy, gadjid and Dask, in .venv-peers
 	OMP_NUM_THREADS=1 .venv-peers/bin/pytest -m "peers or cluster" tests
 
-test-browser: .venv/developed  ## reports in headless Chromium; does nothing without one on the PATH
-	$(BIN)/pytest -m browser tests/report/test_report_browser.py
+test-browser: .venv/developed  ## reports, the graph and the studio in headless Chromium; does nothing without one on the PATH
+	$(BIN)/pytest -m browser tests
 
 test-cuda: .venv/developed  ## what needs an NVIDIA GPU, on a machine that has one
 	$(BIN)/pytest -m cuda tests

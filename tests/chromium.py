@@ -145,7 +145,7 @@ class Chromium:
                 found = self.value(expression)
             except RuntimeError:  # while a page is being loaded
                 found = None
-            if found:
+            if found or found == {}:  # an element comes back as an object without anything
                 return found
             time.sleep(0.02)
         raise TimeoutError(f"never true: {expression}; console: {self.words}")

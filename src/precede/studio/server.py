@@ -158,7 +158,7 @@ async def start(request: Request) -> Response:
 
 async def stop(request: Request) -> Response:
     """End a run as Ctrl-C does."""
-    return Json({"stopped": studio_of(request).worker.stop(request.path_params["run"])})
+    return Json({"stopped": studio_of(request).stop(request.path_params["run"])})
 
 
 async def events(request: Request) -> Response:

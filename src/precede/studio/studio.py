@@ -12,7 +12,7 @@ from precede.errors import OptionError
 from precede.studio.columns import look_at
 from precede.studio.request import RunRequest
 from precede.studio.worker import Worker
-from precede.studio.workspace import DataChoice, Run, Workspace
+from precede.studio.workspace import STOP_FILE, DataChoice, Run, Workspace
 
 MOST_NEWS = 1000
 """A page that listens no more is forgotten after so many pieces of news."""
@@ -75,6 +75,13 @@ class Studio:
         await self.worker.submit(job)
         return run
 
+    def stop(self, name: str) -> bool:
+        """End a run as Ctrl-C does; whether it was waiting or at work."""
+        if name not in self._alive:
+            return False
+        (self.workspace.run(name, self._alive).folder / STOP_FILE).touch()
+        return self.worker.stop(name)
+
     def table_of(self, run: Run) -> Table:
         """The rows that a run looked at, with its own types; of the studio's data, never of a path in a request."""
         asked = run.request.get("data") or {}
@@ -112,6 +119,8 @@ class Studio:
     async def close(self) -> None:
         """Keep what is known of the run that is at work, and end."""
         self.hang_up()
+        if self.worker.running is not None:
+            self.stop(self.worker.running)
         await self.worker.close()
 
 

@@ -22,20 +22,32 @@ from typing import Any
 from precede.errors import PrecedeError
 from precede.files import only_user, write_text
 from precede.strict_json import to_json
-from precede.studio.workspace import Run, Workspace
+from precede.studio.workspace import STOP_FILE, Run, Workspace
 
 SECONDS_BETWEEN_NEWS = 0.1
 
 
 class Stop:
-    """Whether somebody has asked for the end before the fit could hear it."""
+    """Whether somebody has asked for the end of a run.
+
+    The signal ends what is being computed, whoever listens to it at that moment; the file tells all that would come
+    after it.
+    """
 
     def __init__(self) -> None:
-        self.asked = False
+        self.file: Path | None = None
+        self.listen()
+
+    def listen(self) -> None:
+        """Take a signal that nothing is computed for: the file is enough."""
         signal.signal(signal.SIGINT, self._hear)
 
     def _hear(self, number: int, frame: FrameType | None) -> None:
-        self.asked = True
+        """Go on to where the file is looked at."""
+
+    @property
+    def asked(self) -> bool:
+        return self.file is not None and self.file.exists()
 
 
 class News:
@@ -98,9 +110,7 @@ def fit(run: Run, data: dict[str, Any], earlier: dict[str, Any] | None, news: Ne
     heading = Heading(request.name or Path(data["path"]).name)
     summary = summarize(model, table, None, confidence, heading, Provenance.now(Path(data["path"]).name))
     write_summary(run.folder, summary)
-    search = model.diagnostics_.get("search", {})
-    cut = bool(search.get("interrupted")) or (request.resamples > 0 and confidence is None)
-    return replace(run, state="stopped" if cut else "done")
+    return replace(run, state="stopped" if stop.asked else "done")
 
 
 def _bootstrap(model: Any, table: Any, request: Any, run: Run, stop: Stop) -> Any:
@@ -111,7 +121,7 @@ def _bootstrap(model: Any, table: Any, request: Any, run: Run, stop: Stop) -> An
     except KeyboardInterrupt:
         return None
     finally:
-        signal.signal(signal.SIGINT, stop._hear)
+        stop.listen()
     found.to_json(run.folder / "confidence.json")
     return found
 
@@ -119,7 +129,7 @@ def _bootstrap(model: Any, table: Any, request: Any, run: Run, stop: Stop) -> An
 def do(job: dict[str, Any], news: News, stop: Stop) -> None:
     """A job from its first news to its last."""
     run = Workspace(Path(job["folder"])).run(job["run"])
-    stop.asked = False
+    stop.file = run.folder / STOP_FILE
     start = time.monotonic()
     with only_user(run.folder):
         run = replace(run, state="running", error=None)
@@ -133,6 +143,7 @@ def do(job: dict[str, Any], news: News, stop: Stop) -> None:
             run = replace(run, state="failed", error=f"an unexpected fault ({type(error).__name__}: {error}).")
             sys.excepthook(type(error), error, error.__traceback__)
         run = replace(run, seconds=round(time.monotonic() - start, 2))
+        stop.file.unlink(missing_ok=True)
         run.write()
     news.send("ended", run=run.id, state=run.state, error=run.error)
 

@@ -60,13 +60,11 @@ class Worker:
         return False
 
     async def close(self) -> None:
-        """Stop what runs, let it write its result, and end the process."""
+        """Let what runs write its result, and end the process."""
         self._waiting.clear()
         process = self._process
         if process is None or process.returncode is not None:
             return
-        if self.running is not None:
-            process.send_signal(signal.SIGINT)
         assert process.stdin is not None
         process.stdin.close()
         try:

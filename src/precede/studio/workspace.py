@@ -16,7 +16,7 @@ from precede.files import only_user, write_text
 from precede.strict_json import to_json
 
 RUN_ID = re.compile(r"[0-9]{3,6}")
-STUDIO_FILE, RUN_FILE = "studio.json", "run.json"
+STUDIO_FILE, RUN_FILE, STOP_FILE = "studio.json", "run.json", ".stop"
 State = Literal["waiting", "running", "done", "stopped", "failed"]
 ENDINGS = (".csv", ".tsv", ".txt", ".csv.gz", ".xlsx", ".parquet")
 """Files that can be uploaded: those that ``precede.load_table`` reads."""

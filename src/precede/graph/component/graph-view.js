@@ -38,6 +38,7 @@ export class GraphView {
     Object.assign(this, { place, arrange, onSelect, onPoint, title, wheel, nodes: [], edges: [], order: [], chosen: null, visible: () => true });
     this.all = false; this.center = this.beside = null; this.drawing = 0;
     this.build(bar);
+    cytoscape.warnings(false); // of edges between boxes that lie on each other for a moment, while they move
     this.cy = cytoscape({ container: this.canvas, minZoom: 0.05, maxZoom: 3, autoungrabify: true, boxSelectionEnabled: false, selectionType: "single" });
     this.repaint();
     this.listen();

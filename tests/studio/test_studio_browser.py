@@ -1,0 +1,248 @@
+"""The studio in headless Chromium: few clicks, a veto, the keyboard alone, no stranger, no lost run."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from chromium import CHROMIUM, Chromium
+
+from precede import simulate
+from precede.report import load_results
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH"),
+]
+
+
+class Server:
+    """``precede studio`` as a user starts it."""
+
+    def __init__(self, folder: Path, source: Path | None) -> None:
+        self.folder, self.complete = folder, ""
+        command = [sys.executable, "-m", "precede.cli", "studio", "--no-browser", "--folder", str(folder)]
+        command += [] if source is None else [str(source)]
+        environment = {**os.environ, "PYTHONUNBUFFERED": "1", "COLUMNS": "200"}
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            found = re.search(r"http://\S+", line)
+            if found:
+                self.address = found[0]
+                return
+        raise AssertionError("the server did not start")
+
+    def end(self, number: int) -> None:
+        """Send a signal and wait for the end."""
+        with suppress(ProcessLookupError):
+            self.process.send_signal(number)
+        self.process.wait(60)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def server(table: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One for the tests that leave it as it was, but for runs."""
+    with studio(tmp_path_factory.mktemp("studio"), table) as started:
+        yield started
+
+
+@contextmanager
+def studio(folder: Path, source: Path | None = None) -> Iterator[Server]:
+    server = Server(folder, source)
+    try:
+        yield server
+    finally:
+        server.end(signal.SIGTERM)
+
+
+def opened(browser: Chromium, server: Server) -> None:
+    browser.open(server.address)
+    browser.wait("document.documentElement.dataset.ready")
+
+
+def complete(browser: Chromium, server: Server) -> Path:
+    """Wait until the newest run is drawn with all that is known of it; its folder."""
+    newest = browser.wait("document.querySelector('.entry')?.dataset.run")
+    before = server.complete
+    found = browser.wait(
+        f"(document.documentElement.dataset.complete ?? '') > '{before}' && document.documentElement.dataset.complete",
+        120,
+    )
+    server.complete = found
+    assert found >= newest
+    return server.folder / "runs" / found
+
+
+def quiet(browser: Chromium, server: Server) -> None:
+    """No error, no warning, and nothing asked of anybody else."""
+    assert browser.words == []
+    own = server.address.partition("?")[0]
+    assert {address for address in browser.requests if not address.startswith((own, "data:", "blob:"))} == set()
+    assert len(browser.requests) > 10
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    data = simulate(n_variables=6, degree=1, n_samples=300, sem="lingam", random_state=2).data
+    data.columns = ["dose", "<b>age</b>", "pain", "sleep", "stress", "weight"]
+    path = tmp_path_factory.mktemp("data") / "table.csv"
+    data.to_csv(path, index=False)
+    return path
+
+
+EDGE = """(() => {
+  const place = document.querySelector(".gv-canvas"), cy = place._cyreg.cy, box = place.getBoundingClientRect();
+  const edge = cy.edges(".arrow").filter((e) => !e.hasClass("off"))[0], at = edge.renderedMidpoint();
+  return { x: box.x + at.x, y: box.y + at.y, cause: edge.source().data("name"), effect: edge.target().data("name") };
+})()"""
+
+
+def test_from_a_table_to_a_constrained_second_run_in_three_clicks(server: Server) -> None:
+    with Chromium() as browser:
+        opened(browser, server)
+        assert browser.value("document.querySelectorAll('.columns-table tbody tr').length") == 6
+        browser.click("#run")  # 1
+        first = complete(browser, server)
+        edge = browser.value(EDGE)
+        browser.click_at(edge["x"], edge["y"])  # 2
+        assert browser.value("document.querySelector('#card h2').textContent") == f"{edge['cause']} → {edge['effect']}"
+        assert browser.wait("document.querySelectorAll('#card .cells rect').length") > 10  # how it works
+        browser.click("[data-rule=forbidden]")  # 3
+        second = complete(browser, server)
+        assert browser.value("document.querySelector('#changes').textContent").startswith("Since run 1:")
+        result = load_results(second)
+        assert (edge["cause"], edge["effect"]) not in [found[:2] for found in result.graph.edge_list()]
+        assert result.description["settings"]["initial_order"] == list(load_results(first).graph.order)
+        for tab, heading in (
+            ("checks", "Can this graph"),
+            ("effects", "Ask the graph"),
+            ("export", "Take it with you"),
+        ):
+            browser.click(f"#tab-{tab}")
+            assert browser.value(f"document.querySelector('#panel-{tab} h1').textContent").startswith(heading)
+        browser.click("#tab-compare")
+        browser.wait("document.querySelectorAll('.mini canvas').length")
+        assert browser.value("document.querySelectorAll('.mini').length") == 2
+        assert browser.value("document.querySelectorAll('b').length") == 0  # names are text
+        assert browser.value("document.documentElement.scrollWidth <= innerWidth")
+        quiet(browser, server)
+
+
+def test_the_keyboard_alone_suffices(server: Server) -> None:
+    """From the columns to a veto and an answer without a mouse."""
+
+    def to(browser: Chromium, condition: str, key: str = "Tab", most: int = 120) -> None:
+        for _ in range(most):
+            if browser.value(condition):
+                return
+            browser.press(key)
+        raise AssertionError(
+            f"{condition} is out of reach; at {browser.value('document.activeElement.outerHTML')[:200]}"
+        )
+
+    with Chromium() as browser:
+        opened(browser, server)
+        to(browser, "document.activeElement.getAttribute('aria-label') === '<b>age</b> has no causes'")
+        browser.press(" ")
+        rules = "[...document.querySelectorAll('#rules li span')].map((item) => item.textContent)"
+        assert "<b>age</b> has no causes" in browser.value(rules)
+        to(browser, "document.activeElement.id === 'run'")
+        browser.press("Enter")
+        first = complete(browser, server)
+        assert load_results(first).graph.parents("<b>age</b>") == ()
+        to(browser, "document.activeElement.classList.contains('gv-canvas')")
+        to(browser, "document.querySelector('[data-rule=forbidden]') !== null", "ArrowRight")
+        assert " causes " in browser.value("document.querySelector('.graph-view [aria-live]').textContent")
+        to(browser, "document.activeElement.dataset.rule === 'forbidden'", most=5)
+        browser.press("Enter")
+        complete(browser, server)
+        to(browser, "document.activeElement.id === 'tab-graph'")
+        to(browser, "document.activeElement.id === 'tab-effects'", "ArrowRight", 4)
+        to(browser, "document.activeElement.textContent === 'Ask'", most=6)
+        browser.press("Enter")
+        browser.wait("document.querySelector('.answer .said')")
+        unnamed = """[...document.querySelectorAll("button, select, input, a[href], [tabindex='0']")].filter((e) =>
+            !(e.getAttribute("aria-label") || e.textContent.trim() || e.labels?.length)).map((e) => e.outerHTML)"""
+        assert browser.value(unnamed) == []
+        quiet(browser, server)
+
+
+def test_a_table_is_opened_on_the_page_and_a_run_is_stopped(table: Path, tmp_path: Path) -> None:
+    with studio(tmp_path) as server, Chromium(1024, 720, dark=True) as browser:
+        opened(browser, server)
+        assert browser.value("document.documentElement.dataset.theme") == "dark"
+        root = browser.call("DOM.getDocument")["root"]["nodeId"]
+        field = browser.call("DOM.querySelector", nodeId=root, selector="#file")["nodeId"]
+        wide = tmp_path / "wide.csv"
+        simulate(n_variables=25, degree=3, n_samples=300, random_state=0).data.to_csv(wide, index=False)
+        browser.call("DOM.setFileInputFiles", nodeId=field, files=[str(wide)])
+        browser.wait("document.querySelectorAll('.columns-table tbody tr').length === 25")
+        assert (tmp_path / "data" / "wide.csv").read_bytes() == wide.read_bytes()
+        browser.value("document.querySelector('.settings').open = true")
+        browser.value("document.getElementById('resamples').value = 1000")
+        browser.click("#run")
+        browser.wait("document.documentElement.dataset.drawn === '001'", 120)
+        browser.click("#stop")
+        complete(browser, server)
+        assert json.loads((tmp_path / "runs" / "001" / "run.json").read_text())["state"] == "stopped"
+        assert (tmp_path / "runs" / "001" / "report.html").is_file()
+        assert browser.value("document.documentElement.scrollWidth <= innerWidth")
+        quiet(browser, server)
+
+
+def test_a_page_without_the_key_sees_nothing(server: Server, tmp_path: Path) -> None:
+    before = len(list((server.folder / "runs").iterdir()))
+    with Chromium() as browser:
+        browser.open(server.address.partition("?")[0])
+        assert browser.wait("document.body.innerText").startswith("Refused")
+        opened(browser, server)
+        assert browser.value("location.search") == ""  # the key has left the address
+        assert browser.value("document.cookie") == ""  # no script can read it
+        strange = tmp_path / "stranger.html"
+        strange.write_text("<!doctype html><title>stranger</title>")
+        browser.open(strange.as_uri())
+        browser.wait("document.title === 'stranger'")
+        own = server.address.partition("?")[0]
+        for method, path in (("GET", "api/state"), ("POST", "api/runs")):
+            body = "null" if method == "GET" else "'{}'"
+            how = f"{{method: '{method}', mode: 'no-cors', credentials: 'include', body: {body}}}"
+            browser.value(f"fetch('{own}{path}', {how}).catch(() => null)")
+        answers = [address for address in browser.requests if address.startswith(own + "api/")]
+        assert len(answers) >= 2
+    assert len(list((server.folder / "runs").iterdir())) == before
+
+
+def test_a_killed_server_loses_no_run(table: Path, tmp_path: Path) -> None:
+    server = Server(tmp_path, table)
+    try:
+        with Chromium() as browser:
+            opened(browser, server)
+            browser.click("#run")
+            complete(browser, server)
+            browser.click("#again")
+            browser.wait("document.querySelector('[data-run=\"002\"]')")
+    finally:
+        server.end(signal.SIGKILL)
+    file = tmp_path / "runs" / "002" / "run.json"
+    for _ in range(1500):  # the process that fits goes on, writes, and ends
+        if json.loads(file.read_text())["state"] == "done":
+            break
+        time.sleep(0.04)
+    with studio(tmp_path) as again, Chromium() as browser:
+        opened(browser, again)
+        entries = browser.value("[...document.querySelectorAll('.entry')].map((e) => e.dataset.run)")
+        assert entries == ["002", "001"]
+        browser.click("[data-run='002']")
+        browser.wait("document.querySelector('.gv-canvas canvas')")
+        assert load_results(tmp_path / "runs" / "002").graph.n_variables == 6
+        quiet(browser, again)
