@@ -105,3 +105,25 @@ def test_a_signal_that_ends_the_process_is_left_alone():
             assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def test_zero_is_a_value_like_any_other():
+    assert first_best(np.array([-1.0, 0.0, 0.0])) == 1
+    assert int(first_best_tensor(torch.tensor([-1.0, 0.0, 0.0]))) == 1
+    assert not exceeds(0.0, 0.0)
+    assert exceeds(1e-300, 0.0)
+    assert tied(np.array([0.0, 1e-300]), 0.0).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_the_tolerance_is_a_share_of_the_size(size, sign):
+    other = sign * size
+    assert not exceeds(other + 0.5 * TOLERANCE * size, other)
+    assert exceeds(other + 2 * TOLERANCE * size, other)
+    values = other + np.array([-2, -0.5, 0.5, 2]) * TOLERANCE * size
+    assert tied(values, other).tolist() == [False, True, True, False]
+    assert tied(values, other, scale=10 * size).all()
+    assert first_best(np.array([other - 0.5 * TOLERANCE * size, other])) == 0
+    assert first_best(np.array([other - 2 * TOLERANCE * size, other])) == 1
+    assert first_best(np.array([other - 2 * TOLERANCE * size, other]), scale=-10 * size) == 0

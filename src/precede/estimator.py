@@ -17,7 +17,6 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.confidence import Confidence, bootstrap
 from precede.data.canonical import canonical
 from precede.data.kinds import refuse_categories
-from precede.data.lags import in_time
 from precede.data.load import Table, load_table
 from precede.diagnostics import Diagnostics, Learned
 from precede.diagnostics import diagnose as diagnosed
@@ -276,8 +275,9 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _learned(self, table: Table, findings: Findings) -> Learned:
         """The record that the checks read."""
-        options, reported = self.get_params(deep=False), findings.diagnostics
+        options = self.get_params(deep=False)
         assumes = findings.assumes or assumptions_of_method(type(self).__name__)
+        reported = {"identifies": identified_under(assumes), **findings.diagnostics}
         search = dict(reported.get("search", {}))
         if np.isfinite(findings.score):
             search.setdefault("best_score", float(findings.score))
@@ -290,10 +290,10 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
             score=reported.get("score"),
             noise=str(options.get("noise", "auto")),
             assumptions=assumes,
-            identifies=str(reported.get("identifies", identified_under(assumes))),
+            identifies=str(reported["identifies"]),
             search=search,
             pruning=str(options.get("pruning", "auto")),
-            constraints=in_time(constraints_over(options.get("knowledge"), table.names), table.steps),
+            constraints=constraints_over(options.get("knowledge"), table.names).in_time(table.steps),
             seed=options["random_state"] if isinstance(options.get("random_state"), int) else 0,
             max_time=options.get("max_time"),
             reported=reported,

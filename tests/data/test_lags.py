@@ -6,7 +6,7 @@ import pytest
 
 from precede.baselines import EqVar
 from precede.confidence.resampling import draw_rows
-from precede.data.lags import in_time, with_lags
+from precede.data.lags import with_lags
 from precede.data.load import load_table
 from precede.discovery import CORL
 from precede.errors import DataError, OptionError
@@ -47,11 +47,11 @@ def test_steps_do_not_cross_groups():
 
 def test_time_constrains():
     steps = (0, 0, 1, 1)
-    constraints = in_time(Constraints.none(4), steps)
+    constraints = Constraints.none(4).in_time(steps)
     assert not constraints.allowed[:, 2:].any()
     assert constraints.allowed[2:, :2].all()
     assert constraints.before[2, 0]
-    assert in_time(constraints, None) is constraints
+    assert constraints.in_time(None) is constraints
 
 
 def test_window_and_summary_graph():

@@ -11,8 +11,6 @@ from precede.arrays import IntArray
 from precede.data.checks import check_size, check_values
 from precede.data.table import Table, filled_table
 from precede.errors import DataError, check_positive
-from precede.graph.dags import ancestors
-from precede.knowledge import Constraints
 
 SEED = 0
 """Of the draws that fill missing cells."""
@@ -96,13 +94,3 @@ def _rows_with_a_past(n_rows: int, lags: int, groups: Sequence[Hashable] | None)
     for lag in range(1, lags + 1):
         same &= whose[rows] == whose[rows - lag]
     return rows[same]
-
-
-def in_time(constraints: Constraints, steps: Sequence[int] | None) -> Constraints:
-    """Constraints, and those of time: earlier columns come first, and have no causes among the columns."""
-    if steps is None:
-        return constraints
-    lag = np.array(steps)
-    allowed = constraints.allowed & (lag[None, :] == 0)
-    before = ancestors(constraints.before | (lag[:, None] > lag[None, :]))
-    return Constraints(constraints.required, allowed, before)

@@ -8,10 +8,10 @@ import numpy as np
 from scipy import stats
 
 from precede.arrays import FloatArray, IntArray
+from precede.data.rows import evenly_spaced
 from precede.diagnostics.directions import edge_directions
 from precede.diagnostics.influence import influence_on
 from precede.diagnostics.learned import Learned
-from precede.diagnostics.parent_regressions import evenly_spaced
 from precede.diagnostics.record import EdgePlots, EdgeReading, Trend
 
 CLEAR_TREND = 0.5

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import linalg, special
 
 from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.data.rows import evenly_spaced
 from precede.pruning.splines import basis_size, spline_basis
 from precede.scores.assumptions import MechanismKind
 
@@ -116,19 +117,6 @@ def rows_to_look_at(values: FloatArray) -> IntArray:
         return np.arange(len(values))
     far = np.flatnonzero((np.abs(standard_columns(values)[0]) > FAR_OUT).any(axis=1))
     return np.union1d(evenly_spaced(len(values), MOST_ROWS), far[:MOST_ROWS])
-
-
-def evenly_spaced(n_rows: int, most: int) -> IntArray:
-    """At most ``most`` row numbers, spread over the table.
-
-    Examples
-    --------
-    >>> evenly_spaced(7, 3)
-    array([0, 3, 6])
-    """
-    if n_rows <= most:
-        return np.arange(n_rows)
-    return np.linspace(0, n_rows - 1, most).round().astype(np.int64)
 
 
 @dataclass(frozen=True)

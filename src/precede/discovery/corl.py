@@ -9,7 +9,6 @@ from typing import Annotated, Literal, Self
 from sklearn.utils.validation import check_is_fitted
 
 from precede.confidence import OrderSample
-from precede.data.lags import in_time
 from precede.data.load import Table
 from precede.discovery.paper import PaperName, paper_options
 from precede.discovery.pipeline import learn
@@ -258,7 +257,7 @@ class CORL(CausalEstimator):
 
     def _learn(self, table: Table) -> Findings:
         deadline = Deadline(self.max_time)
-        constraints = in_time(constraints_over(self.knowledge, table.names), table.steps)
+        constraints = constraints_over(self.knowledge, table.names).in_time(table.steps)
         self._policy_ = None
         with stopped_by_signals(deadline):
             findings, self._policy_ = learn(

@@ -19,7 +19,7 @@ from precede.estimator import Findings
 from precede.knowledge import Constraints
 from precede.policy.draws import TrainedPolicy
 from precede.policy.judgement import Judgement, judge_table
-from precede.policy.pretrained import load_pretrained
+from precede.policy.pretrained import Pretrained, load_pretrained
 from precede.pruning.order_to_graph import effects_by_level, order_to_graph, weigh
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import choose_device
@@ -42,30 +42,32 @@ def learn(
 ) -> tuple[Findings, TrainedPolicy | None]:
     """Score, search, prune; the findings, and the policy where one was trained."""
     seen = standardized_table(table) if plan.score.standardize_columns else table
+    reported: dict[str, Any] = {}
     said = judge_table(seen, plan.search.start) if plan.asks_the_policy else None
+    if said is not None:
+        reported["policy"] = said.records(table.names)
+    pretrained = None if plan.search.start is None else load_pretrained(plan.search.start)
     score, choice = make_score(plan, seen, constraints, said, deadline)
-    found, policy = search_order(plan, score, seen, constraints, rng, deadline)
+    found, policy = search_order(plan, score, seen, constraints, pretrained, rng, deadline)
+    reported |= choice | {"score": score.name, "identifies": score.identifies, "search": found.record.to_dict()}
+    reported["remarks"] = list(score.notes)
     order = found.order
     edges, weights = order_to_graph(
         order, table, score, constraints,
         pruning=plan.pruning.name, threshold=plan.pruning.threshold, cutoff=plan.pruning.cutoff,
         edge_probability=None if said is None else said.edges,
     )  # fmt: skip
-    diagnostics: dict[str, Any] = {"score": score.name, "identifies": score.identifies, "remarks": list(score.notes)}
-    diagnostics |= choice | {"search": found.record.to_dict()}
-    if said is not None:
-        diagnostics["policy"] = said.records(table.names)
     if score.identifies == "cpdag":
         member = choose(edges, found, table, score, constraints)
         edges, order = member.edges, member.order
         weights = weigh(edges, order, table, score)
         names = table.names
-        diagnostics["told_directions"] = [[names[i], names[j]] for i, j in np.argwhere(score.told(edges))]
-        diagnostics["chosen_directions"] = [[names[i], names[j], why] for (i, j), why in member.chosen.items()]
+        reported["told_directions"] = [[names[i], names[j]] for i, j in np.argwhere(score.told(edges))]
+        reported["chosen_directions"] = [[names[i], names[j], why] for (i, j), why in member.chosen.items()]
     if score.assumes.mechanism == "levels":
-        diagnostics["levels"] = effects_by_level(table, edges)
+        reported["levels"] = effects_by_level(table, edges)
     history = [asdict(record) for record in found.history]
-    return Findings(edges, order, weights, found.record.best_score, history, diagnostics, score.assumes), policy
+    return Findings(edges, order, weights, found.record.best_score, history, reported, score.assumes), policy
 
 
 def make_score(
@@ -109,6 +111,7 @@ def search_order(
     score: OrderScore,
     table: Table,
     constraints: Constraints,
+    pretrained: Pretrained | None,
     rng: np.random.Generator,
     deadline: Deadline,
 ) -> tuple[Searched, TrainedPolicy | None]:
@@ -119,7 +122,6 @@ def search_order(
     if asked.settings.polish and local.moves_of(score) is not None:
         local.prepare()  # compiles while the policy learns
     checkpoint = None if asked.checkpoint is None else checkpoint_of(plan, score, table, constraints, rng)
-    pretrained = None if asked.start is None else load_pretrained(asked.start)
     search = OrderSearch(score, table.values, constraints, asked.settings, rng, deadline, pretrained)
     with (
         ProgressBar("learning an order", asked.settings.training.n_iterations, plan.verbose) as bar,

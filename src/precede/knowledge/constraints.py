@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -35,6 +36,14 @@ class Constraints:
     def with_precedences(self, edges: BoolArray) -> Constraints:
         """The same, and every edge of a graph that agrees with it as a precedence."""
         return Constraints(self.required, self.allowed, ancestors(self.before | edges)) if edges.any() else self
+
+    def in_time(self, steps: Sequence[int] | None) -> Constraints:
+        """The same, and those of time: columns of earlier steps come first, and have no causes among the columns."""
+        if steps is None:
+            return self
+        lag = np.array(steps)
+        before = ancestors(self.before | (lag[:, None] > lag[None, :]))
+        return Constraints(self.required, self.allowed & (lag[None, :] == 0), before)
 
     def apply(self, edges: BoolArray) -> BoolArray:
         """Drop what is forbidden, add what is required."""

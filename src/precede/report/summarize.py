@@ -11,10 +11,9 @@ import pandas as pd
 from precede.arrays import FloatArray
 from precede.confidence import Confidence
 from precede.data.load import Table
+from precede.data.rows import evenly_spaced
 from precede.diagnostics import Chance, Diagnostics, EdgeReading, Remark, compare_with_chance
 from precede.diagnostics.hidden import HIDDEN_CAUSES
-from precede.diagnostics.method_assumptions import identified_under
-from precede.diagnostics.parent_regressions import evenly_spaced
 from precede.diagnostics.record import EdgePlots
 from precede.diagnostics.stability import with_shares
 from precede.errors import OptionError
@@ -88,7 +87,7 @@ def summarize(
     chance = None if truth is None else _evaluation(model.graph_, truth, table, known)
     if chance is not None and chance[1].warning is not None:
         known = replace(known, remarks=(Remark(chance[1].warning), *known.remarks))
-    identifies = str(known.get("identifies", identified_under(known.assumptions)))
+    identifies = str(known["identifies"])
     bootstrapped = confidence if isinstance(confidence, Confidence) else None
     summary = {
         "format": FORMAT,
