@@ -94,6 +94,21 @@ def test_resamples_keep_the_steps_and_draw_blocks(monkeypatch):
     assert set(blocks) == {13}  # twice the cube root of the rows
 
 
+@pytest.mark.parametrize(("score", "where"), [("sparse-linear", "resampling"), ("nongaussian", "alternatives")])
+def test_quick_confidences_draw_blocks_too(monkeypatch, score, where):
+    blocks = []
+
+    def draw(n, block, rng):
+        blocks.append(block)
+        return draw_rows(n, block, rng)
+
+    monkeypatch.setattr(f"precede.confidence.{where}.draw_rows", draw)
+    model = CORL(**(QUICK | {"score": score, "diagnose": True})).fit(series(300), lags=1)
+    assert model.diagnostics_.confidence_from == "resamples"
+    assert len(blocks) >= 20
+    assert set(blocks) == {13}
+
+
 def test_gaps_are_filled_after_the_steps_are_taken():
     frame = series(400)
     frame.iloc[10, 0] = np.nan

@@ -191,3 +191,23 @@ def test_gaps_that_cannot_be_mended(data):
     apart.loc[701:, "x2"] = np.nan
     with pytest.raises(DataError, match="columns 'x1' and 'x2' are both there in only 0 rows"):
         load_table(apart)
+
+
+@pytest.mark.parametrize("form", ["column", "list", "matrix", "frame"])
+def test_targets_follow_the_rows_that_are_kept(form):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(40, 3)), columns=list("abc"))
+    frame.iloc[[3, 12, 30], 1] = np.nan
+    target = ["" if row < 20 else "c" for row in range(40)]
+    matrix = np.zeros((40, 3), dtype=int)
+    matrix[20:, 2] = 1
+    given = {"list": target, "matrix": matrix, "frame": pd.DataFrame(matrix[:, [2]], columns=["c"])}
+    if form == "column":
+        table = load_table(frame.assign(set=target), missing="drop", interventions="set")
+    else:
+        table = load_table(frame, missing="drop", interventions=given[form])
+    assert table.n_samples == 37
+    assert table.targets[:, 2].tolist() == [False] * 18 + [True] * 19
+    assert not table.targets[:, :2].any()
+    with pytest.raises(DataError, match="interventions speak of 39 rows"):
+        load_table(frame, missing="drop", interventions=target[:-1])

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import special
 
 from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.confidence.resampling import draw_rows
 from precede.graph.dags import ancestors
 from precede.knowledge import Constraints
 from precede.pruning.splines import spline_basis
@@ -46,17 +47,20 @@ class Alternatives:
         entropy of the residuals (non-Gaussian noise), or nothing.
     cutoff : float
         Largest p-value of an edge that is there.
+    block : int or None
+        Rows are drawn in blocks of this length, for rows in time.
     """
 
     def __init__(
         self, values: FloatArray, edges: BoolArray, constraints: Constraints, *, basis: int, criterion: Criterion,
-        cutoff: float = 0.001,
+        cutoff: float = 0.001, block: int | None = None,
     ) -> None:  # fmt: skip
         rows = np.unique(np.linspace(0, len(values) - 1, min(len(values), MOST_ROWS)).round().astype(np.int64))
         sample = values[rows] - values[rows].mean(axis=0)
         self.scale = np.abs(sample).max(axis=0)
         self.scale[self.scale == 0] = 1.0
         self.n_samples = len(values)
+        self.block = None if block is None else max(2, round(block * len(rows) / len(values)))
         self.edges, self.criterion, self.cutoff = edges, criterion, cutoff
         blocks = [spline_basis(column, basis).columns for column in (sample / self.scale).T]
         ends = np.cumsum([0, *(block.shape[1] for block in blocks)])
@@ -78,8 +82,7 @@ class Alternatives:
 
     def __call__(self, rng: np.random.Generator, deadline: Deadline) -> tuple[BoolArray, BoolArray]:
         m = len(self.design)
-        drawn = rng.multinomial(self.n_samples, np.full(m, 1 / m))
-        weights: FloatArray = drawn.astype(np.float64) * (m / self.n_samples)
+        weights = self._drawn(m, rng)
         centered: FloatArray = self.design - weights @ self.design / m
         gram = (centered * weights[:, None]).T @ centered
         gram[np.diag_indices(len(gram))] += 1e-8 * m
@@ -92,6 +95,13 @@ class Alternatives:
             turned = turnable and self._turned(gram, centered, weights, i, j, others)
             directed[(j, i) if turned else (i, j)] = True
         return directed, directed | directed.T  # transposed: connected either way
+
+    def _drawn(self, m: int, rng: np.random.Generator) -> FloatArray:
+        """How often each row was drawn, on average once."""
+        if self.block is not None:
+            return np.bincount(draw_rows(m, self.block, rng), minlength=m).astype(np.float64)
+        drawn = rng.multinomial(self.n_samples, np.full(m, 1 / m))
+        return np.asarray(drawn.astype(np.float64) * (m / self.n_samples))
 
     def _columns(self, variables: list[int]) -> IntArray:
         return np.concatenate([self.blocks[k] for k in variables]) if variables else np.zeros(0, dtype=np.int64)

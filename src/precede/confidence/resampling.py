@@ -52,8 +52,7 @@ def bootstrap(
     jobs nor their sequence nor an interruption changes the result.
     """
     table = load_table(X)
-    if block is None and table.steps is not None:
-        block = max(2, round(2 * table.n_samples ** (1 / 3)))  # neighbors in time stay together
+    block = block or time_block(table)
     check_jobs("n_jobs", workers.jobs)
     _check(model, table, n_resamples, block)
     seed = random_state if random_state is not None else model.get_params(deep=False).get("random_state")
@@ -98,6 +97,11 @@ def fit_resample(model: Any, table: Table, block: int | None, entropy: int, k: i
     index = {name: position for position, name in enumerate(table.names)}
     order = [index[name] for name in fitted.causal_order_]
     return Outcome(k, order, np.argwhere(fitted.graph_.edges).tolist(), redraws)
+
+
+def time_block(table: Table) -> int | None:
+    """Length of the blocks in which rows in time are drawn, so that neighbors stay together; None for other rows."""
+    return None if table.steps is None else max(2, round(2 * table.n_samples ** (1 / 3)))
 
 
 def draw_rows(n_rows: int, block: int | None, rng: np.random.Generator) -> IntArray:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.confidence.resampling import resampled
+from precede.confidence.resampling import resampled, time_block
 from precede.data.load import Table
 from precede.graph.equivalence import cpdag
 from precede.knowledge import Constraints
@@ -92,7 +92,7 @@ class PolishAgain:
     identifies: str = "dag"
 
     def __call__(self, rng: np.random.Generator, deadline: Deadline) -> tuple[BoolArray, BoolArray]:
-        rows, _ = resampled(self.table, None, rng)
+        rows, _ = resampled(self.table, time_block(self.table), rng)
         score = build_score(self.score, rows, self.constraints, noise=self.noise, device=torch.device("cpu"))
         order = polish(score, self.order, self.constraints, deadline=deadline).order
         edges, _ = order_to_graph(

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from precede.arrays import FloatArray, IntArray
+from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.checks import (
     check_column_names,
     check_size,
@@ -123,7 +123,8 @@ def load_table(
     if not isinstance(source, str | os.PathLike):
         source, targets = _split(source, interventions, "interventions")
         source, group = _split(source, group, "group")
-        return _in_steps(_with_targets(_table(source, missing, [], leave_out, types, na), targets), lags, group)
+        table, kept = _table(source, missing, [], leave_out, types, na)
+        return _in_steps(_with_targets(table, _of_rows(targets, kept)), lags, _of_rows(group, kept))
     path = Path(source)
     frame, remarks = read_file(path, na)
     for remark in remarks:
@@ -131,7 +132,8 @@ def load_table(
     try:
         rest, targets = _split(frame, interventions, "interventions")
         rest, group = _split(rest, group, "group")
-        return _in_steps(_with_targets(_table(rest, missing, remarks, leave_out, types, na), targets), lags, group)
+        table, kept = _table(rest, missing, remarks, leave_out, types, na)
+        return _in_steps(_with_targets(table, _of_rows(targets, kept)), lags, _of_rows(group, kept))
     except DataError as error:
         raise DataError(f"{path.name}: {error}") from None
 
@@ -147,6 +149,15 @@ def _split(source: Any, column: Any, option: str) -> tuple[Any, Any]:
     if not isinstance(source, pd.DataFrame) or column not in source.columns:
         raise unknown_column(option, column, getattr(source, "columns", ()))
     return source.drop(columns=column), source[column].tolist()
+
+
+def _of_rows(labels: Any, kept: BoolArray) -> Any:
+    """Labels of the rows that were kept, where there is one for each row; others are left to be refused."""
+    if labels is None or isinstance(labels, str) or kept.all() or len(labels) != len(kept):
+        return labels
+    if isinstance(labels, np.ndarray | pd.DataFrame | pd.Series):
+        return labels[kept]
+    return [label for label, stays in zip(labels, kept, strict=True) if stays]
 
 
 def _in_steps(table: Table, lags: int, group: Any) -> Table:
@@ -172,7 +183,8 @@ def _with_targets(table: Table, interventions: Any) -> Table:
 
 def _table(
     source: Any, missing: str, remarks: list[str], leave_out: Sequence[Hashable], types: Types, na: Collection[str]
-) -> Table:
+) -> tuple[Table, BoolArray]:
+    """The table, and which rows of the source are in it."""
     columns = _columns(source, leave_out, types, na)
     values, names, notes = columns.values, columns.names, columns.notes
     if not columns.problems:
@@ -180,8 +192,9 @@ def _table(
     absent, infinite = missing_counts(values)
     _raise_all([*columns.problems, *_value_problems(values, names, absent, infinite, missing)])
     gappy = bool(absent.any())
+    kept: BoolArray = np.ones(len(values), dtype=bool)
     if gappy and missing == "drop":
-        kept = ~np.isnan(values).any(axis=1)
+        kept = np.asarray(~np.isnan(values).any(axis=1))
         values, m = values[kept], len(values)
         notes.append(f"{m - kept.sum()} of {m} rows were dropped for missing values in {_where(names, absent)}.")
         check_size(values, names, " once the rows with missing values are dropped")
@@ -204,7 +217,7 @@ def _table(
     ]
     for note in notes:
         logger.info(note)
-    return replace(table, remarks=(*remarks, *notes))
+    return replace(table, remarks=(*remarks, *notes)), kept
 
 
 def _value_problems(

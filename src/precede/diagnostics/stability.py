@@ -9,6 +9,7 @@ import numpy as np
 
 from precede.arrays import BoolArray, FloatArray
 from precede.confidence.alternatives import Alternatives, Criterion
+from precede.confidence.resampling import time_block
 from precede.confidence.stability import N_RESAMPLES, PolishAgain, Relearn, shares_of
 from precede.diagnostics.check import Check, Level, counted, some
 from precede.diagnostics.learned import Learned
@@ -150,8 +151,9 @@ def relearning(learned: Learned) -> Relearn:
     elif assumed.gaussian == "excluded":
         criterion = "entropy"
     return Alternatives(
-        learned.values, learned.edges, constraints, basis=CURVE_BASIS if curved else 2, criterion=criterion
-    )
+        learned.values, learned.edges, constraints, basis=CURVE_BASIS if curved else 2, criterion=criterion,
+        block=time_block(learned.table),
+    )  # fmt: skip
 
 
 def _score_of(learned: Learned) -> ScoreName | None:
