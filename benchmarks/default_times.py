@@ -1,6 +1,6 @@
 """Seconds of the default, ``CORL()``, from the start of Python to the graph with its checks: import included.
 
-Each fit is a process of its own on so many cores. Run:
+Each fit is a process of its own on this many cores. Run:
 
     python benchmarks/default_times.py --cores 2 --seeds 1
 """
@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--set", default="{}", help="options of CORL, as JSON")
-    parser.add_argument("--stop-after", type=float, default=float("inf"), help="start no fit after so many seconds")
+    parser.add_argument("--stop-after", type=float, default=float("inf"), help="start no fit after this many seconds")
     arguments = parser.parse_args()
     cores = sorted(os.sched_getaffinity(0))[: arguments.cores]
     os.sched_setaffinity(0, cores)

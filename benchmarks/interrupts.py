@@ -264,7 +264,7 @@ def check_result(out: Path, greedy: float | None) -> None:
 
 
 def left_behind(group: int, seconds: float) -> bool:
-    """Whether processes of a group live on after so many seconds."""
+    """Whether processes of a group live on after this many seconds."""
     limit = time.monotonic() + seconds
     while time.monotonic() < limit:
         try:

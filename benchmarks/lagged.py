@@ -75,7 +75,7 @@ def one(seed: int, options: argparse.Namespace) -> list[float]:
 
 
 def series(seed: int, options: argparse.Namespace) -> tuple[FloatArray, BoolArray]:
-    """Data, and the window graph: row ``lag * size + i``, column j for the edge from i so many steps ago to j."""
+    """Data, and the window graph: row ``lag * size + i``, column j for the edge from i this many steps ago to j."""
     rng = np.random.default_rng(seed)
     d = options.size
     while True:

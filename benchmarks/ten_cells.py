@@ -19,13 +19,13 @@ CELLS = (
     ("table1-30", "er2", "notears"),
     ("table1-30", "er5", "eqvar"),
     ("linear-50", "er5", "corl"),
-    ("table1-100", "er2", "corl"),
+    ("table1-30", "er5", "a-star-lasso"),
     ("linear-150", "er2", "sort-regress"),
     ("lingam", "50", "direct-lingam"),
-    ("lingam", "30", "corl"),
-    ("gp-20-additive", "500", "corl"),
+    ("lingam", "30", "cam"),
+    ("times", "30", "r2-sort-regress"),
     ("sachs", "sachs", "cam"),
-    ("sachs", "sachs", "corl"),
+    ("sachs", "sachs", "ica-lingam"),
 )
 FIGURES = ("shd", "tpr", "fdr", "order_tpr", "cpdag_shd", "n_edges", "score")
 

@@ -30,7 +30,7 @@ def main() -> None:
     parser.add_argument("--score", choices=SCORES, default="discrete-bic")
     parser.add_argument("--penalty", type=float, default=1.0)
     parser.add_argument("--starts", type=int, default=1)
-    parser.add_argument("--categories", type=int, default=20, help="a column with at most so many values is discrete")
+    parser.add_argument("--categories", type=int, default=20, help="a column with at most this many values is discrete")
     options = parser.parse_args()
     start_java()
     import jpype

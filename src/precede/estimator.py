@@ -162,7 +162,7 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
         interventions : column name, sequence or matrix, optional
             Which variables were set in which rows, whatever their causes (see :func:`precede.load_table`).
         lags : int
-            For time series: columns of so many earlier steps are causes too. ``graph_`` is then the window graph, with
+            For time series: how many earlier steps may be causes. ``graph_`` is then the window graph, with
             columns such as "x[t-1]", and ``summary_graph_`` what causes what at any lag.
         group : column name or sequence, optional
             For panels, whose row each is.
@@ -204,12 +204,12 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
         n_jobs : int
             Processes; -1 for one per core. Each resample computes on one thread, so that the result is the same.
         block : int, optional
-            For rows in sequence (time series): resample blocks of so many consecutive rows instead of single ones. For
+            For rows in sequence (time series): resample blocks of this many consecutive rows, not single ones. For
             a table with lags, twice the cube root of the rows where nothing is said.
         random_state : int, Generator or None
             None takes the method's own, where it has one.
         checkpoint : path, optional
-            File that keeps each finished resample. A run with the same file goes on where an earlier one was stopped,
+            File that keeps each finished resample. A run with the same file continues where an earlier one stopped,
             also to more resamples.
         cluster : str, optional
             Address of a Dask scheduler whose workers do the fits (``pip install precede[cluster]``).

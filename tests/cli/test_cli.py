@@ -109,7 +109,7 @@ def test_ctrl_c_in_the_bootstrap_leaves_the_graph(csv: str, tmp_path: Path, monk
     out = tmp_path / "results"
     done = runner.invoke(app, ["discover", csv, "--method=eqvar", "--bootstrap=4", f"--out={out}"])
     assert done.exit_code == 130, done.output
-    assert "--resume goes on" in " ".join(done.output.split())
+    assert "--resume continues" in " ".join(done.output.split())
     assert (out / "report.html").exists()
     assert not (out / "confidence.json").exists()
 

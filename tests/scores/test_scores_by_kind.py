@@ -256,7 +256,7 @@ def test_refusals():
         CORL(score="linear", **QUICK).fit(mixed_frame())
     with pytest.raises(DataError, match="column 'b', 'c', 'e' has no levels"):
         CORL(score="discrete-bic", **QUICK).fit(mixed_frame())
-    with pytest.raises(OptionError, match="pruning='cam' will not do with score='degenerate-gaussian'"):
+    with pytest.raises(OptionError, match="pruning='cam' cannot be used with score='degenerate-gaussian'"):
         CORL(pruning="cam", **QUICK).fit(mixed_frame())
     with pytest.raises(OptionError, match="score='bdeu' does not take noise='equal'"):
         CORL(score="bdeu", noise="equal", **QUICK).fit(discrete_frame())

@@ -31,7 +31,7 @@ from precede.runtime.progress import ProgressBar
 SAMPLES_PER_PARENT = 20
 """No variable gets more parents than samples allow at this rate (the authors' R package)."""
 LARGEST_WITHOUT_SELECTION = 20
-"""Up to so many variables ``preliminary_selection="auto"`` looks at every pair."""
+"""Up to this many variables ``preliminary_selection="auto"`` looks at every pair."""
 
 
 class CAM(CausalEstimator):

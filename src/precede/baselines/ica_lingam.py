@@ -52,7 +52,7 @@ class ICALiNGAM(CausalEstimator):
     tolerance : float
         FastICA stops when no component turns by more than this.
     n_starts : int
-        FastICA ends in a local optimum, and another start may end in another; the best of so many is taken. One is the
+        FastICA ends in a local optimum, and another start may end elsewhere; the best of this many is taken. One is the
         authors' program.
     pruning : {"threshold", "bic", "lasso", "none"}
         See :func:`precede.baselines.order_pruning.findings_from_order`; the ``lingam`` package has the adaptive lasso,

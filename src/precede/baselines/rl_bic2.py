@@ -30,7 +30,7 @@ BASELINE_DECAY = 0.99
 """Of the moving average of the reward, in the authors' program."""
 
 RATE_DECAY, RATE_DECAY_STEPS = 0.96, 5000
-"""The learning rate is multiplied by the first every so many iterations, in the authors' program."""
+"""The learning rate falls by this factor in this many iterations, in the authors' program."""
 
 PAPER_SETTINGS: dict[str, Any] = {
     "inputs": "resample",

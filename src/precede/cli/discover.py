@@ -1,4 +1,4 @@
-"""``precede discover``: from a table to a graph, and a folder that holds all that belongs to it."""
+"""``precede discover``: from a table to a graph, and a folder that holds everything that belongs to it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 def discover(
     data: DataFile,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder for the graph and all that belongs to it.")
+        Path | None, typer.Option("--out", "-o", help="Folder for the graph and everything that belongs to it.")
     ] = None,
     method: Annotated[str, typer.Option("--method", "-m", help="One of 'precede methods'.")] = "corl",
     score: Annotated[
@@ -75,12 +75,12 @@ def discover(
     max_time: Annotated[float | None, typer.Option(help="Seconds for the score and the search.")] = None,
     checkpoint: Annotated[Path | None, typer.Option(help="File that training is saved to every few seconds.")] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the checkpoint, and with the bootstrap in OUT.")
+        bool, typer.Option("--resume", help="Continue from the checkpoint, and with the bootstrap in OUT.")
     ] = False,
     device: Annotated[str | None, typer.Option(help="auto, cpu, cuda.")] = None,
     resamples: Annotated[
         int,
-        typer.Option("--bootstrap", min=0, help="Learn again on so many resamples of the rows: how sure is each edge."),
+        typer.Option("--bootstrap", min=0, help="Learn again on this many resamples: how sure each edge is."),
     ] = 0,
     stability: Annotated[
         bool, typer.Option("--stability/--no-stability", help="Resample quickly, to say how sure each edge is.")
@@ -138,7 +138,7 @@ def discover(
             typer.echo(to_json(_summary(model, confidence, files)))
         else:
             _show(model, with_confidence(model, table, confidence), summary, files)
-        if signals.heard:
+        if signals.heard or (resamples and confidence is None):
             raise KeyboardInterrupt("before the end: the result is what was known by then.")
 
 
@@ -216,7 +216,7 @@ def _bootstrap(
                 table, n_resamples, n_jobs=-1, random_state=seed, checkpoint=journal, verbose=not quiet
             )
     except KeyboardInterrupt:
-        how = "with --out, --resume could go on with it" if journal is None else "--resume goes on with it"
+        how = "with --out, --resume could continue it" if journal is None else "--resume continues it"
         logging.getLogger("precede").warning(f"the bootstrap was interrupted, so edges have no confidence; {how}.")
         return None
 

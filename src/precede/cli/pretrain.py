@@ -16,7 +16,7 @@ def pretrain(
     start: Annotated[Path | None, typer.Option(help="Weights to start from, where they fit.")] = None,
     name: Annotated[str | None, typer.Option(help="Of the files; the variant's name unless given.")] = None,
     max_time: Annotated[float, typer.Option(help="Seconds of training, over all resumed runs.")] = 420.0,
-    steps: Annotated[int | None, typer.Option(help="End after so many steps, if that is sooner.")] = None,
+    steps: Annotated[int | None, typer.Option(help="End after this many steps, if that is sooner.")] = None,
     tasks_per_step: Annotated[int | None, typer.Option(help="Tasks of 30 variables and 400 samples in a step.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda.")] = "auto",
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the folder's checkpoint.")] = False,
@@ -48,7 +48,7 @@ def pretrain(
                         at = f"step {record.step}, {record.seconds:.0f} s"
                         logger.info("%s: order TPR %.3f on the validation suite", at, record.validation["mean"])
         except KeyboardInterrupt:
-            logger.warning("interrupted; --resume goes on from the last checkpoint in %s", out)
+            logger.warning("interrupted; --resume continues from the last checkpoint in %s", out)
             raise typer.Exit(130) from None
         if not quiet:
             SafeConsole().print(

@@ -54,7 +54,7 @@ Types = Annotated[
         "high, as name=small<medium<large; may be given again.",
     ),
 ]
-Lags = Annotated[int, typer.Option("--lags", min=0, help="For rows in sequence: so many earlier steps are causes too.")]
+Lags = Annotated[int, typer.Option("--lags", min=0, help="For rows in sequence: earlier steps that may be causes.")]
 Group = Annotated[str | None, typer.Option("--group", help="With --lags: the column that says whose row it is.")]
 Interventions = Annotated[
     str | None, typer.Option("--interventions", help="Column that names the variable that was set in a row, if any.")

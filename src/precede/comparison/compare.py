@@ -158,7 +158,7 @@ def _weights(graphs: Mapping[str, CausalGraph], given: Mapping[str, float] | Non
         raise OptionError(f"weights must name each graph once: {', '.join(graphs)}.")
     weights = np.array([float(given[label]) for label in graphs])
     if not (weights >= 0).all() or not weights.sum() > 0 or not np.isfinite(weights).all():
-        raise OptionError(f"weights={dict(given)!r} will not do: they must be at least 0, and not all 0.")
+        raise OptionError(f"weights={dict(given)!r} cannot be used: they must be at least 0, and not all 0.")
     return np.asarray(weights / weights.sum())
 
 

@@ -1,4 +1,4 @@
-"""The journal of a bootstrap: JSON lines, one for each finished resample, so that a killed run goes on."""
+"""The journal of a bootstrap: JSON lines, one for each finished resample, so that a killed run can be continued."""
 
 from __future__ import annotations
 

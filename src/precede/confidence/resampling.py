@@ -23,7 +23,7 @@ from precede.scores.protocol import OrderScore
 from precede.search.checkpoint import data_fingerprint
 
 MOST_DRAWS = 20
-"""Rows are drawn again at most so often when a column comes out constant or collinear."""
+"""Rows are drawn again at most this often when a column comes out constant or collinear."""
 
 OWN_OUTPUT: dict[str, Any] = {
     "verbose": False,

@@ -18,7 +18,7 @@ MOST_STEPS = 10
 """A numeric column with more distinct values is a number or a count."""
 
 ROWS_PER_LEVEL = 4
-"""A numeric column has few distinct values only where there are so many rows for each of them, on average."""
+"""A numeric column has few distinct values only where each of them has this many rows on average."""
 
 LOOK = 1000
 """Rows that are looked at first: most columns of numbers are told from them."""

@@ -17,7 +17,7 @@ SEED = 0
 
 
 def lagged_name(name: Hashable, lag: int) -> Hashable:
-    """Name of a column so many steps earlier.
+    """Name of a column this many steps earlier.
 
     Examples
     --------

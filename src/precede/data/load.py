@@ -86,7 +86,7 @@ def load_table(
         a sequence with the name or names for each row (nothing where nothing was set), or a matrix of 0 and 1. Where it
         is not known what was set, leave the column in the table and say that it is a root (``Knowledge(roots=...)``).
     lags : int
-        For rows in sequence: put the columns of so many earlier steps beside those of each row.
+        For rows in sequence: put the columns of this many earlier steps beside those of each row.
     group : column name or sequence, optional
         With lags, whose row each is (a panel): steps do not cross from one to another. The column is then no variable.
 

@@ -21,7 +21,7 @@ MOST_POINTS, FEWEST_POINTS, POINTS_IN_ALL = 200, 40, 20_000
 """Points of a partial plot, and of all of them together, so that a report stays small."""
 
 EXTREME, MOST_EXTREMES = 4.0, 30
-"""Points so many standard deviations out are always drawn, up to so many for an edge."""
+"""Points this many standard deviations out are always drawn, up to this many for an edge."""
 
 CURVE_POINTS, BINS, FEWEST_IN_CELL = 25, 20, 3
 """Places of a curve, bins of a density, and the fewest rows that a cell of a density may show."""

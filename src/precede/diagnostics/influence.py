@@ -12,7 +12,7 @@ from precede.diagnostics.record import EdgeReading, Influence
 from precede.pruning.splines import spline_basis
 
 ROWS_PER_ONE = 500
-"""One row in so many may be left out to see whether an edge rests on it; one at the least."""
+"""One row in this many may be left out to see whether an edge rests on it, and at least one."""
 
 CLEAR = 0.001
 """Only edges with at most this p-value are looked at: what is hardly there rests on single rows anyway."""

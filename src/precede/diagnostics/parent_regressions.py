@@ -16,7 +16,7 @@ MOST_ROWS = 5000
 """Checks look at this many rows at most, evenly spaced: more rows would only make tiny departures significant."""
 
 FAR_OUT = 8.0
-"""A value so many standard deviations from its column's mean is far out."""
+"""A value this many standard deviations from its column's mean is far out."""
 
 CURVE_BASIS = 6
 """Basis functions of a curve, the constant included."""

@@ -17,7 +17,7 @@ from precede.scores.build import build_score
 from precede.search.exact import exact_order
 
 REACH = 1.5
-"""An edge is within reach of the rule when a rule so many times stricter or laxer would decide otherwise."""
+"""An edge is within reach of the rule when a rule this many times stricter or laxer would decide otherwise."""
 
 EXACT_VARIABLES = 10
 """Up to here the best order of all is found in well under a second for the linear score."""

@@ -25,7 +25,7 @@ UNSTABLE = 0.5
 NAME, UNLIKELY = "unstable edges", "unlikely edges"
 
 SECONDS = 30.0
-"""Resampling ends after so many seconds, whatever is left."""
+"""Resampling ends after this many seconds, whatever is left."""
 
 
 def with_shares(

@@ -81,8 +81,8 @@ class CORL(CausalEstimator):
     checkpoint : str or None
         File that training is saved to every few seconds.
     resume : bool
-        Go on from the checkpoint where it is there; on a CPU the result is that of an uninterrupted run, bit for bit.
-        ``n_iterations``, ``patience`` and ``max_time`` may be others than before.
+        Continue from the checkpoint, if there is one; on a CPU the result is that of an uninterrupted run, bit for bit.
+        ``n_iterations``, ``patience`` and ``max_time`` may differ from before.
     tensorboard : str or None
         Folder for TensorBoard, which must be installed.
     n_restarts : int or None
@@ -95,7 +95,7 @@ class CORL(CausalEstimator):
         "exact" is dynamic programming instead of the policy, for up to 20 variables.
     noise : {"auto", "equal", "unequal"}
         Noise variances of the score: equal for "linear", unequal for "gp", "quadratic" and the sparse GP scores when
-        "auto". "equal" hangs on the columns' units and means nothing for standardized data.
+        "auto". "equal" depends on the columns' units and means nothing for standardized data.
     policy_weight : float or "auto"
         What the pretrained policy's log-odds of the edges count beside "location-scale", "sparse-gp" or
         "sparse-gp-additive", in nats of the data: 40 where ``score="auto"`` finds that no class of models holds, else 0
@@ -275,7 +275,7 @@ class CORL(CausalEstimator):
                 "brings a network of its own: leave it out, or train from scratch with pretrained=None."
             )
         if self.resume and self.checkpoint is None:
-            raise OptionError("resume=True needs the file to go on from: give it as checkpoint=...")
+            raise OptionError("resume=True needs the file to continue from: give it as checkpoint=...")
         if self.initial_order is not None and (self.search == "exact" or not self.polish):
             raise OptionError("initial_order is where polish starts: it needs polish=True and search='policy'.")
         if self.search == "exact":

@@ -125,7 +125,7 @@ def linear_effect(
     """
     check_choice("kind", kind, get_args(EffectKind))
     if not 0 < level < 1:
-        raise OptionError(f"level={level!r} will not do: it must lie between 0 and 1.")
+        raise OptionError(f"level={level!r} cannot be used: it must lie between 0 and 1.")
     i, j = positions_of(graph, cause, effect)
     fixed = held_fixed(graph, i, j, kind, adjustment)
     if fixed is None:

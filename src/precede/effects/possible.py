@@ -23,7 +23,7 @@ from precede.graph.equivalence import cpdag
 from precede.graph.sample import Sample
 
 MOST_PARENT_SETS = 4096
-"""Beyond so many the question is refused: the class is then too large to be of use."""
+"""Beyond this many the question is refused: the class is then too large to be of use."""
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ def reproduce(
     Parameters
     ----------
     name : str or Experiment
-        A name of :data:`precede.experiments.designs.EXPERIMENTS`, or an experiment of one's own.
+        A name of :data:`precede.experiments.designs.EXPERIMENTS`, or an experiment of your own.
     selection : Selection
         Which of its cells; quick ones are kept apart in ``out/NAME-quick/``.
     workers : Workers
@@ -111,7 +111,7 @@ def reproduce(
                 kept = [cell.key for cell in cells if cell.key in ledger.cells]
                 raise KeyboardInterrupt(
                     f"with {len(kept)} of {len(cells)} cells finished and kept in {folder} ({listed(kept)}); the same "
-                    "command goes on with the others."
+                    "command continues with the others."
                 ) from None
     return write_tables(experiment, folder, n_run)
 

@@ -77,7 +77,7 @@ def dependence(rests: FloatArray, edges: BoolArray) -> FloatArray:
     """
     m, d = rests.shape
     spread = rests.std(axis=0)
-    # clipped, so that single rows do not decide; not ranked, as ranks near a hard edge of the noise hang on the fit
+    # clipped, so that single rows do not decide; not ranked, as ranks near a hard edge of the noise depend on the fit
     columns = polynomial_columns(np.clip(rests / np.where(spread > 0, spread, 1.0), -CLIP, CLIP))
     squares = ((columns.T @ columns / m) ** 2).reshape(d, DEGREE, d, DEGREE).transpose(0, 2, 1, 3)  # [i, j, k, l]
     whole = special.chdtrc(DEGREE**2, m * squares.sum(axis=(2, 3)))

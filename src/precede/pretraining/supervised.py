@@ -244,7 +244,7 @@ class Pretrainer:
         return torch.cuda.max_memory_allocated(self.device) / 2**30 if self.device.type == "cuda" else 0.0
 
     def state(self) -> dict[str, Any]:
-        """Everything that a later run needs to go on as if nothing had happened."""
+        """Everything that a later run needs to continue as if nothing had happened."""
         return {
             "actor": self.actor.state_dict(),
             "averaged": self.averaged.state_dict(),

@@ -60,7 +60,7 @@ def order_to_graph(
     linear = score.assumes.linear
     if score.assumes.mechanism == "levels" and pruning not in ("auto", "none"):
         raise OptionError(
-            f"pruning={pruning!r} will not do with score={score.name!r}, whose parent sets are the graph: use 'auto'."
+            f"pruning={pruning!r} cannot be used with score={score.name!r}, whose sets are the graph: use 'auto'."
         )
     own = score.graph(order) if pruning in ("auto", "none") else None
     if pruning == "auto":

@@ -42,7 +42,7 @@ class Heading:
     title : str, optional
         Name of the data.
     note : str, optional
-        A paragraph of one's own.
+        A paragraph of your own.
     rows : bool
         Whether plots show single rows of the data, up to 200 and all values far out; False shows densities instead
         (``docs/decisions/007-no-rows-in-reports.md``).

@@ -75,14 +75,14 @@ class Deadline:
         return self._cancelled or (self._parent is not None and self._parent.cancelled)
 
     def part(self, max_time: float | None = None, *, share: float | None = None) -> Deadline:
-        """A deadline within this one: so many seconds from now, or a share of what is left."""
+        """A deadline within this one: this many seconds from now, or a share of what is left."""
         left = self.remaining()
         if share is not None:
             max_time = None if left is None else share * left
         return Deadline(max_time, self, self._clock)
 
     def with_grace(self, seconds: float) -> Deadline:
-        """A deadline that passes so many seconds after this one was seen to pass: to finish what is cheap."""
+        """A deadline that passes this many seconds after this one was seen to pass: to finish what is cheap."""
         return _Grace(self, seconds, self._clock)
 
 

@@ -10,7 +10,7 @@ from torch.overrides import TorchFunctionMode
 from precede.options import CountOrZero
 
 RandomState = CountOrZero | np.random.Generator | None
-"""What an estimator takes as ``random_state``: a seed, a generator of one's own, or None for a fresh one."""
+"""What an estimator takes as ``random_state``: a seed, a generator of your own, or None for a fresh one."""
 
 DRAWS = frozenset(
     f"{start}{name}"

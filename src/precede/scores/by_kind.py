@@ -21,7 +21,7 @@ PRIOR_SAMPLE_SIZE = 10.0
 """Of BDeu: how many rows the prior counts for."""
 
 MANY_STEPS = 5
-"""From so many levels on, ordinal columns among themselves are taken as numbers."""
+"""From this many levels on, ordinal columns among themselves are taken as numbers."""
 
 TABLES = Assumptions(
     "levels", words="Every variable has levels, and their probabilities depend on its causes in any way at all."

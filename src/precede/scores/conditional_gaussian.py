@@ -66,7 +66,7 @@ class ConditionalGaussianFamilies:
 
     def __init__(self, numbers: FloatArray, codes: IntArray, levels: Sequence[int], *, penalty: float = 1.0) -> None:
         if penalty <= 0:
-            raise OptionError(f"penalty={penalty!r} will not do: it must be positive.")
+            raise OptionError(f"penalty={penalty!r} cannot be used: it must be positive.")
         self.n_samples, self.n_variables = numbers.shape
         self.levels = np.array(levels, dtype=np.int64)
         self.price = penalty * math.log(self.n_samples) / 2

@@ -51,7 +51,7 @@ class DegenerateGaussianFamilies:
         self, correlation: FloatArray, blocks: Sequence[slice], n_samples: int, *, penalty: float = 1.0
     ) -> None:
         if penalty <= 0:
-            raise OptionError(f"penalty={penalty!r} will not do: it must be positive.")
+            raise OptionError(f"penalty={penalty!r} cannot be used: it must be positive.")
         self.n_samples, self.n_variables = n_samples, len(blocks)
         self._correlation = np.ascontiguousarray(correlation)
         self._start = np.array([block.start for block in blocks], dtype=np.int64)

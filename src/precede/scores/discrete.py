@@ -56,7 +56,7 @@ class DiscreteFamilies:
     ) -> None:
         if penalty <= 0 or (sample_size is not None and sample_size <= 0):
             raise OptionError(
-                f"penalty={penalty!r} and sample_size={sample_size!r} will not do: they must be positive."
+                f"penalty={penalty!r} and sample_size={sample_size!r} cannot be used: they must be positive."
             )
         self.n_samples, self.n_variables = codes.shape
         self.codes = np.ascontiguousarray(codes.T.astype(np.uint8 if max(levels) <= 256 else np.int64))

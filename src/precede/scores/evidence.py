@@ -173,7 +173,7 @@ class GaussianProcessEvidence:
         if noise == "equal":
             self.notes.append(
                 f"All variables are taken to have the same noise variance, {self.noise_variance:.3g}, the smallest "
-                "variance of a column: this hangs on the columns' units."
+                "variance of a column: this depends on the columns' units."
             )
 
     def _check_memory(self, memory_limit: float | None) -> None:

@@ -95,7 +95,7 @@ class GPScore(PredecessorScore):
     *squared* distances, and in-sample residuals, which we keep.
 
     Deviations from the paper: columns are standardized before distances are taken and :math:`y_j` is centered, so
-    the score does not hang on units; the median of an even number of pairs is the lower of the middle two; where it
+    the score does not depend on units; the median of an even number of pairs is the lower of the middle two; where it
     is 0 (more than half of the pairs tie, as in binary columns) the mean takes its place.
 
     More predecessors need not fit better, since they widen the kernel: ``bounds`` is each variable's term given all

@@ -155,7 +155,7 @@ class SparseScore(OrderScore):
         self._weights = torch.from_numpy(weights).to(self.device)  # zero where a variable has fewer candidates
 
     def _tabled(self, variable: int, size: int) -> Iterator[int]:
-        """Bits of every set of so many candidates."""
+        """Bits of every set of this many candidates."""
         for members in combinations(range(len(self.candidates[variable])), size):
             yield sum(1 << r for r in members)
 

@@ -26,7 +26,7 @@ CHUNK_ORDERS = 4096
 
 
 class OrderScore(ABC):
-    r"""Judge of causal orders; higher is better. A score of one's own sets the attributes and writes ``terms``.
+    r"""Judge of causal orders; higher is better. A score of your own sets the attributes and writes ``terms``.
 
     ``terms(orders)`` decomposes: entry ``[k, t]`` depends only on the t-th variable of order k and on the *set* of
     variables before it (Equation 3 of the paper). The order's score is ``total(terms.sum(1))``, where ``total`` is

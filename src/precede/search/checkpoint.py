@@ -129,7 +129,7 @@ class CheckpointFile:
 
 
 def state_of(trainer: Trainer) -> dict[str, Tensor]:
-    """Everything that a later run needs to go on as if nothing had happened, as named tensors.
+    """Everything that a later run needs to continue as if nothing had happened, as named tensors.
 
     What follows from the data, the settings and the seed is left out: the later trainer is built from the same.
     """
@@ -222,7 +222,7 @@ def open_checkpoint(
     if path.exists():
         if not resume:
             raise OptionError(
-                f"checkpoint={str(path)!r} is there already: resume=True goes on from it; to start anew, remove it."
+                f"checkpoint={str(path)!r} already exists: resume=True continues from it; to start anew, remove it."
             )
         saved = read_subject(path)
         was = saved.settings.pop("random_state", None)

@@ -11,7 +11,7 @@ from precede.search.train import IterationRecord, Trainer
 
 
 class Observer(Protocol):
-    """Progress bar, TensorBoard, checkpoint, or anything of one's own."""
+    """Progress bar, TensorBoard, checkpoint, or anything of your own."""
 
     def see(self, record: IterationRecord, trainer: Trainer) -> None:
         """After every iteration."""

@@ -8,7 +8,7 @@ details beside the paper's text, with their measured effect in ``docs/explanatio
 3. Returns are centered at every step and scaled over the batch before actor and critic see them.
 4. The norm of the actor's gradient is clipped.
 5. The critic values every state of a dense reward, and the initial state of an episodic one (:meth:`_values`).
-   3 to 5 can be had otherwise: :class:`precede.search.settings.Details`.
+   3 to 5 can be changed: :class:`precede.search.settings.Details`.
 6. Of equal orders the first is kept (:mod:`precede.search.best`).
 7. Training ends after ``n_iterations``, at ``max_time``, or when nothing has moved for ``patience`` iterations
    (the paper: "not terminated").

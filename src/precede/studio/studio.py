@@ -15,7 +15,7 @@ from precede.studio.worker import Worker
 from precede.studio.workspace import STOP_FILE, DataChoice, Run, Workspace
 
 MOST_NEWS = 1000
-"""A page that listens no more is forgotten after so many pieces of news."""
+"""A page that listens no more is forgotten after this many pieces of news."""
 
 
 class Studio:
