@@ -11,7 +11,7 @@ from precede.errors import KnowledgeError, OptionError
 from precede.scores.linear import LinearScore
 from precede.search.settings import Details
 
-FAST = {"score": "linear", "n_iterations": 10, "batch_size": 16, "random_state": 0, "verbose": False}
+FAST = {"score": "linear", "n_iterations": 10, "patience": 10, "batch_size": 16, "random_state": 0, "verbose": False}
 
 
 @pytest.fixture(scope="module")

@@ -43,6 +43,17 @@ def test_a_first_look_imports_what_it_needs(tmp_path: Path) -> None:
     assert not modules & {"scipy.stats", "scipy.optimize", "torch._dynamo", "sympy"}
 
 
+def test_training_does_without_torchs_compiler() -> None:
+    code = """
+import numpy as np, precede
+values = np.random.default_rng(0).normal(size=(60, 3))
+options = {"n_iterations": 2, "patience": 2, "diagnose": False, "random_state": 0, "verbose": False}
+found = precede.CORL("linear", **options).fit(values)
+assert len(found.history_) == 2
+"""
+    assert not imported(code) & {"torch._dynamo", "sympy", "numba"}
+
+
 def test_names_come_from_their_modules() -> None:
     assert set(precede.__all__) <= set(dir(precede))
     assert {name: getattr(precede, name) for name in precede.__all__}

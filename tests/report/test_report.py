@@ -38,7 +38,7 @@ WHEN = Provenance("2026-01-01 00:00 UTC", "six.csv", "precede discover six.csv")
 def fitted():
     data = simulate(n_variables=6, degree=1, n_samples=300, random_state=0)
     table = load_table(data.data)
-    model = CORL(score="linear", n_iterations=5, batch_size=8, random_state=0, verbose=False).fit(table)
+    model = CORL(score="linear", n_iterations=5, patience=5, batch_size=8, random_state=0, verbose=False).fit(table)
     return model, table, data.graph
 
 

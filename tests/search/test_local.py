@@ -19,6 +19,7 @@ from precede.scores.evidence import GaussianProcessEvidence
 from precede.scores.grow_shrink import GrowShrinkScore
 from precede.scores.linear import LinearScore
 from precede.scores.moves import ExpandedMoves, Expansion
+from precede.scores.nongaussian import NonGaussianScore
 from precede.scores.parent_sets import ParentSets
 from precede.scores.parent_tables import SparseScore
 from precede.scores.protocol import OrderScore
@@ -29,6 +30,8 @@ from precede.search.greedy import best_insertion_order
 from precede.search.local import arrays as at
 from precede.search.local import chain as chain_module
 from precede.search.local.chain import Chain
+from precede.search.local.residual_chain import ResidualChain
+from precede.search.local.rotations import LANES, MOST_FACTORS, improve
 
 
 def linear_values(d: int, degree: float = 1.5, m: int = 400, seed: int = 0) -> np.ndarray:
@@ -50,7 +53,14 @@ def table_score(d: int, seed: int = 0, constraints: Constraints | None = None) -
     return SparseScore(evidence, ParentSets(max_parents=3, table_size=2), constraints=constraints)
 
 
+def residual_score(d: int, seed: int = 0, constraints: Constraints | None = None) -> NonGaussianScore:
+    degree = min(1.5, (d - 1) / 2)
+    data = simulate(n_variables=d, degree=degree, sem="lingam", n_samples=300, random_state=seed)
+    return NonGaussianScore(data.data.to_numpy())
+
+
 SCORES = {"covariance": linear_score, "expanded": discrete_score, "table": table_score}
+EVERY = {**SCORES, "residual": residual_score}
 
 
 def random_knowledge(d: int, seed: int) -> Constraints:
@@ -70,12 +80,12 @@ def chain_of(score: OrderScore, constraints: Constraints | None = None, seed: in
     return Chain(moves, score.n_variables, constraints, Deadline(None), seed, threading.Lock())
 
 
-@pytest.mark.parametrize("kind", SCORES)
+@pytest.mark.parametrize("kind", EVERY)
 @pytest.mark.parametrize("constrained", [False, True])
 def test_restarts_reach_the_optimum_of_exact_search(kind: str, constrained: bool) -> None:
     for seed in range(3):
         constraints = random_knowledge(7, seed) if constrained else Constraints.none(7)
-        score = SCORES[kind](7, seed, constraints)
+        score = EVERY[kind](7, seed, constraints)
         start = constraints.nearest_order(np.random.default_rng(seed).permutation(7))
         found = polish.polish(score, start, constraints, n_restarts=30, rng=np.random.default_rng(0))
         assert found.score == pytest.approx(exact_order(score, constraints).score, rel=1e-9)
@@ -152,10 +162,10 @@ def test_knowledge_is_obeyed_and_nothing_gets_worse(d: int, seed: int, kind: str
     assert constraints.permits(greedy)
 
 
-@pytest.mark.parametrize("kind", SCORES)
+@pytest.mark.parametrize("kind", EVERY)
 def test_compiled_insertion_is_insertion_by_terms(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     constraints = random_knowledge(7, 3)
-    score = SCORES[kind](7, 3, constraints)
+    score = EVERY[kind](7, 3, constraints)
     compiled = best_insertion_order(score, constraints)
     monkeypatch.setattr("precede.search.greedy.insertion_order", lambda *_: None)
     assert compiled.tolist() == best_insertion_order(score, constraints).tolist()
@@ -163,7 +173,7 @@ def test_compiled_insertion_is_insertion_by_terms(kind: str, monkeypatch: pytest
 
 def test_the_same_seed_gives_the_same_order_and_threads_do_not_matter() -> None:
     score = linear_score(20)
-    options = {"n_restarts": 2 * local.RESTARTS_PER_CHAIN}
+    options = {"n_restarts": 2 * polish.RESTARTS_PER_CHAIN}
     start, n_threads = np.arange(20), torch.get_num_threads()
     found = []
     for threads in (1, 2, 2):
@@ -197,6 +207,73 @@ def test_a_deadline_that_passes_keeps_the_best_so_far(monkeypatch: pytest.Monkey
     assert next(looks) < 200  # it ended soon after
     assert stopped.score > score.score_of(start)
     assert local.insertion_order(score, deadline=deadline) is not None
+
+
+def test_every_move_along_residuals_is_the_score_s_own() -> None:
+    """After each move of one variable, order, factor, residuals and gain are those that the score works out."""
+    score = residual_score(7)
+    moves = score.moves()
+    assert moves is not None
+    chain = ResidualChain(moves, Constraints.none(7), Deadline(None), 0)
+    s, m = chain._residuals, score.n_samples
+    for seed in range(4):
+        start = np.random.default_rng(seed).permutation(7)
+        sums = score.insertion_sums(torch.from_numpy(start)).numpy()
+        for place in range(7):
+            chain._settle(start)
+            before = chain.total()
+            target = improve(s, place, 0, 6, m, 1e-9)
+            assert sums[place, target] == pytest.approx(sums[place].max(), rel=1e-9)
+            assert chain.total() - before == pytest.approx(sums[place, target] - sums[place, place], abs=1e-6)
+            factors, residuals = score._residuals(torch.from_numpy(s.order)[None])
+            np.testing.assert_allclose(s.factor, factors[0], atol=1e-9)
+            np.testing.assert_allclose(s.z.reshape(7, -1)[:, :m], residuals[0], atol=1e-9)
+            assert (s.z.reshape(7, -1)[:, m:] == 0).all()
+
+
+def test_many_rows_do_not_overflow() -> None:
+    """Products of factors up to two are turned into logarithms in time."""
+    values = np.random.default_rng(0).uniform(size=(MOST_FACTORS * LANES * 3 + 5, 2))
+    score = NonGaussianScore(values)
+    found = polish.polish(score, np.array([1, 0]))
+    assert np.isfinite(found.score)
+    assert found.score == pytest.approx(max(score.score_of(np.array(order)) for order in ([0, 1], [1, 0])), rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_climbs_from_several_starts_tell_whether_they_agree(kind: str) -> None:
+    score = EVERY[kind](7)
+    starts = [np.random.default_rng(seed).permutation(7) for seed in range(3)]
+    options = {"n_restarts": 10, "n_chases": 30, "rng": np.random.default_rng(0)}
+    found = polish.polish(score, starts[0], others=starts[1:], **options)
+    assert found.agreed
+    assert found.score == pytest.approx(exact_order(score, Constraints.none(7)).score, rel=1e-9)
+    assert not polish.polish(score, starts[0]).agreed  # one climb has nobody to agree with
+
+
+def test_one_that_is_behind_follows_as_often_as_it_may() -> None:
+    class Climbing:
+        tolerance, n_moves, best_order = 0.0, 0, None
+
+        def __init__(self, *levels: float) -> None:
+            self.levels = list(levels)
+
+        @property
+        def best(self) -> float:
+            return self.levels[0]
+
+        def climb_from(self, order: np.ndarray) -> bool:
+            return True
+
+        def restart(self) -> bool:
+            self.levels = self.levels[1:] or self.levels
+            return True
+
+    deadline = Deadline(None)
+    first, second = Climbing(3.0, 5.0), Climbing(1.0, 3.5, 4.0, 5.0)
+    assert not polish._chase(first, second, 3, deadline)  # 3.5, then 5.0, then 4.0
+    assert polish._chase(first, second, 1, deadline)
+    assert not polish._chase(Climbing(1.0), Climbing(2.0), 10, deadline)
 
 
 def test_restarts_need_a_generator() -> None:

@@ -142,7 +142,7 @@ def test_never_worse_than_any_order_that_was_scored():
 
 def test_the_record_adds_up():
     table = data(10, sem="lingam")
-    found = CORL("nongaussian", **QUICK).fit(table).diagnostics_["search"]
+    found = CORL("nongaussian", patience=10, **QUICK).fit(table).diagnostics_["search"]
     start = max(found["greedy_score"], NonGaussianScore(table.to_numpy()).score_of(np.array(found["policy_order"])))
     assert start + found["polish_gain"] + found["rl_gain"] == pytest.approx(found["best_score"], rel=1e-9)
     assert found["rl_gain"] >= 0
@@ -166,3 +166,33 @@ def test_one_deadline_for_score_search_and_greedy(monkeypatch):
         found = CORL("nongaussian", max_time=limit, n_restarts=1000, **{**QUICK, "n_iterations": 10_000}).fit(data())
         assert found.diagnostics_["search"]["out_of_time"]
         assert found.diagnostics_["search"]["seconds"] < limit + 60  # ticks: every look is one
+
+
+class Uneven(LinearScore):
+    """Climbs that end where they begin: the two starts never agree."""
+
+    def insertion_sums(self, order):
+        return self.sums(order[None]).repeat(len(order), len(order))
+
+
+def test_a_pretrained_policy_is_trained_where_polish_leaves_a_question_open():
+    table = data(8)
+    options = {**QUICK, "n_iterations": 10}
+    settled = CORL("linear", **options).fit(table).diagnostics_["search"]
+    assert settled["climbs_agree"]
+    assert settled["iterations"] == 0
+    assert "rl_gain" not in settled
+    open_question = CORL(Uneven(table.to_numpy()), **options).fit(table).diagnostics_["search"]
+    assert not open_question["climbs_agree"]
+    assert open_question["iterations"] == 10
+    cheap = CORL("sparse-linear", **options).fit(table).diagnostics_["search"]
+    assert cheap["iterations"] == 0
+    for asked in ({"patience": 10}, {"polish": False}, {"pretrained": None}):
+        assert CORL("linear", **options, **asked).fit(table).diagnostics_["search"]["iterations"] == 10
+
+
+def test_a_policy_is_not_trained_on_its_own_probabilities():
+    model = CORL("policy", patience=10, **QUICK).fit(data(standardize=True))
+    assert model.diagnostics_["search"]["iterations"] == 0
+    assert model.diagnostics_["search"]["best_score"] >= model.diagnostics_["search"]["greedy_score"]
+    assert model.sample_orders(5, random_state=0).orders.shape == (5, 6)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import torch
@@ -41,7 +43,7 @@ def check_search(learned: Learned) -> Check:
     if "policy_score" in search:
         gain = search.get("polish_gain")
         added = "polish was off" if gain is None else f"polish added {gain:.2f}"
-        story += f" (the policy alone {search['policy_score']:.2f}; {added})"
+        story += f" (the policy alone {search['policy_score']:.2f}; {added}{_training(search)})"
     against = "; ".join(f"{label} scores {value:.2f}" for label, value in known.items())
     against = f"; {against}" if against else ""
     details = {"reached": reached, "best_known": best, **known}
@@ -51,6 +53,16 @@ def check_search(learned: Learned) -> Check:
     proven = "the exact optimum" in known
     ending = "this is the optimum" if proven else "no better order is known, which is no proof that there is none"
     return Check(name, 0.0, f"{story}{against}: {ending}.", "fine", details)
+
+
+def _training(search: Mapping[str, Any]) -> str:
+    """What training did after the polish, where a pretrained policy was polished first."""
+    if "climbs_agree" not in search:
+        return ""
+    ends = "the same score" if search["climbs_agree"] else "different scores"
+    climbs = f"; climbs from the greedy order and from the policy's ended at {ends}"
+    gain = search.get("rl_gain")
+    return climbs + (", and the policy was not trained" if gain is None else f"; training added {gain:.2f}")
 
 
 def _exact_score(learned: Learned) -> float | None:

@@ -72,8 +72,10 @@ class CORL(CausalEstimator):
     n_iterations, batch_size, n_samples : int
         Iterations of Algorithm 1, orders in each, rows that the encoder sees.
     patience : int, "auto" or None
-        Stop when the best score has not moved for this many iterations. "auto" is 10 from a pretrained start, whose
-        proposals are polished as they come, and 100 from scratch.
+        Stop when the best score has not moved for this many iterations. "auto" is 100 from scratch. From a pretrained
+        start, whose proposals are polished as they come, it is 10, and none at all where polish settles the matter:
+        where climbs from the policy's and from the greedy order agree, or are so cheap that restarts find more than
+        training does in the same time.
     max_time : float or None
         Seconds for everything up to the graph. Of these the table of a sparse GP score may take half, else it ends at
         smaller parent sets, which a remark says. Ctrl-C has the same effect at any moment: the best order known is
@@ -86,8 +88,8 @@ class CORL(CausalEstimator):
     tensorboard : str or None
         Folder for TensorBoard, which must be installed.
     n_restarts : int or None
-        How often the polished order is shaken and polished again. None takes 20 to 100 for a score that identifies
-        only the CPDAG, where climbs end early, and 0 for the others.
+        How often each polished order is shaken and polished again. None takes 10 to 100 for a score that identifies
+        only the CPDAG, where climbs end early, up to 10 for "nongaussian", and 0 for the others.
     initial_order : list or tuple of names, optional
         An order to start the climb from, causes first, beside the greedy and the policy's: ``causal_order_`` of an
         earlier fit. It is bent to the knowledge where it breaks it. With ``n_iterations=0`` a second fit is quick.
@@ -131,7 +133,8 @@ class CORL(CausalEstimator):
     Attributes
     ----------
     diagnostics_ : Diagnostics
-        Under "search": what the policy alone reached, what polish added, and what the greedy order gets. Under
+        Under "search": what the policy alone reached, what polish added, whether its climbs agree, what training added
+        after that, and what the greedy order gets. Under
         "levels", for scores of columns with levels: the effects of and on each level of a category.
 
     Notes
@@ -294,8 +297,9 @@ class CORL(CausalEstimator):
         """The flat options, resolved and grouped by the stage that reads them."""
         start = self._start
         settings = SearchSettings(
-            self.polish, self.n_restarts, training_of(self, start), order_in(table, self.initial_order)
-        )
+            self.polish, self.n_restarts, training_of(self, start), order_in(table, self.initial_order),
+            trains_always=self.patience != "auto",
+        )  # fmt: skip
         exact = self.search == "exact"
         return Plan(
             ScorePlan(self.score, self.noise, self.policy_weight, self.details.standardize_columns, self.device),

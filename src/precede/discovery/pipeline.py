@@ -5,7 +5,7 @@ Each stage is a call into the package of its name; ``Plan`` says what was asked 
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +43,11 @@ def learn(
     """Score, search, prune; the findings, and the policy where one was trained."""
     seen = standardized_table(table) if plan.score.standardize_columns else table
     reported: dict[str, Any] = {}
-    said = judge_table(seen, plan.search.start) if plan.asks_the_policy else None
+    pretrained = None if plan.search.start is None else load_pretrained(plan.search.start)
+    said = judge_table(seen, pretrained) if plan.asks_the_policy else None
     if said is not None:
         reported["policy"] = said.records(table.names)
-    pretrained = None if plan.search.start is None else load_pretrained(plan.search.start)
+        pretrained = None if pretrained is None else replace(pretrained, states=said.states)
     score, choice = make_score(plan, seen, constraints, said, deadline)
     found, policy = search_order(plan, score, seen, constraints, pretrained, rng, deadline)
     reported |= choice | {"score": score.name, "identifies": score.identifies, "search": found.record.to_dict()}
@@ -119,12 +120,15 @@ def search_order(
     asked = plan.search
     if asked.exact:
         return search_exactly(score, constraints, deadline), None
-    if asked.settings.polish and local.moves_of(score) is not None:
-        local.prepare()  # compiles while the policy learns
+    settings = asked.settings
+    if settings.polish:
+        local.prepare(score)  # compiles while the policy looks at the data
+    if pretrained is not None and isinstance(score, PolicyScore):  # its own probabilities have nothing to teach it
+        settings = replace(settings, training=replace(settings.training, n_iterations=0))
     checkpoint = None if asked.checkpoint is None else checkpoint_of(plan, score, table, constraints, rng)
-    search = OrderSearch(score, table.values, constraints, asked.settings, rng, deadline, pretrained)
+    search = OrderSearch(score, table.values, constraints, settings, rng, deadline, pretrained)
     with (
-        ProgressBar("learning an order", asked.settings.training.n_iterations, plan.verbose) as bar,
+        ProgressBar("learning an order", settings.training.n_iterations, plan.verbose) as bar,
         TensorBoard.opened(asked.tensorboard) as board,
     ):
         found = search.run([ProgressObserver(bar), board], checkpoint)

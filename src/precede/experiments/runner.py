@@ -84,8 +84,10 @@ def search_numbers(model: CausalEstimator) -> dict[str, float | int | None]:
 
 
 def curve_of(model: CausalEstimator) -> dict[str, list[float]]:
-    """Mean and best score by iteration, thinned evenly; the last iteration is always there."""
+    """Mean and best score by iteration, thinned evenly; the last iteration is always there. Empty without training."""
     history = model.history_
+    if history.empty:
+        return {"iteration": [], "mean_score": [], "best_score": []}
     step = max(1, math.ceil(len(history) / LONGEST_CURVE))
     kept = history.iloc[sorted({*range(0, len(history), step), len(history) - 1})]
     return {name: kept[name].tolist() for name in ("iteration", "mean_score", "best_score")}

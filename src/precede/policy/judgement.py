@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.table import Table
@@ -17,7 +18,7 @@ from precede.knowledge import Constraints
 from precede.policy.edges import edge_log_probabilities
 from precede.policy.moments import MomentsEncoder
 from precede.policy.pretrained import Pretrained, load_pretrained
-from precede.runtime.device import one_thread
+from precede.runtime.device import available_threads, one_thread
 from precede.runtime.randomness import gumbel_noise
 from precede.scores.policy_prior import PolicyScore
 
@@ -47,11 +48,14 @@ class Judgement:
         ``[i, j]``: share of the policy's orders in which i comes before j.
     edges : (n_variables, n_variables) array
         ``[i, j]``: probability of i -> j; with ``[j, i]`` it sums to at most one.
+    states : (1, n_variables, width) tensor, optional
+        What the policy's encoder makes of the table, for whoever trains the policy further.
     """
 
     order: IntArray
     precedence: FloatArray
     edges: FloatArray
+    states: Tensor | None = None
 
     def likely(self) -> BoolArray:
         """The graph of the policy alone, along the order that its probabilities favor."""
@@ -73,18 +77,17 @@ class Judgement:
         ]
 
 
-def judge_table(table: Table, pretrained: str | Path | None) -> Judgement | None:
+def judge_table(table: Table, policy: Pretrained | None) -> Judgement | None:
     """What a pretrained policy says of a table; None where it cannot read it.
 
     It reads numbers, counts and levels that have an order, with missing cells, but knows nothing of interventions.
-    Where no policy is named, or one that tells orders only, the shipped one is asked.
+    Where no policy is given, or one that tells orders only, the shipped one is asked.
     """
     categories = any(kind.name == "categorical" for kind in table.kinds)
     if table.n_variables > MOST_VARIABLES or categories or table.targets is not None:
         return None
-    policy = load_pretrained("default" if pretrained is None else pretrained)
-    if not isinstance(policy.actor.encoder, MomentsEncoder):
-        policy = load_pretrained("default")
+    if policy is None or not isinstance(policy.actor.encoder, MomentsEncoder):
+        return replace(judge(seen_values(table)), states=None)  # which are of no use to another policy
     return judge(seen_values(table), policy)
 
 
@@ -123,8 +126,9 @@ def judge(values: FloatArray, policy: Pretrained | None = None, *, scales: bool 
         raise OptionError("this policy tells orders only: edge probabilities need one like 'default'.")
     looks = policy.architecture.inputs(values, np.random.default_rng(SEED), torch.device("cpu"), scales=scales).draw(1)
     d = values.shape[1]
+    encoder.eval()
     with torch.no_grad(), one_thread():
-        states, logits = encoder.eval().states_and_edges(looks)
+        states, logits = (torch.cat(parts) for parts in zip(*_at_each(looks, encoder), strict=True))
         edges = edge_log_probabilities(logits)[0].exp().mean(0)
         states = states.mean(0, keepdim=True)
         generator = torch.Generator().manual_seed(SEED)
@@ -134,4 +138,15 @@ def judge(values: FloatArray, policy: Pretrained | None = None, *, scales: bool 
         position = orders.argsort(1)
         precedence = (position[:, :, None] < position[:, None, :]).double().mean(0)
     probabilities = edges.double() * (1 - torch.eye(d, dtype=torch.float64))
-    return Judgement(orders[0].numpy(), precedence.numpy(), probabilities.numpy())
+    return Judgement(orders[0].numpy(), precedence.numpy(), probabilities.numpy(), states)
+
+
+def _at_each(looks: Tensor, encoder: MomentsEncoder) -> list[tuple[Tensor, Tensor]]:
+    """States and edge logits of each look: one by one they stay in the caches, and several cores share them."""
+
+    def at(look: Tensor) -> tuple[Tensor, Tensor]:
+        with torch.no_grad(), one_thread():
+            return encoder.states_and_edges(look[None])
+
+    with ThreadPoolExecutor(min(len(looks), available_threads())) as pool:
+        return list(pool.map(at, looks))

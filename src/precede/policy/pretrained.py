@@ -76,11 +76,14 @@ class Pretrained:
     architecture : Architecture
     notes : dict
         Free text about the training: steps, seconds, device, validation figures.
+    states : (1, n_variables, width) tensor, optional
+        What the encoder makes of the data at hand, where it has looked at them.
     """
 
     actor: Actor
     architecture: Architecture
     notes: dict[str, str]
+    states: Tensor | None = None
 
     @torch.no_grad()
     def started_on(self, inputs: Tensor) -> Actor:
@@ -89,12 +92,17 @@ class Pretrained:
         An encoder that takes any number of rows has done its work once it has looked: its states, the mean over the
         looks, become the parameters that training moves, so that an iteration costs the decoder alone.
         """
-        actor = copy.deepcopy(self.actor).to(inputs.device)
-        if isinstance(actor.encoder, MomentsEncoder):
-            actor.eval()
-            actor.encoder = LearnedStates(actor.encoder(inputs).mean(0, keepdim=True))
-            actor.train()  # cuDNN differentiates an LSTM in training mode only
-        return actor
+        if not isinstance(self.actor.encoder, MomentsEncoder):
+            return copy.deepcopy(self.actor).to(inputs.device)
+        states = self.states
+        if states is None:
+            encoder = copy.deepcopy(self.actor.encoder).to(inputs.device).eval()
+            states = encoder(inputs).mean(0, keepdim=True)
+        with torch.device("meta"):
+            actor = self.architecture.build()
+        actor.encoder = LearnedStates(states.to(inputs.device))
+        actor.decoder = copy.deepcopy(self.actor.decoder).to(inputs.device)
+        return actor.train()  # cuDNN differentiates an LSTM in training mode only
 
 
 def save_policy(path: Path | str, actor: Actor, architecture: Architecture, notes: Mapping[str, str]) -> None:

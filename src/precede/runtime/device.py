@@ -70,6 +70,11 @@ def one_thread() -> Iterator[None]:
         _SINGLE.leave()
 
 
+def available_threads() -> int:
+    """Threads that independent pieces of work may share, also within :func:`one_thread`."""
+    return _SINGLE.available()
+
+
 class _SingleThread:
     """Counts the blocks that are open, in whatever threads: the numbers of threads come back when the last ends."""
 
@@ -90,6 +95,11 @@ class _SingleThread:
             torch.set_num_threads(self._torch)
             if self._open == 0:
                 self._others.restore_original_limits()
+
+    def available(self) -> int:
+        """The number of threads outside of all blocks."""
+        with self._lock:
+            return self._torch if self._open else torch.get_num_threads()
 
     def stay(self) -> None:
         """Keep a forked process at one thread: those of its parent are not there, and work given to them would wait."""

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from precede.arrays import FloatArray, IntArray
 from precede.errors import DataError, check_choice, check_positive
-from precede.runtime.device import one_thread
+from precede.runtime.device import available_threads, one_thread
 from precede.scores.assumptions import Assumptions
 from precede.scores.likelihood import Noise
 from precede.scores.memory import memory_budget, size_in_words
@@ -211,7 +211,7 @@ class GaussianProcessEvidence:
     @property
     def sets_at_once(self) -> int:
         """Sets that :meth:`of_sets` should be given at least, to keep all threads or the GPU busy."""
-        return 8 * torch.get_num_threads() if self.device.type == "cpu" else self._sets_at_once
+        return 8 * available_threads() if self.device.type == "cpu" else self._sets_at_once
 
     @property
     def _sets_at_once(self) -> int:
@@ -322,7 +322,6 @@ def squared_distances(points: Tensor, others: Tensor) -> Tensor:
 
 
 def map_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-    """Apply a function to items in as many threads as torch has, each with one thread of linear algebra."""
-    n_threads = torch.get_num_threads()
-    with one_thread(), ThreadPoolExecutor(n_threads, initializer=lambda: torch.set_num_threads(1)) as pool:
+    """Apply a function to items in as many threads as there are, each with one thread of linear algebra."""
+    with one_thread(), ThreadPoolExecutor(available_threads(), initializer=lambda: torch.set_num_threads(1)) as pool:
         return list(pool.map(function, items))

@@ -93,4 +93,18 @@ class TableMoves:
     settle: Callable[[int, int], None]
 
 
-LocalMoves = ExpandedMoves | CovarianceMoves | TableMoves
+@dataclass(frozen=True)
+class ResidualMoves:
+    """A score whose terms are, up to a number that is the same for every order, the negentropies of the residuals.
+
+    Parameters
+    ----------
+    centered : (n_variables, n_samples) array
+    covariance : (n_variables, n_variables) array
+    """
+
+    centered: FloatArray
+    covariance: FloatArray
+
+
+LocalMoves = ExpandedMoves | CovarianceMoves | TableMoves | ResidualMoves

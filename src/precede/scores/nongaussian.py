@@ -10,6 +10,7 @@ from torch import Tensor
 from precede.arrays import FloatArray
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import covariance, ordered_cholesky, regularized
+from precede.scores.moves import ResidualMoves
 from precede.scores.protocol import OrderScore
 
 # Maximum-entropy approximation of Hyvärinen (1998), with log cosh (even) and x exp(-x²/2) (odd)
@@ -95,6 +96,11 @@ class NonGaussianScore(OrderScore):
         scale = precision.diagonal().sqrt()
         result: Tensor = -self.n_samples * (entropy(precision @ self._centered / scale[:, None]) - scale.log())
         return result
+
+    def moves(self) -> ResidualMoves | None:
+        if self.device.type != "cpu":
+            return None
+        return ResidualMoves(self._centered.numpy(), self.covariance.numpy())
 
     def _residuals(self, orders: Tensor) -> tuple[Tensor, Tensor]:
         """Factors, (n_orders, d, d), and unit-variance residuals, (n_orders, d, m)."""

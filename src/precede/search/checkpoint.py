@@ -142,8 +142,7 @@ def state_of(trainer: Trainer) -> dict[str, Tensor]:
     tensors |= {f"generator.{name}": generator.get_state() for name, generator in _generators(trainer).items()}
     for name, learner in trainer.learners.items():
         tensors |= {f"{name}.{key}": value for key, value in learner.network.state_dict().items()}
-        for k, moments in learner.optimizer.state_dict()["state"].items():
-            tensors |= {f"{name}_optimizer.{k}.{key}": value for key, value in moments.items()}
+        tensors |= {f"{name}_optimizer.{key}": value for key, value in learner.optimizer.state().items()}
     return {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}
 
 
@@ -153,11 +152,7 @@ def restore(trainer: Trainer, state: Mapping[str, Tensor]) -> None:
         generator.set_state(state[f"generator.{name}"])
     for name, learner in trainer.learners.items():
         learner.network.load_state_dict(_under(f"{name}.", state))
-        moments: dict[int, dict[str, Tensor]] = {}
-        for key, value in _under(f"{name}_optimizer.", state).items():
-            k, _, moment = key.partition(".")
-            moments.setdefault(int(k), {})[moment] = value
-        learner.optimizer.load_state_dict({**learner.optimizer.state_dict(), "state": moments})
+        learner.optimizer.restore(_under(f"{name}_optimizer.", state))
     trainer.iteration, trainer.seconds = int(state["iteration"]), float(state["seconds"])
     best = trainer.best
     if sorted(state["best_order"].tolist()) != list(range(trainer.score.n_variables)):

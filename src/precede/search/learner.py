@@ -15,6 +15,7 @@ from precede.policy.inputs import FixedInputs, ResampledInputs
 from precede.policy.looks import Looks
 from precede.policy.pretrained import Pretrained
 from precede.runtime.randomness import initial_weights, torch_generator
+from precede.search.adam import Adam
 from precede.search.settings import TrainingSettings
 
 
@@ -25,15 +26,13 @@ class Learner:
         self.network, self.learning_rate = network, learning_rate
 
     @cached_property
-    def optimizer(self) -> torch.optim.Adam:
-        """Made when first needed: torch's first optimizer takes over a second, and a zero-shot order needs none."""
-        parameters = list(self.network.parameters())
-        on_gpu = parameters[0].device.type == "cuda"
-        return torch.optim.Adam(parameters, self.learning_rate, fused=True, capturable=on_gpu)
+    def optimizer(self) -> Adam:
+        """Made when first needed: a zero-shot order needs none."""
+        return Adam(self.network.parameters(), self.learning_rate)
 
     def descend(self, loss: Tensor, largest_gradient: float | None = None) -> None:
         """One step down the gradient of the loss, its norm clipped where a largest one is given."""
-        self.optimizer.zero_grad(set_to_none=True)
+        self.network.zero_grad(set_to_none=True)
         loss.backward()
         if largest_gradient is not None:
             torch.nn.utils.clip_grad_norm_(self.network.parameters(), largest_gradient)

@@ -2,28 +2,48 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from itertools import product
 
 import numpy as np
 import torch
 
-from precede.arrays import BoolArray, IntArray
+from precede.arrays import IntArray
 from precede.errors import OptionError
 from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
+from precede.runtime.device import available_threads
 from precede.scores.protocol import OrderScore
 from precede.search import local
-from precede.ties import TOLERANCE, exceeds, first_best, first_best_rows
+from precede.search.local import Climber
+from precede.search.sweeps import Sweeps
+from precede.ties import first_best
+
+RESTARTS_PER_CHAIN = 50
+"""Restarts of compiled search beyond this many are dealt out to chains of their own, which threads share: never by the
+threads there are, so that the result is the same on every machine."""
 
 
 @dataclass(frozen=True)
 class Polished:
-    """An order that no single insertion improves, its score, and the work it took."""
+    """An order that no single insertion improves, its score, and the work it took.
+
+    Parameters
+    ----------
+    order : (n_variables,) int array
+    score : float
+    n_moves : int
+    agreed : bool
+        Whether there were several starts, and the climbs from all of them ended at the same score.
+    """
 
     order: IntArray
     score: float
     n_moves: int
+    agreed: bool = False
 
 
 def polish(
@@ -31,7 +51,9 @@ def polish(
     order: IntArray,
     constraints: Constraints | None = None,
     *,
+    others: Sequence[IntArray] = (),
     n_restarts: int = 0,
+    n_chases: int = 0,
     rng: np.random.Generator | None = None,
     deadline: Deadline | None = None,
 ) -> Polished:
@@ -44,6 +66,9 @@ def polish(
     many). A restart puts some variables in at random: from two to a fifth of them, fewer more often. The climb goes on
     from there, and the next restart from where it ends if that is no worse.
 
+    Climbs from several starts tell how sure the result is. Whoever is behind restarts until it has caught up; if it
+    overtakes, the other one follows.
+
     Parameters
     ----------
     score : OrderScore
@@ -51,8 +76,12 @@ def polish(
         Where to start.
     constraints : Constraints, optional
         Moves that break a precedence are not made.
+    others : sequence of (n_variables,) int arrays
+        Further starts.
     n_restarts : int
-        How often the order is shaken and polished again.
+        How often each order is shaken and polished again.
+    n_chases : int
+        How often those that are behind may restart after that.
     rng : numpy Generator
         Needed with restarts.
     deadline : Deadline, optional
@@ -71,117 +100,56 @@ def polish(
             f"n_restarts={n_restarts} cannot be used without rng: give the generator to shake the order by."
         )
     constraints = constraints or Constraints.none(score.n_variables)
-    deadline = deadline or Deadline(None)
-    start = constraints.nearest_order(np.asarray(order))
+    own = (deadline or Deadline(None)).part()
+    starts = [constraints.nearest_order(np.asarray(start)) for start in (order, *others)]
     moves = local.moves_of(score)
     if moves is None:
-        return _polish_by_sweeps(score, start, constraints, n_restarts, rng, deadline)
-    climbed = local.climb(score, moves, start, constraints, n_restarts=n_restarts, rng=rng, deadline=deadline)
-    orders = [start, *climbed.orders]
+        make: Callable[[int], Climber] = partial(Sweeps, score, constraints, own)
+    else:
+        make = local.climbers(moves, score.n_variables, constraints, own)
+    n_chains = 1 if moves is None else 1 + n_restarts // RESTARTS_PER_CHAIN
+    shares = [len(part) for part in np.array_split(np.arange(n_restarts), n_chains)]
+    seeds = [0] * len(starts) * n_chains if rng is None else rng.integers(2**62, size=len(starts) * n_chains).tolist()
+    plan = [(make(seed), start, share) for seed, (start, share) in zip(seeds, product(starts, shares), strict=True)]
+    _climb_all(plan, own, 1 if moves is None else available_threads())
+    climbers = [climber for climber, _, _ in plan]
+    heads = [max(climbers[k : k + n_chains], key=lambda climber: climber.best) for k in range(0, len(plan), n_chains)]
+    agreed = len(heads) > 1 and all(_chase(heads[0], other, n_chases, own) for other in heads[1:])
+    orders = [starts[0], *(climber.best_order for climber in climbers if climber.best_order is not None)]
     totals = score.totals(torch.as_tensor(np.array(orders), device=score.device)).cpu().numpy()
     best = first_best(totals)
-    return Polished(orders[best], float(totals[best]), climbed.n_moves)
+    return Polished(orders[best], float(totals[best]), sum(climber.n_moves for climber in climbers), agreed)
 
 
-def _polish_by_sweeps(
-    score: OrderScore,
-    order: IntArray,
-    constraints: Constraints,
-    n_restarts: int,
-    rng: np.random.Generator | None,
-    deadline: Deadline,
-) -> Polished:
-    """Judge all moves in a batch and make every improving one whose stretch does not overlap a better one's."""
-    here, ties = _climb(score, order, constraints, deadline)
-    best, n_moves = here, here.n_moves
-    for _ in range(n_restarts):
-        if rng is None or deadline.passed():
+def _climb_all(plan: Sequence[tuple[Climber, IntArray, int]], deadline: Deadline, n_threads: int) -> None:
+    """Let each climber climb from its start, and restart so many times."""
+
+    def work(task: tuple[Climber, IntArray, int]) -> None:
+        climber, start, n_restarts = task
+        going = climber.climb_from(start)
+        for _ in range(n_restarts):
+            if not going or deadline.passed():
+                break
+            going = climber.restart()
+
+    if len(plan) == 1 or n_threads == 1:
+        for task in plan:
+            work(task)
+        return
+    with ThreadPoolExecutor(min(len(plan), n_threads)) as pool:
+        try:
+            list(pool.map(work, plan))
+        except BaseException:
+            deadline.cancel()
+            raise
+
+
+def _chase(first: Climber, second: Climber, n_chases: int, deadline: Deadline) -> bool:
+    """Let whoever is behind restart, so many times at most; whether both are at the same score in the end."""
+    for left in range(n_chases, -1, -1):
+        if abs(first.best - second.best) <= max(first.tolerance, second.tolerance):
+            return True
+        behind = first if first.best < second.best else second
+        if left == 0 or deadline.passed() or not behind.restart():
             break
-        shaken = constraints.nearest_order(_shake(_walk(here.order, ties, rng), rng))
-        again, ties_again = _climb(score, shaken, constraints, deadline)
-        n_moves += again.n_moves
-        if not exceeds(here.score, again.score):
-            here, ties = again, ties_again
-        if exceeds(again.score, best.score):
-            best = again
-    return Polished(best.order, best.score, n_moves)
-
-
-def permitted_moves(order: IntArray, constraints: Constraints) -> BoolArray:
-    """``[i, k]``: moving position i to position k passes no variable that must stay on the other side."""
-    before = constraints.before[np.ix_(order, order)]
-    right = np.triu(before, 1).cumsum(axis=1) == 0  # i passes i+1..k: none of them may have to follow i
-    left = np.tril(before.T, -1)[:, ::-1].cumsum(axis=1)[:, ::-1] == 0  # transposed: none of k..i-1 must precede i
-    moves: BoolArray = np.where(np.tri(len(order), dtype=bool), left, right)
-    return moves
-
-
-def _climb(
-    score: OrderScore, order: IntArray, constraints: Constraints, deadline: Deadline
-) -> tuple[Polished, BoolArray]:
-    """Where the climb ends, and which moves from there leave the score as it is."""
-    n_moves = 0
-    constrained = bool(constraints.before.any())
-    while True:
-        current = torch.as_tensor(order, device=score.device)
-        sums = score.insertion_sums(current).cpu().numpy()
-        stay = float(np.diag(sums).mean())
-        if constrained:
-            sums = np.where(permitted_moves(order, constraints), sums, -np.inf)
-        smallest = TOLERANCE * abs(stay)
-        moves = _disjoint_moves(sums - stay, smallest)
-        if not moves or deadline.passed():
-            return Polished(order, score.score_of(order), n_moves), np.abs(sums - stay) <= smallest
-        order = _moved(order, moves)
-        n_moves += len(moves)
-
-
-def _disjoint_moves(gains: np.ndarray, smallest: float) -> list[tuple[int, int]]:
-    """Best move of each position, largest gain first, as long as their stretches do not overlap."""
-    targets = first_best_rows(gains, smallest / TOLERANCE)
-    best = gains.max(axis=1)
-    taken = np.zeros(len(gains), dtype=bool)
-    moves: list[tuple[int, int]] = []
-    for i in np.argsort(-np.round(best / max(smallest, np.finfo(float).tiny)), kind="stable"):
-        if best[i] <= smallest:
-            break
-        stretch = slice(min(i, targets[i]), max(i, targets[i]) + 1)
-        if not taken[stretch].any():
-            taken[stretch] = True
-            moves.append((int(i), int(targets[i])))
-    return moves
-
-
-def _moved(order: IntArray, moves: list[tuple[int, int]]) -> IntArray:
-    """The order after insertion moves whose stretches do not overlap."""
-    order = order.copy()
-    for i, k in moves:
-        low, high = min(i, k), max(i, k)
-        order[low : high + 1] = np.roll(order[low : high + 1], -1 if i < k else 1)
-    return order
-
-
-def _walk(order: IntArray, ties: BoolArray, rng: np.random.Generator) -> IntArray:
-    """Random moves along ties, as many as do not overlap: another order of the same score."""
-    taken = np.zeros(len(order), dtype=bool)
-    moves: list[tuple[int, int]] = []
-    for i, k in rng.permutation(np.argwhere(ties & ~np.eye(len(order), dtype=bool))):
-        stretch = slice(min(i, k), max(i, k) + 1)
-        if not taken[stretch].any():
-            taken[stretch] = True
-            moves.append((int(i), int(k)))
-    return _moved(order, moves)
-
-
-def _shake(order: IntArray, rng: np.random.Generator) -> IntArray:
-    """Take from two to a fifth of the variables out and put each in at a random position.
-
-    The logarithm of their number is uniform: a small shake is climbed out of soon, a large one leads further.
-    """
-    d = len(order)
-    shaken = order.tolist()
-    size = round(2 * math.exp(rng.random() * math.log(max(1, d / 10))))
-    for variable in rng.choice(order, size=min(d, size), replace=False):
-        shaken.remove(variable)
-        shaken.insert(int(rng.integers(d)), int(variable))
-    return np.array(shaken, dtype=np.int64)
+    return False

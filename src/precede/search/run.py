@@ -19,6 +19,7 @@ from precede.policy.pretrained import Pretrained
 from precede.runtime.deadline import GRACE, Deadline
 from precede.runtime.device import one_thread
 from precede.runtime.progress import logger
+from precede.scores.moves import ResidualMoves
 from precede.scores.protocol import OrderScore
 from precede.search import local
 from precede.search.checkpoint import CheckpointFile
@@ -39,6 +40,9 @@ CPDAG_RESTARTS = 20
 MOST_RESTARTS = 100
 """Where compiled search makes them cheap, small problems have up to this many (``benchmarks/discrete_networks.py``)."""
 
+RESIDUAL_RESTARTS = 10
+"""Where compiled code prices moves by residuals, problems with up to 100 variables have this many."""
+
 GREEDY_SHARE = 0.2
 """Part of the time left that the greedy order may take."""
 
@@ -52,16 +56,20 @@ class SearchSettings:
     polish : bool
         Climb by insertion moves, from the quick orders and from what the policy proposes; False is the paper.
     n_restarts : int or None
-        Of the first polish; None takes 20 to 100 for a score that identifies only the CPDAG, 0 for the others.
+        Of the first polish, from each start; None takes :func:`default_restarts`.
     training : TrainingSettings
     initial_order : (n_variables,) int array, optional
         A start beside the greedy order and the policy's.
+    trains_always : bool
+        Else a policy that was pretrained is trained further only where polish leaves a question open: where climbs are
+        slow, and those from the greedy order and from the policy's end at different scores.
     """
 
     polish: bool
     n_restarts: int | None
     training: TrainingSettings
     initial_order: IntArray | None = None
+    trains_always: bool = True
 
 
 @dataclass(frozen=True)
@@ -80,6 +88,8 @@ class SearchRecord:
     polish_gain : float or None
         What polish added to the better of policy and greedy.
     polish_moves : int or None
+    climbs_agree : bool or None
+        Whether the climbs from the policy's and from the greedy order ended at the same score.
     rl_gain : float or None
         What reinforcement learning added after that: its proposals, polished.
     iterations : int
@@ -97,6 +107,7 @@ class SearchRecord:
     policy_order: list[int] | None = None
     polish_gain: float | None = None
     polish_moves: int | None = None
+    climbs_agree: bool | None = None
     rl_gain: float | None = None
     iterations: int = 0
     seconds: float = 0.0
@@ -120,11 +131,14 @@ class Searched:
 
 
 def default_restarts(score: OrderScore) -> int:
-    """None where climbs end at the graph; where only the class is identified many, and more where they are cheap."""
+    """How often polish restarts: the more the cheaper a climb is, and the earlier climbs end short of the best."""
+    moves = local.moves_of(score)
+    if isinstance(moves, ResidualMoves):
+        return max(1, min(RESIDUAL_RESTARTS, 100 * RESIDUAL_RESTARTS // score.n_variables))
     if score.identifies == "dag":
         return 0
-    cheap = local.moves_of(score) is not None
-    return max(CPDAG_RESTARTS, min(MOST_RESTARTS, 3000 // score.n_variables)) if cheap else CPDAG_RESTARTS
+    n_restarts = CPDAG_RESTARTS if moves is None else max(CPDAG_RESTARTS, min(MOST_RESTARTS, 3000 // score.n_variables))
+    return n_restarts if local.are_cheap(moves) else n_restarts // 2
 
 
 def search_exactly(score: OrderScore, constraints: Constraints, deadline: Deadline) -> Searched:
@@ -173,6 +187,7 @@ class OrderSearch:
         self._policy_score: float | None = None
         self._policy_order: IntArray | None = None
         self._polished: float | None = None
+        self._agreed: bool | None = None
         self._moves = 0
 
     def run(self, observers: Sequence[Observer] = (), checkpoint: CheckpointFile | None = None) -> Searched:
@@ -186,7 +201,7 @@ class OrderSearch:
             if settings.polish:
                 self._phase(self._polish)
         records = [] if checkpoint is None else checkpoint.load_into(self.trainer)
-        if settings.training.n_iterations and not (self.pretrained is not None and self.deadline.passed()):
+        if self._is_worth_training:
             records += self._train([*observers, *([] if checkpoint is None else [checkpoint])])
         if self.pretrained is None:
             self._policy_order = self.trainer.best_order
@@ -229,21 +244,31 @@ class OrderSearch:
         self._start("policy", self.trainer.best_order, self.trainer.best_score)
 
     def _polish(self) -> None:
-        """Climb from every start, the best one first and, where asked for, with restarts."""
-        restarts = self.settings.n_restarts
+        """Climb from every start, with restarts where they are asked for."""
+        score, restarts = self.score, self.settings.n_restarts
         if restarts is None:
-            restarts = default_restarts(self.score)
-        by_score = sorted(self._starts.values(), key=lambda start: -start[1])
-        for order, _ in by_score:
-            if self.deadline.passed():
-                break
-            found = polish(
-                self.score, order, self.constraints, n_restarts=restarts, rng=self.rng, deadline=self.deadline
-            )
-            self._moves += found.n_moves
-            self._offer(found.order, found.score)
-            restarts = 0
-        self._polished = None if self._best is None else self._best[1]
+            restarts = default_restarts(score)
+        chases = score.identifies == "cpdag" and local.are_cheap(local.moves_of(score))
+        first, *others = [order for order, _ in sorted(self._starts.values(), key=lambda start: -start[1])]
+        found = polish(
+            score, first, self.constraints, others=others, n_restarts=restarts,
+            n_chases=restarts if chases else 0,
+            rng=self.rng, deadline=self.deadline,
+        )  # fmt: skip
+        self._moves += found.n_moves
+        self._offer(found.order, found.score)
+        self._polished = self.best[1]
+        self._agreed = found.agreed if others and not self.deadline.passed() else None
+
+    @property
+    def _is_worth_training(self) -> bool:
+        """Whether to train the policy, and whether there is time."""
+        settings = self.settings
+        if not settings.training.n_iterations or (self.pretrained is not None and self.deadline.passed()):
+            return False
+        if settings.trains_always or self.pretrained is None or not settings.polish:
+            return True
+        return not self._agreed and not local.are_cheap(local.moves_of(self.score))
 
     def _train(self, observers: Sequence[Observer]) -> list[IterationRecord]:
         """Algorithm 1, before its observers."""
@@ -307,6 +332,7 @@ class OrderSearch:
             policy_order=None if self._policy_order is None else self._policy_order.tolist(),
             polish_gain=None if polished is None or start is None else polished - start,
             polish_moves=None if polished is None else self._moves,
+            climbs_agree=self._agreed,
             rl_gain=best - polished if polished is not None and self.pretrained is not None and records else None,
             iterations=self.trainer.iteration,
             seconds=self.deadline.elapsed(),

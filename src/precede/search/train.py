@@ -18,7 +18,7 @@ details beside the paper's text, with their measured effect in ``docs/explanatio
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -88,6 +88,8 @@ class Trainer:
         self.generator = torch_generator(rng, self.device)
         scales = score.assumes.equal_variances
         self.inputs = make_inputs(values, settings, rng, self.device, pretrained, scales)
+        if scales and pretrained is not None:
+            pretrained = replace(pretrained, states=None)  # those of a look without them
         self.actor, self.critic = make_networks(self.inputs, settings, rng, self.device, pretrained)
         self.learners = {
             "actor": Learner(self.actor, settings.actor_learning_rate),

@@ -4,43 +4,57 @@ from __future__ import annotations
 
 import importlib.util
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
-import torch
+from typing import Any, Protocol
 
 from precede.arrays import IntArray
 from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
 from precede.runtime.progress import logger
-from precede.scores.moves import LocalMoves
+from precede.scores.moves import CovarianceMoves, LocalMoves, ResidualMoves
 from precede.scores.protocol import OrderScore
-from precede.search.local import arrays as at
-
-if TYPE_CHECKING:
-    from precede.search.local.chain import Chain
-
-RESTARTS_PER_CHAIN = 50
-"""Restarts beyond this many are dealt out to chains of their own, which threads share: never by the threads there are,
-so that the result is the same on every machine."""
 
 
-class Climbed(NamedTuple):
-    """Where each chain ended, and the moves it took together."""
+class Climber(Protocol):
+    """A climb from one order, then from shaken ones.
 
-    orders: list[IntArray]
-    n_moves: int
+    Attributes
+    ----------
+    best_order : (n_variables,) int array or None
+        None before the first climb.
+    best : float
+        What its terms sum to, up to a number that is the same for every order.
+    tolerance : float
+        Differences that count for nothing.
+    n_moves : int
+    """
+
+    best_order: IntArray | None
+    best: float
+
+    @property
+    def tolerance(self) -> float: ...
+
+    @property
+    def n_moves(self) -> int: ...
+
+    def climb_from(self, order: IntArray) -> bool:
+        """Climb and keep where it ends, if that is the best; False when time was over."""
+
+    def restart(self) -> bool:
+        """Shake and climb; go on from there if it is no worse than before, else go back; False when time was over."""
 
 
 @cache
-def _chain_class() -> type[Chain]:
-    """The class, compiled; the first time on a machine this takes some seconds, later it is read from disk."""
+def _compiled(module: str) -> Any:
+    """A module of this package, compiled; the first time on a machine this takes some seconds, later little."""
     logger.info("compiling the local search: a few seconds, the first time only")
-    from precede.search.local.chain import Chain
+    return importlib.import_module(f"precede.search.local.{module}")
 
-    return Chain
+
+def _home(moves: LocalMoves) -> str:
+    return "residual_chain" if isinstance(moves, ResidualMoves) else "chain"
 
 
 def moves_of(score: OrderScore) -> LocalMoves | None:
@@ -48,51 +62,27 @@ def moves_of(score: OrderScore) -> LocalMoves | None:
     return score.moves() if importlib.util.find_spec("numba") else None
 
 
-def prepare() -> None:
+def are_cheap(moves: LocalMoves | None) -> bool:
+    """Whether compiled code prices moves by itself, so that a climb takes milliseconds."""
+    return isinstance(moves, CovarianceMoves | ResidualMoves)
+
+
+def prepare(score: OrderScore) -> None:
     """Compile in a thread of its own, while something else is done; a search that comes earlier waits for it."""
-    if importlib.util.find_spec("numba"):
-        threading.Thread(target=_chain_class, daemon=True).start()
+    moves = moves_of(score)
+    if moves is not None:
+        threading.Thread(target=_compiled, args=[_home(moves)], daemon=True).start()
 
 
-def climb(
-    score: OrderScore,
-    moves: LocalMoves,
-    order: IntArray,
-    constraints: Constraints,
-    *,
-    n_restarts: int,
-    rng: np.random.Generator | None,
-    deadline: Deadline,
-) -> Climbed:
-    """Climb from an order by insertion moves, shake, and climb again, in as many chains as the restarts are worth.
-
-    Each chain has its own seed, drawn from ``rng``. When the deadline passes, each chain's best order so far counts.
-    """
-    n_chains = 1 + n_restarts // RESTARTS_PER_CHAIN
-    seeds = [0] if rng is None else rng.integers(2**62, size=n_chains).tolist()
-    lock, own = threading.Lock(), deadline.part()
-    chains = [_chain_class()(moves, score.n_variables, constraints, own, seed, lock) for seed in seeds]
-    shares = [len(part) for part in np.array_split(np.arange(n_restarts), n_chains)]
-
-    def work(number: int) -> None:
-        chain = chains[number]
-        going = chain.start() and chain.climb_from(order)
-        for _ in range(shares[number]):
-            if not going or own.passed():
-                break
-            going = chain.restart()
-
-    if n_chains == 1:
-        work(0)
-    else:
-        with ThreadPoolExecutor(min(n_chains, torch.get_num_threads())) as pool:
-            try:
-                list(pool.map(work, range(n_chains)))
-            except BaseException:
-                own.cancel()
-                raise
-    n_moves = sum(int(chain.arrays.counters[at.N_MOVES]) for chain in chains)
-    return Climbed([chain.best_order for chain in chains if chain.best_order is not None], n_moves)
+def climbers(
+    moves: LocalMoves, n_variables: int, constraints: Constraints, deadline: Deadline
+) -> Callable[[int], Climber]:
+    """A function that makes climbers by their seeds; each may work in a thread of its own."""
+    module = _compiled(_home(moves))
+    if isinstance(moves, ResidualMoves):
+        return lambda seed: module.ResidualChain(moves, constraints, deadline, seed)
+    lock = threading.Lock()
+    return lambda seed: module.Chain(moves, n_variables, constraints, deadline, seed, lock)
 
 
 def insertion_order(
@@ -106,8 +96,5 @@ def insertion_order(
     if moves is None:
         return None
     constraints = constraints or Constraints.none(score.n_variables)
-    deadline = deadline or Deadline(None)
-    chain = _chain_class()(moves, score.n_variables, constraints, deadline, 0, threading.Lock())
-    if not chain.start():
-        return constraints.nearest_order(np.arange(score.n_variables))
-    return constraints.nearest_order(chain.insert_all())
+    make: Any = climbers(moves, score.n_variables, constraints, deadline or Deadline(None))
+    return constraints.nearest_order(make(0).insert_all())

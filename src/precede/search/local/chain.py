@@ -11,11 +11,14 @@ import numpy as np
 from precede.arrays import BoolArray, IntArray
 from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
-from precede.scores.moves import CovarianceMoves, ExpandedMoves, LocalMoves, TableMoves
+from precede.scores.moves import CovarianceMoves, ExpandedMoves, TableMoves
 from precede.search.local import arrays as at
 from precede.search.local.arrays import Array, Arrays
+from precede.search.local.shake import shaken
 from precede.search.local.walk import run
 from precede.ties import TOLERANCE
+
+StateMoves = CovarianceMoves | ExpandedMoves | TableMoves
 
 FIRST_CAPACITY = 2**12
 """States that there is room for at the start; the room doubles where it is used up."""
@@ -38,7 +41,7 @@ class Chain:
 
     Parameters
     ----------
-    moves : LocalMoves
+    moves : CovarianceMoves, ExpandedMoves or TableMoves
     n_variables : int
     constraints : Constraints
     deadline : Deadline
@@ -57,7 +60,7 @@ class Chain:
 
     def __init__(
         self,
-        moves: LocalMoves,
+        moves: StateMoves,
         n_variables: int,
         constraints: Constraints,
         deadline: Deadline,
@@ -70,34 +73,40 @@ class Chain:
         self.arrays = _allocate(moves, n_variables, constraints, seed)
         self.best_order: IntArray | None = None
         self.best = -math.inf
+        self._is_bounded = False
 
     # -- what a search does --------------------------------------------------------------------------------------
 
     def start(self) -> bool:
-        """Bound every variable's score; False when time was over, as all that follows."""
+        """Bound every variable's score, once; False when time was over, as all that follows."""
+        if self._is_bounded:
+            return True
         self.arrays.whole[at.ORDER] = np.arange(self.n_variables)
         if not self._run(at.BOUNDS):
             return False
         if not isinstance(self._moves, CovarianceMoves):
             self.arrays.numbers[at.TOLERANCE] = TOLERANCE * max(1.0, abs(float(self.arrays.real[at.BOUND].sum())))
+        self._is_bounded = True
         return True
 
     def climb_from(self, order: IntArray) -> bool:
         """Climb from an order and keep where it ends, if that is the best; a climb that is cut short counts too."""
+        if not self.start():
+            return False
         self.arrays.whole[at.ORDER] = order
         if not self._run(at.SETTLE):
             return False
         finished = self._climb()
         self._settle_anew()
-        if self.total() > self.best + self._tolerance:
+        if self.total() > self.best + self.tolerance:
             self.best, self.best_order = self.total(), self.order.copy()
         return finished
 
     def restart(self) -> bool:
         """Shake and climb; go on from there if it is no worse than before, else go back."""
         before, order = self.total(), self.order.copy()
-        finished = self.climb_from(self.constraints.nearest_order(self._shaken()))
-        if finished and self.total() < before - self._tolerance:
+        finished = self.climb_from(self.constraints.nearest_order(shaken(self.order, self._rng)))
+        if finished and self.total() < before - self.tolerance:
             self.arrays.whole[at.ORDER] = order
             finished = self._run(at.SETTLE)
         return finished
@@ -105,12 +114,18 @@ class Chain:
     def insert_all(self) -> IntArray:
         """Put in one variable after another, in column order, each where the order so far is best."""
         d = self.n_variables
+        going = self.start()
         self.arrays.whole[at.POSITION] = d
         self.arrays.whole[at.ORDER] = np.arange(d)
         for n in range(d):
-            if self.deadline.passed() or not self._run(at.INSERT, n):
+            if not going or self.deadline.passed() or not self._run(at.INSERT, n):
                 break
         return self.order.copy()
+
+    @property
+    def n_moves(self) -> int:
+        """Made so far."""
+        return int(self.arrays.counters[at.N_MOVES])
 
     @property
     def order(self) -> IntArray:
@@ -137,7 +152,8 @@ class Chain:
     # -- steps -----------------------------------------------------------------------------------------------------
 
     @property
-    def _tolerance(self) -> float:
+    def tolerance(self) -> float:
+        """Differences that count for nothing."""
         return float(self.arrays.numbers[at.TOLERANCE])
 
     def _climb(self) -> bool:
@@ -157,29 +173,14 @@ class Chain:
         climbed, edges, order = self.total(), self.parents(), self.order.copy()
         self._run(at.SETTLE)
         direct = self.total()
-        if direct >= climbed - self._tolerance:
+        if direct >= climbed - self.tolerance:
             return
         before = edges | self.constraints.before
         self.arrays.whole[at.ORDER] = _first_order(before)
         self._run(at.SETTLE)
-        if self.total() <= direct + self._tolerance:
+        if self.total() <= direct + self.tolerance:
             self.arrays.whole[at.ORDER] = order
             self._run(at.SETTLE)
-
-    def _shaken(self) -> IntArray:
-        """Take from two to a fifth of the variables out (eight of a few) and put each back up to a tenth of them away.
-
-        The logarithm of their number is uniform: a small shake is climbed out of soon, a large one leads further.
-        """
-        d, rng = self.n_variables, self._rng
-        shaken = self.order.tolist()
-        size = round(2 * math.exp(rng.random() * math.log(max(4.0, d / 10))))
-        width = max(5, d // 10)
-        for variable in rng.choice(d, size=min(d, size), replace=False).tolist():
-            place = shaken.index(variable)
-            shaken.pop(place)
-            shaken.insert(int(rng.integers(max(0, place - width), min(d - 1, place + width) + 1)), variable)
-        return np.array(shaken, dtype=np.int64)
 
     # -- compiled code and its wants -------------------------------------------------------------------------------
 
@@ -233,7 +234,7 @@ class Chain:
             self._make_room(task, n)  # it is asked for again
 
 
-def _allocate(moves: LocalMoves, d: int, constraints: Constraints, seed: int) -> Arrays:
+def _allocate(moves: StateMoves, d: int, constraints: Constraints, seed: int) -> Arrays:
     """Arrays of a chain that is not anywhere yet."""
     square, edges = np.zeros((3, d, d)), np.zeros((3, d, d), dtype=bool)
     real, whole = np.zeros((6, d)), np.zeros((10, d), dtype=np.int64)

@@ -16,34 +16,39 @@ njit: Any = numba.njit  # not all of its options are typed
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def _array(kind: Any, n_dimensions: int) -> Any:
+def array(kind: Any, n_dimensions: int) -> Any:
+    """Type of an array whose values lie one after another."""
     return types.Array(kind, n_dimensions, "C")
 
 
 ARRAYS = cast(Any, types.NamedTuple)(
     [
-        _array(types.float64, 3), _array(types.boolean, 3), _array(types.float64, 2), _array(types.int64, 2),
-        _array(types.float64, 2), _array(types.int64, 2), _array(types.float64, 1), _array(types.int64, 1),
-        _array(types.int64, 2), _array(types.float64, 1), _array(types.int16, 1), _array(types.int64, 1),
+        array(types.float64, 3), array(types.boolean, 3), array(types.float64, 2), array(types.int64, 2),
+        array(types.float64, 2), array(types.int64, 2), array(types.float64, 1), array(types.int64, 1),
+        array(types.int64, 2), array(types.float64, 1), array(types.int16, 1), array(types.int64, 1),
     ],
     Arrays,
 )  # fmt: skip
 """The one type of argument that is compiled for."""
 
 
-COMPILED = ("arrays.py", "compiled.py", "states.py", "walk.py")
+COMPILED = ("arrays.py", "compiled.py", "rotations.py", "states.py", "walk.py")
 SOURCES = hashlib.sha256(b"".join(Path(__file__).with_name(name).read_bytes() for name in COMPILED)).hexdigest()[:8]
 """Digest of all that is compiled here: what was compiled from other sources is not taken from disk."""
 
 
 def compiled(*arguments: Any) -> Callable[[Function], Function]:
-    """Compile for these arguments, to run without the interpreter's lock; kept on disk where there is a place."""
-    signature = types.int64(ARRAYS, *arguments)
+    """Compile for :class:`Arrays` and these arguments, to a whole number."""
+    return compiled_for(types.int64(ARRAYS, *arguments), called_from_python=len(arguments) <= 2)
+
+
+def compiled_for(signature: Any, *, called_from_python: bool = True) -> Callable[[Function], Function]:
+    """Compile for a signature, to run without the interpreter's lock; kept on disk where there is a place."""
     options = {
         "nogil": True,
         "error_model": "numpy",
         "no_cfunc_wrapper": True,
-        "no_cpython_wrapper": len(arguments) > 2,
+        "no_cpython_wrapper": not called_from_python,
     }
 
     def decorate(function: Function) -> Function:
