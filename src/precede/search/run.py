@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from precede.search.exact import exact_order_within
 from precede.search.greedy import greedy_order
 from precede.search.observers import Observer, run_observed
 from precede.search.polish import polish
+from precede.search.record import SearchRecord
 from precede.search.settings import TrainingSettings
 from precede.search.train import IterationRecord, Trainer
 from precede.ties import exceeds
@@ -70,54 +71,6 @@ class SearchSettings:
     training: TrainingSettings
     initial_order: IntArray | None = None
     trains_always: bool = True
-
-
-@dataclass(frozen=True)
-class SearchRecord:
-    """Who found what; None where it was not done.
-
-    Parameters
-    ----------
-    best_score : float
-    greedy_score : float or None
-        Of the greedy order, where it was finished in its share of the time.
-    policy_score : float or None
-        Best that the policy proposed itself, before any polish.
-    policy_order : list of int or None
-        The first order of a pretrained policy, or the best of one that was trained from scratch.
-    polish_gain : float or None
-        What polish added to the better of policy and greedy.
-    polish_moves : int or None
-    climbs_agree : bool or None
-        Whether the climbs from the policy's and from the greedy order ended at the same score.
-    rl_gain : float or None
-        What reinforcement learning added after that: its proposals, polished.
-    iterations : int
-        Of training.
-    seconds : float
-    interrupted, out_of_time : bool
-        Whether Ctrl-C, SIGTERM or the time limit cut the search short.
-    exact : bool
-        Whether the order is proved to be the best.
-    """
-
-    best_score: float
-    greedy_score: float | None = None
-    policy_score: float | None = None
-    policy_order: list[int] | None = None
-    polish_gain: float | None = None
-    polish_moves: int | None = None
-    climbs_agree: bool | None = None
-    rl_gain: float | None = None
-    iterations: int = 0
-    seconds: float = 0.0
-    interrupted: bool = False
-    out_of_time: bool = False
-    exact: bool = False
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready, without what was not done."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True)

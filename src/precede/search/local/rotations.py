@@ -114,7 +114,7 @@ def rotate(passed: Array, state: Array, cosine: float, sine: float, sums: Array)
 
 
 @inlined
-def negentropy(sums: Array, start: int, m: int) -> float:
+def negentropy_from(sums: Array, start: int, m: int) -> float:
     """Of a sample of m values, from the parts of its sums."""
     size = odd = 0.0
     for lane in range(start, start + LANES):
@@ -178,7 +178,7 @@ def improve(s: Residuals, p: int, low: int, high: int, m: int, tolerance: float)
                 cosine, sine = room[q + 1] / room[q], -factor[p, q] / room[q]
             rotate(z[q], state, cosine, sine, s.sums)
             take_logarithms(s.sums, state.size - m)
-            passed[q], own[q] = negentropy(s.sums, 0, m), negentropy(s.sums, OTHER, m)
+            passed[q], own[q] = negentropy_from(s.sums, 0, m), negentropy_from(s.sums, OTHER, m)
             others += passed[q] - here[q]
             gain[q] = others + own[q] - here[p]
     best = 0.0
