@@ -11,6 +11,7 @@ from precede.errors import DataError
 from precede.graph.sample import Sample
 from precede.hidden_causes import hidden_causes
 from precede.hidden_causes.residual_dependence import dependence, residuals
+from precede.hidden_causes.triples import not_a_cause, shared_information
 
 
 def chain(rng: np.random.Generator, m: int, hidden: float, noise: str = "normal") -> np.ndarray:
@@ -90,3 +91,37 @@ def test_a_result_names_its_suspects() -> None:
     ).fit(rows)
     check = next(check for check in model.diagnostics_.checks if check.name == "hidden common causes")
     assert ("0", "3") in {(pair["first"], pair["second"]) for pair in check.details["pairs"]}
+
+
+def test_a_third_variable_rules_out_a_cause_and_two_rule_out_an_edge() -> None:
+    rng = np.random.default_rng(4)
+    first, second, hidden = rng.normal(size=(3, 1000))
+    left, right = first + hidden + rng.normal(size=1000), second + hidden + rng.normal(size=1000)
+    against = not_a_cause(np.column_stack([first, left, right, second]))
+    assert against[1, 2] > 10  # first depends on left, not on right
+    assert against[2, 1] > 10
+    chained = rng.normal(size=(1000, 4)).cumsum(axis=1)
+    assert not_a_cause(chained)[1, 2] < 3
+    assert np.array_equal(np.diag(against), np.zeros(4))
+
+
+def test_an_edge_in_place_of_a_hidden_cause_is_suspected_more_than_a_true_one() -> None:
+    """What a learned graph looks like: the pair with the hidden cause is joined, and Gaussian noise tells nothing."""
+    rng = np.random.default_rng(5)
+    first, second, hidden = rng.normal(size=(3, 1000))
+    left, right = first + 1.5 * hidden + rng.normal(size=1000), second + 1.5 * hidden + rng.normal(size=1000)
+    rows = np.column_stack([first, left, right, second])
+    edges = np.zeros((4, 4))
+    edges[[0, 1, 3], [1, 2, 2]] = 1.0
+    found = hidden_causes(pc.CausalGraph.from_matrix(edges), rows).probability.to_numpy()
+    assert found[1, 2] > 2 * max(found[0, 1], found[2, 3])
+
+
+def test_information_of_a_pair() -> None:
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(4000, 2))
+    x[:, 1] = 0.6 * x[:, 0] + 0.8 * x[:, 1]
+    expected = -0.5 * np.log(1 - 0.6**2)
+    assert shared_information(x)[0, 1] == pytest.approx(expected, rel=0.1)
+    assert shared_information(np.exp(x)) == pytest.approx(shared_information(x))  # of normal scores
+    assert np.isfinite(not_a_cause(np.column_stack([x, np.ones(4000)]))).all()
