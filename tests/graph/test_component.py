@@ -143,6 +143,16 @@ class TestInABrowser:
             assert browser.words == []
             assert all(address.startswith(("file:", "data:", "about:")) for address in browser.requests)
 
+    def test_a_narrow_screen_shows_fewer(self, tmp_path: Path) -> None:
+        graph = simulate(n_variables=30, degree=2, n_samples=10, random_state=0).graph
+        address = page_of(payload(graph, placed=True), tmp_path)
+        for width, fewest, most in ((390, 5, 10), (1280, 30, 30)):
+            with Chromium(width, 700) as browser:
+                browser.open(address)
+                browser.wait("window.done")
+                assert fewest <= browser.value("view.cy.nodes().length") <= most
+                assert browser.value("view.cy.zoom() * 13") > 8  # height of the letters in pixels
+
     def test_suspicions_lead_nowhere(self, tmp_path: Path) -> None:
         graph = CausalGraph.from_matrix([[0, 1, 0], [0, 0, 0], [0, 0, 0]], names=["rain", "wet", "wind"])
         shown = payload(graph, suspicions=[("wet", "wind", 0.8)], placed=True)

@@ -261,6 +261,12 @@ def test_files_and_rebuilding(fitted, tmp_path):
     files[1].unlink()
     assert rebuild_report(tmp_path) == files[1]
     assert files[1].read_bytes() == page
+    rebuild_report(tmp_path, title="half a dozen", note="Read with care.")
+    for _ in range(2):  # the second time from what was kept
+        again = files[1].read_text()
+        assert "<h1>Causal graph of half a dozen</h1>" in again
+        assert "Read with care." in again
+        rebuild_report(tmp_path)
 
 
 @pytest.mark.parametrize(

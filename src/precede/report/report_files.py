@@ -51,8 +51,14 @@ def write_summary(folder: Path, summary: dict[str, Any]) -> list[Path]:
     return [folder / name for name in files]
 
 
-def rebuild_report(folder: Path) -> Path:
+def rebuild_report(folder: Path, title: str | None = None, note: str | None = None) -> Path:
     """Write ``report.html`` again from the folder's ``summary.json``.
+
+    Parameters
+    ----------
+    folder : Path
+    title, note : str, optional
+        In place of those of the summary, in which they are kept.
 
     Raises
     ------
@@ -68,9 +74,14 @@ def rebuild_report(folder: Path) -> Path:
         ) from None
     except (ValueError, RecursionError) as error:
         raise OptionError(f"{str(source)!r} is not valid JSON: {error}.") from None
+    given = {name: text for name, text in (("title", title), ("note", note)) if text is not None}
+    if isinstance(summary, dict):
+        summary |= given
     try:
         page = render_report(summary)
     except PrecedeError as error:
         raise OptionError(f"{str(source)!r}: {error}") from None
+    if given:
+        write_text(source, to_json(summary) + "\n")
     write_text(folder / REPORT_FILE, page)
     return folder / REPORT_FILE

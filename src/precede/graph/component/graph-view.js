@@ -26,7 +26,8 @@ import { layered } from "./graph-layers.js";
 import { pictureOf } from "./graph-picture.js";
 import { HEIGHT, styleOf } from "./graph-style.js";
 
-const MANY = 60, NEAR = 30, FEW = 18; // above MANY nodes a neighborhood is shown: at most NEAR causes and effects, and others up to FEW
+// above `many` nodes a neighbourhood is shown: at most `most` causes and effects, and others up to `few`
+const ROOM = { wide: { many: 60, most: 30, few: 18 }, narrow: { many: 16, most: 9, few: 7 } }, NARROW = 560; // pixels
 const LETTERS = 22, SMOOTH = 300, STILL = 120; // above STILL nodes nothing is animated
 const COLORS = ["paper", "panel", "ink", "soft", "rule", "line", "accent", "accent-soft", "negative", "added", "removed", "warn"];
 const CHANGES = { added: "new", removed: "gone", turned: "turned" };
@@ -53,19 +54,20 @@ export class GraphView {
     if (this.shape === before) { this.refresh(); this.select(chosen); return; } // only figures have changed
     this.center = Math.max(nodes.findIndex((node) => node.name === known), -1);
     if (this.center < 0) this.center = nodes.length ? this.busiest() : null;
-    this.toggle.hidden = nodes.length <= MANY;
+    this.toggle.hidden = nodes.length <= this.room.many;
     await this.draw();
   }
   refresh() {
     const largest = this.largest();
     this.cy.batch(() => this.cy.edges().forEach((link) => {
       const edge = this.edges[link.data("index")];
-      link.data({ thick: thickness(edge, largest), words: wordsOn(edge) }).classes(classesOf(edge, !link.hasClass("bowed")));
+      link.data({ thick: thickness(edge, largest), words: wordsOn(edge), sure: sureness(edge) }).classes(classesOf(edge, !link.hasClass("bowed")));
     }));
     this.filter(this.visible);
   }
   largest() { return Math.max(...this.edges.map((edge) => Math.abs(edge.strength ?? 0)), 1e-12); }
-  get near() { return !this.all && this.nodes.length > MANY; }
+  get room() { return this.canvas.clientWidth > 0 && this.canvas.clientWidth < NARROW ? ROOM.narrow : ROOM.wide; } // 0: not shown yet
+  get near() { return !this.all && this.nodes.length > this.room.many; }
   busiest() {
     const degree = this.nodes.map(() => 0);
     this.edges.forEach((edge) => { degree[edge.cause]++; degree[edge.effect]++; });
@@ -74,19 +76,19 @@ export class GraphView {
   // the nodes to draw: all, or those closest to the center: its causes and effects step by step, then what is beside them
   members() {
     if (!this.near) return new Set(this.nodes.keys());
-    const found = new Set([this.center, this.beside ?? this.center]);
+    const found = new Set([this.center, this.beside ?? this.center]), { most, few } = this.room;
     const links = this.edges.filter((edge) => edge.change !== "removed" && edge.mark !== "suspicion");
-    const grow = (ring, onward, most) => {
+    const grow = (ring, onward, limit) => {
       const inside = new Set(ring), next = links.flatMap((edge) => onward(edge, inside)).filter((index) => !found.has(index));
-      const fresh = [...new Set(next)].slice(0, Math.max(0, most - found.size));
+      const fresh = [...new Set(next)].slice(0, Math.max(0, limit - found.size));
       fresh.forEach((index) => found.add(index));
       return fresh;
     };
     const up = ({ cause, effect }, inside) => inside.has(effect) ? [cause] : [], down = ({ cause, effect }, inside) => inside.has(cause) ? [effect] : [];
     let above = [this.center], below = [this.center];
-    while ((above.length || below.length) && found.size < NEAR) { above = grow(above, up, NEAR); below = grow(below, down, NEAR); }
+    while ((above.length || below.length) && found.size < most) { above = grow(above, up, most); below = grow(below, down, most); }
     let ring = [...found];
-    while (ring.length && found.size < FEW) ring = grow(ring, (edge, inside) => [...up(edge, inside), ...down(edge, inside)], FEW);
+    while (ring.length && found.size < few) ring = grow(ring, (edge, inside) => [...up(edge, inside), ...down(edge, inside)], few);
     return found;
   }
   async draw() {
@@ -121,7 +123,7 @@ export class GraphView {
       const route = forward ? controls({ x: from.x + width.get(edge.cause) / 2, y: from.y }, { x: to.x - width.get(edge.effect) / 2, y: to.y }, bends.get(k)) : { distances: [edge.mark === "suspicion" ? -40 : 40], weights: [0.5] };
       return { group: "edges", classes: classesOf(edge, forward), data: { id: `e${k}`, index: k, source: `n${edge.cause}`, target: `n${edge.effect}`,
         thick: thickness(edge, largest), distances: route.distances, weights: route.weights, words: wordsOn(edge),
-        sure: 0.25 + 0.7 * (edge.probability ?? 1) } };
+        sure: sureness(edge) } };
     });
     cy.renderer().textureOnViewport = members.length > STILL; // many nodes are moved as a picture, and painted afterwards
     cy.batch(() => { cy.elements().remove(); cy.add([...nodes, ...links]); });
@@ -342,6 +344,7 @@ function made(tag, attributes, ...children) {
 }
 const shortened = (name) => name.length > LETTERS ? name.slice(0, LETTERS - 1) + "…" : name;
 const classesOf = (edge, forward) => [forward ? "" : "bowed", edge.mark ?? "arrow", edge.sign === "negative" ? "negative" : "", edge.doubtful ? "doubtful" : "", edge.change ?? ""].filter(Boolean);
+const sureness = (edge) => 0.25 + 0.7 * (edge.probability ?? 1); // how opaque a line is
 const thickness = (edge, largest) => 1.1 + 2.4 * Math.abs(edge.strength ?? 0) / largest;
 const wordsOn = (edge) => edge.change ? CHANGES[edge.change] : edge.probability === null || edge.probability === undefined ? "" : edge.probability.toFixed(2);
 
