@@ -32,7 +32,20 @@ def data():
 def test_polish_starts_from_the_given_order_too(starts):
     CORL(**OPTIONS, initial_order=["x5", "x4", "x3", "x2", "x1"]).fit(data())
     assert [4, 3, 2, 1, 0] in starts
-    assert len(starts) == 3  # greedy, the policy's, the given one
+    assert len(starts) == 2  # the greedy order and the given one: without iterations no policy is asked
+    CORL(**{**OPTIONS, "n_iterations": 1}, initial_order=["x5", "x4", "x3", "x2", "x1"]).fit(data())
+    assert len(starts[2:]) >= 3  # and the policy's
+
+
+def test_what_the_data_cannot_tell_stays_as_it_was():
+    """Directions that a score leaves open follow the given order, so that a second fit changes nothing by itself."""
+    options = {**OPTIONS, "score": "sparse-linear"}
+    table = simulate(n_variables=6, degree=2, n_samples=500, random_state=1).data
+    first = CORL(**{**options, "n_iterations": 5}).fit(table)
+    again = CORL(**options, initial_order=first.causal_order_).fit(table)
+    assert (again.graph_.edges == first.graph_.edges).all()
+    with pytest.raises(OptionError, match="there is no policy to draw from"):
+        again.sample_orders(5)
 
 
 def test_a_given_order_is_bent_to_the_knowledge(starts):

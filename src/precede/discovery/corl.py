@@ -92,7 +92,7 @@ class CORL(CausalEstimator):
         only the CPDAG, where climbs end early, up to 10 for "nongaussian", and 0 for the others.
     initial_order : list or tuple of names, optional
         An order to start the climb from, causes first, beside the greedy and the policy's: ``causal_order_`` of an
-        earlier fit. It is bent to the knowledge where it breaks it. With ``n_iterations=0`` a second fit is quick.
+        earlier fit. It is bent to the knowledge where it breaks it. With ``n_iterations=0`` no policy is asked.
     search : {"policy", "exact"}
         "exact" is dynamic programming instead of the policy, for up to 20 variables.
     noise : {"auto", "equal", "unequal"}
@@ -339,6 +339,8 @@ class CORL(CausalEstimator):
         check_positive("n_orders", n_orders, integer=True)
         check_is_fitted(self)
         if self._policy_ is None:
-            raise OptionError("search='exact' trains no policy, so there is none to draw from: use search='policy'.")
+            raise OptionError(
+                "there is no policy to draw from: search='exact' trains none, nor initial_order with n_iterations=0."
+            )
         orders, log_probabilities, scores = self._policy_.draw(n_orders, numpy_rng(random_state))
         return OrderSample(self.graph_.names, self._places_[orders], log_probabilities, scores)

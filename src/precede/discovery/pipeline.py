@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from precede.arrays import BoolArray
+from precede.arrays import BoolArray, IntArray
 from precede.data.load import Table, standardized_table
 from precede.discovery.plan import Plan
 from precede.errors import OptionError
@@ -59,7 +59,7 @@ def learn(
         edge_probability=None if said is None else said.edges,
     )  # fmt: skip
     if score.identifies == "cpdag":
-        member = choose(edges, found, table, score, constraints)
+        member = choose(edges, found, table, score, constraints, plan.search.settings.initial_order)
         edges, order = member.edges, member.order
         weights = weigh(edges, order, table, score)
         names = table.names
@@ -132,7 +132,9 @@ def search_order(
         TensorBoard.opened(asked.tensorboard) as board,
     ):
         found = search.run([ProgressObserver(bar), board], checkpoint)
-    trainer = search.trainer
+    trainer = found.trainer
+    if trainer is None:  # a climb from a given order
+        return found, None
     return found, TrainedPolicy(trainer.actor, trainer.inputs, trainer.before, trainer.score)
 
 
@@ -150,9 +152,16 @@ def checkpoint_of(
     return open_checkpoint(Path(str(asked.checkpoint)), asked.resume, data, settings, plan.seed, rng)
 
 
-def choose(edges: BoolArray, found: Searched, table: Table, score: OrderScore, constraints: Constraints) -> Member:
-    """The member of the equivalence class that the evidence beside the score prefers."""
-    wish = found.record.policy_order
+def choose(
+    edges: BoolArray,
+    found: Searched,
+    table: Table,
+    score: OrderScore,
+    constraints: Constraints,
+    given: IntArray | None,
+) -> Member:
+    """The member of the equivalence class that the evidence beside the score prefers, such as a given order."""
+    wish = found.record.policy_order if found.record.policy_order is not None else given
     return choose_member(
         edges,
         found.order,

@@ -60,7 +60,7 @@ class SearchSettings:
         Of the first polish, from each start; None takes :func:`default_restarts`.
     training : TrainingSettings
     initial_order : (n_variables,) int array, optional
-        A start beside the greedy order and the policy's.
+        A start beside the greedy order and the policy's; without iterations, instead of the policy.
     trains_always : bool
         Else a policy that was pretrained is trained further only where polish leaves a question open: where climbs are
         slow, and those from the greedy order and from the policy's end at different scores.
@@ -71,6 +71,11 @@ class SearchSettings:
     training: TrainingSettings
     initial_order: IntArray | None = None
     trains_always: bool = True
+
+    @property
+    def without_policy(self) -> bool:
+        """Whether there is nothing but a climb from a given order."""
+        return self.initial_order is not None and self.training.n_iterations == 0
 
 
 @dataclass(frozen=True)
@@ -148,6 +153,9 @@ class OrderSearch:
         settings = self.settings
         self._phase(self._greedy, always=True)
         self._phase(self._given)
+        if settings.without_policy:
+            self._phase(self._polish)
+            return self._result([])
         self.trainer = Trainer(self.score, self._values, settings.training, self.constraints, self.rng, self.pretrained)
         if self.pretrained is not None:
             self._first_look()
@@ -287,12 +295,12 @@ class OrderSearch:
             polish_moves=None if polished is None else self._moves,
             climbs_agree=self._agreed,
             rl_gain=best - polished if polished is not None and self.pretrained is not None and records else None,
-            iterations=self.trainer.iteration,
+            iterations=0 if self.settings.without_policy else self.trainer.iteration,
             seconds=self.deadline.elapsed(),
             interrupted=self.deadline.cancelled,
             out_of_time=self.deadline.passed() and not self.deadline.cancelled,
         )
-        return Searched(order, record, records, self.trainer)
+        return Searched(order, record, records, None if self.settings.without_policy else self.trainer)
 
 
 class _Proposals:

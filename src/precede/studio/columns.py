@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from precede.data.columns import NA_MARKERS, frame_to_columns
 from precede.data.kinds import ColumnKind, kind_of
 from precede.data.load import load_table
 from precede.data.read import Numbers, read_file
-from precede.data.survey import survey
+from precede.data.survey import Survey, survey
 from precede.errors import DataError, PrecedeError
 from precede.lazy import pandas as pd
 from precede.studio.workspace import DataChoice
@@ -29,10 +30,8 @@ def look_at(data: DataChoice) -> dict[str, Any]:
         ``rows``, ``columns`` (a dict each), ``findings``, ``problem`` (a sentence or None) and ``leave_out``: what
         ``precede check`` would leave out.
     """
-    content, _ = read_file(data.path, NA_MARKERS)
-    frame = pd.DataFrame(content.values, columns=list(content.names)) if isinstance(content, Numbers) else content
-    looked = survey(data.path)
-    kinds, problem = _kinds(data)
+    frame, looked = _read(data.path, data.path.stat().st_mtime_ns)
+    kinds, problem = _kinds(data, looked)
     columns = [_column(frame, place, data, kinds) for place in range(frame.shape[1])]
     findings = [
         {"column": _text(item.column), "sentence": item.sentence, "remedy": item.remedy} for item in looked.findings
@@ -49,15 +48,26 @@ def look_at(data: DataChoice) -> dict[str, Any]:
 
 def suggested(path: Path) -> DataChoice:
     """The data without the columns that ``precede check`` would leave out."""
-    return DataChoice(path, {}, tuple(str(name) for name in survey(path).leave_out))
+    looked = _read(path, path.stat().st_mtime_ns)[1]
+    return DataChoice(path, {}, tuple(str(name) for name in looked.leave_out))
 
 
-def _kinds(data: DataChoice) -> tuple[dict[str, ColumnKind], str | None]:
+@lru_cache(maxsize=2)
+def _read(path: Path, changed: int) -> tuple[pd.DataFrame, Survey]:
+    """A file as it is, and what was found in it; read again when it has changed."""
+    content, _ = read_file(path, NA_MARKERS)
+    frame = pd.DataFrame(content.values, columns=list(content.names)) if isinstance(content, Numbers) else content
+    return frame, survey(path)
+
+
+def _kinds(data: DataChoice, looked: Survey) -> tuple[dict[str, ColumnKind], str | None]:
     """The kind of each column that is used, and why the table cannot be used, if so."""
-    try:
-        table = load_table(data.path, leave_out=data.leave_out, types=data.types)
-    except PrecedeError as error:
-        return {}, str(error)
+    table = looked.table
+    if data.types or list(data.leave_out) != [str(name) for name in looked.leave_out] or table is None:
+        try:
+            table = load_table(data.path, leave_out=data.leave_out, types=data.types)
+        except PrecedeError as error:
+            return {}, str(error)
     return {str(name): kind for name, kind in zip(table.names, table.kinds, strict=True)}, None
 
 

@@ -24,7 +24,7 @@ from precede.graph.component import component_file
 from precede.graph.component.assets import FILES
 from precede.strict_json import to_json
 from precede.studio import answers
-from precede.studio.columns import look_at, suggested
+from precede.studio.columns import suggested
 from precede.studio.request import RunRequest, earlier_result
 from precede.studio.security import Guard
 from precede.studio.studio import Studio
@@ -138,7 +138,7 @@ async def columns(request: Request) -> Response:
     if not isinstance(types, dict) or not isinstance(out, list) or not _texts([*types, *types.values(), *out]):
         raise OptionError("types are texts by name, leave_out a list of names.")
     data = DataChoice(studio.data.path, types, tuple(out))
-    found = await run_in_threadpool(look_at, data)
+    found = await run_in_threadpool(studio.look, data)
     studio.workspace.choose(data)
     return Json(found)
 

@@ -31,6 +31,7 @@ class Studio:
         self.worker = Worker(self._tell)
         self._listeners: set[asyncio.Queue[dict[str, Any] | None]] = set()
         self._alive: set[str] = set()
+        self._looked: tuple[tuple[DataChoice, int], dict[str, Any]] | None = None
 
     @property
     def data(self) -> DataChoice:
@@ -46,12 +47,19 @@ class Studio:
         methods = {name: "knowledge" in cls._get_param_names() for name, cls in every_method().items()}
         return {
             "folder": str(self.workspace.folder),
-            "data": None if self.workspace.data is None else look_at(self.workspace.data),
+            "data": None if self.workspace.data is None else self.look(self.workspace.data),
             "runs": [self._listed(run) for run in self.workspace.runs(self._alive)],
             "methods": [{"name": name, "obeys": obeys} for name, obeys in methods.items()],
             "running": self.worker.running,
             "ready": self.worker.ready,
         }
+
+    def look(self, data: DataChoice) -> dict[str, Any]:
+        """The columns; looked at again when the file or the choice has changed."""
+        key = (data, data.path.stat().st_mtime_ns)
+        if self._looked is None or self._looked[0] != key:
+            self._looked = key, look_at(data)
+        return self._looked[1]
 
     @staticmethod
     def _listed(run: Run) -> dict[str, Any]:
