@@ -6,6 +6,8 @@
 // A box is { width, height, tier }, a link [from, to] by position. The answer has the middle of each box as { x, y }
 // and the bends of each link as a list of [x, y].
 
+import { layered } from "./graph-layers.js";
+
 const OPTIONS = {
   "elk.algorithm": "layered", "elk.direction": "RIGHT", "elk.edgeRouting": "POLYLINE", "elk.aspectRatio": "1.6",
   "elk.spacing.nodeNode": "16", "elk.spacing.edgeNode": "10", "elk.spacing.edgeEdge": "7", "elk.spacing.componentComponent": "24",
@@ -13,6 +15,7 @@ const OPTIONS = {
   "elk.layered.nodePlacement.strategy": "BRANDES_KOEPF", "elk.layered.nodePlacement.bk.fixedAlignment": "BALANCED",
 };
 const WIDE = 1.4; // width over height, at least
+const MANY_BOXES = 150; // beyond, ELK takes seconds, and the small layout milliseconds
 const MANY_LINKS = 250; // from here on a quicker layout is taken
 
 export function elkLayout(workerAddress) {
@@ -31,6 +34,7 @@ export function elkLayout(workerAddress) {
   });
   const ready = ask({ cmd: "register", algorithms: ["layered"] });
   return async (boxes, links) => {
+    if (boxes.length > MANY_BOXES) return layered(boxes, links);
     await ready;
     const tiers = boxes.some((box) => box.tier !== null && box.tier !== undefined);
     const graph = {
