@@ -17,9 +17,9 @@ def starts(monkeypatch):
     """Where polish starts."""
     given = []
 
-    def watched(score, order, *arguments, **options):
-        given.append(order.tolist())
-        return polish(score, order, *arguments, **options)
+    def watched(score, order, *arguments, others=(), **options):
+        given.extend([order.tolist(), *(other.tolist() for other in others)])
+        return polish(score, order, *arguments, others=others, **options)
 
     monkeypatch.setattr(run, "polish", watched)
     return given
