@@ -82,7 +82,7 @@ def test_an_order_that_nothing_would_read_is_refused(options):
 def test_listeners_hear_steps_and_the_graph():
     heard = []
     with heard_by(heard.append):
-        model = CORL(**{**OPTIONS, "n_iterations": 3}).fit(data())
+        model = CORL(**{**OPTIONS, "n_iterations": 3}, pretrained=None).fit(data())
     steps = [news for news in heard if isinstance(news, Step)]
     assert steps
     assert {step.label for step in steps} == {"learning an order"}
