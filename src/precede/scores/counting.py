@@ -104,15 +104,19 @@ def families_with_one_more(
     states = 1.0 * width
     for parent in parents:
         states *= levels[parent]
-    counts = np.empty(n_cells * levels.max() * width, np.int64)
+    entries = n_cells * width
+    place = np.empty(n, np.int64)  # of each row among the entries without one more
+    for row in range(n):
+        place[row] = labels[row] * width + column[row]
+    counts = np.empty(entries * levels.max(), np.int32)
     for one in range(d):
         if not wanted[one]:
             continue
         other, steps = codes[one], levels[one]
         size = n_cells * steps
         counts[: size * width] = 0
-        for row in range(n):
-            counts[(labels[row] * steps + other[row]) * width + column[row]] += 1
+        for row in range(n):  # the cells of one level of the other variable stand together
+            counts[other[row] * entries + place[row]] += 1
         if prior > 0:
             out[one] = evidence(counts, size, width, prior / (states * steps))
         else:
