@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -48,6 +49,19 @@ def test_leftovers_are_removed_and_nothing_else(tmp_path):
         (tmp_path / name).write_text("")
     remove_leftovers(path)
     assert sorted(item.name for item in tmp_path.iterdir()) == sorted(kept)
+
+
+def test_leftovers_of_a_long_name_are_found(tmp_path):
+    path, beside = tmp_path / ("n" * 150), []
+    write_whole(path, lambda new: (beside.append(new), new.write_text("x")))
+    beside[0].write_text("left by a killed run")
+    remove_leftovers(path)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_leftover_may_be_gone_by_then(tmp_path, monkeypatch):
+    monkeypatch.setattr(Path, "glob", lambda *_: iter([tmp_path / "gone"]))
+    remove_leftovers(tmp_path / "a.txt")
 
 
 def test_lines_are_appended_whole(tmp_path):

@@ -22,7 +22,8 @@ def test_pieces_add_up(monkeypatch, chunk):
     np.testing.assert_allclose(covariance(values()), np.cov(values(), rowvar=False, ddof=0), rtol=1e-12)
 
 
-def test_pieces_have_the_size_that_is_said(monkeypatch):
+@pytest.mark.parametrize(("rows", "pieces"), [(10, [10] * 6), (0.5, [1] * 57)])
+def test_pieces_have_the_size_that_is_said(monkeypatch, rows, pieces):
     seen = []
 
     class Watched(np.ndarray):
@@ -31,9 +32,9 @@ def test_pieces_have_the_size_that_is_said(monkeypatch):
                 seen.append(key.stop - key.start)
             return super().__getitem__(key)
 
-    monkeypatch.setattr(module, "CHUNK_BYTES", 8 * 4 * 10)
+    monkeypatch.setattr(module, "CHUNK_BYTES", int(8 * 4 * rows))
     covariance(values().view(Watched))
-    assert seen == [10] * 6
+    assert seen == pieces
 
 
 def test_a_regular_matrix_is_left_alone():

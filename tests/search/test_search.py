@@ -123,3 +123,54 @@ def test_best_insertion_beats_most_random_orders() -> None:
 def test_exact_search_refuses_many_variables() -> None:
     with pytest.raises(OptionError, match=r"at most 20 variables.*has 21"):
         exact_order(make_score(21))
+
+
+class Watched(LinearScore):
+    """Keeps the orders that it is asked about while one grows; its quick way can be taken away."""
+
+    quick: bool = True
+
+    def quick_order(self, constraints):
+        return super().quick_order(constraints) if self.quick else None
+
+    def placing_sums(self, order, n_placed):
+        self.asked = [*getattr(self, "asked", []), (order.tolist(), n_placed)]
+        return super().placing_sums(order, n_placed)
+
+
+def chain_score() -> Watched:
+    return Watched(np.random.default_rng(0).normal(size=(300, 5))[:, ::-1].cumsum(axis=1)[:, [3, 0, 4, 1, 2]])
+
+
+def test_greedy_takes_the_quick_way_where_there_is_one(monkeypatch) -> None:
+    monkeypatch.setattr("precede.search.greedy.insertion_order", lambda *_: None)
+    score = chain_score()
+    assert greedy_order(score).tolist() == [1, 3, 4, 0, 2]
+    assert not hasattr(score, "asked")
+    score.quick = False
+    assert greedy_order(score).tolist() == [1, 3, 4, 0, 2]
+    assert [n_placed for _, n_placed in score.asked] == list(range(5))
+    assert all(sorted(order) == list(range(5)) for order, _ in score.asked)
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_both_greedy_ways_obey_knowledge(monkeypatch, quick) -> None:
+    monkeypatch.setattr("precede.search.greedy.insertion_order", lambda *_: None)
+    score = chain_score()
+    score.quick = quick
+    constraints = Knowledge(required=[(2, 1), (4, 3)]).over(range(5))
+    assert constraints.permits(greedy_order(score, constraints))
+    assert not constraints.permits(greedy_order(score))
+
+
+@pytest.mark.parametrize("seconds", [0, 2, 5])
+def test_greedy_that_runs_out_of_time_names_every_variable(monkeypatch, seconds) -> None:
+    monkeypatch.setattr("precede.search.greedy.insertion_order", lambda *_: None)
+    score = chain_score()
+    score.quick = False
+    deadline = Deadline(float(seconds), clock=lambda: float(len(getattr(score, "asked", []))))
+    constraints = Knowledge(required=[(2, 1)]).over(range(5))
+    order = best_insertion_order(score, constraints, deadline)
+    assert sorted(order.tolist()) == list(range(5))
+    assert constraints.permits(order)
+    assert len(getattr(score, "asked", [])) == seconds
