@@ -26,7 +26,6 @@ from precede.graph.layout import layered_layout
 from precede.knowledge import Knowledge
 from precede.report import Heading, Provenance, rebuild_report, render_report, summarize, write_report, write_results
 from precede.report.geometry import picture
-from precede.report.plots import plot_graph, plot_heatmap, plot_learning_curve
 from precede.report.render import graph_of
 
 mpl.use("Agg")
@@ -334,9 +333,5 @@ def test_static_figures(fitted):
     assert model.graph_.plot(ax) is ax
     assert len(ax.texts) == model.graph_.n_variables
     assert len(ax.patches) >= model.graph_.n_edges
-    assert plot_graph(model.graph_).figure is not ax.figure
-    assert plot_heatmap(model.graph_).images[0].get_array().shape == (6, 6)
-    assert len(plot_learning_curve(model.history_).lines) == 2
-    with pytest.raises(OptionError, match="best_score"):
-        plot_learning_curve(pd.DataFrame({"step": [1]}))
+    assert model.graph_.plot().figure is not ax.figure
     plt.close("all")
