@@ -26,7 +26,7 @@ import { layered } from "./graph-layers.js";
 import { pictureOf } from "./graph-picture.js";
 import { HEIGHT, styleOf } from "./graph-style.js";
 
-// above `many` nodes a neighbourhood is shown: at most `most` causes and effects, and others up to `few`
+// above `many` nodes a neighborhood is shown: at most `most` causes and effects, and others up to `few`
 const ROOM = { wide: { many: 60, most: 30, few: 18 }, narrow: { many: 16, most: 9, few: 7 } }, NARROW = 560; // pixels
 const LETTERS = 22, SMOOTH = 300, STILL = 120; // above STILL nodes nothing is animated
 const COLORS = ["paper", "panel", "ink", "soft", "rule", "line", "accent", "accent-soft", "negative", "added", "removed", "warn"];
