@@ -14,6 +14,7 @@ from precede.estimator import CausalEstimator
 from precede.knowledge import Knowledge
 from precede.options import declared, from_text
 from precede.scores.build import SCORE_NAMES
+from precede.scores.informed import WEIGHT
 
 OPTIONS = ("score", "pruning", "noise", "max_time", "n_iterations", "patience")
 """Options that the page may set; none of them names a file."""
@@ -85,7 +86,7 @@ class RunRequest:
         Parameters
         ----------
         earlier : mapping, optional
-            ``order`` and ``score`` of the run to start from (:func:`earlier_result`).
+            ``order`` and ``options`` of the run to start from (:func:`earlier_result`).
         """
         hints = declared(every_method()[self.method])
         given: dict[str, Any] = {}
@@ -99,17 +100,25 @@ class RunRequest:
             if name in hints:
                 given[name] = value
         if earlier is not None and self.method == "corl":
+            same = given.get("score", "auto") in ("auto", earlier["options"].get("score"))
             given = {"n_iterations": 0, **given, "initial_order": list(earlier["order"])}
-            if given.get("score", "auto") == "auto" and earlier["score"] in (*SCORE_NAMES, "policy"):
-                given["score"] = earlier["score"]  # what "auto" chose then: the data are the same
+            if same:  # what "auto" chose then: the data are the same
+                given |= earlier["options"]
         return make_method(self.method, given)
 
 
 def earlier_result(folder: Path) -> dict[str, Any]:
-    """Order and score of a run that is there."""
+    """The order of a run that is there, and the options of its score as they were settled."""
     graph = json.loads((folder / "graph.json").read_text(encoding="utf-8"))
     result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-    return {"order": graph["order"], "score": result.get("diagnostics", {}).get("score")}
+    settings, known = result.get("settings", {}), result.get("diagnostics", {})
+    options = {name: settings[name] for name in ("score", "policy_weight") if name in settings}
+    chosen = known.get("score_choice")
+    if options.get("score") == "auto" and chosen is not None:
+        options["score"] = chosen["name"]
+        if chosen.get("informed") and options.get("policy_weight") == "auto":
+            options["policy_weight"] = WEIGHT
+    return {"order": graph["order"], "options": options if options.get("score") in (*SCORE_NAMES, "policy") else {}}
 
 
 def _whole(name: str, value: Any, most: int) -> int:

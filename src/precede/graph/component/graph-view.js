@@ -95,7 +95,7 @@ export class GraphView {
     const turn = ++this.drawing, members = [...this.members()], at = new Map(members.map((index, k) => [index, k]));
     const boxes = members.map((index) => ({ width: this.nodes[index].width ?? this.widthOf(index), height: HEIGHT, tier: this.nodes[index].tier ?? null }));
     const inside = [...this.edges.keys()].filter((k) => at.has(this.edges[k].cause) && at.has(this.edges[k].effect));
-    const firm = inside.filter((k) => this.edges[k].change !== "removed" && this.edges[k].mark !== "suspicion");
+    const firm = inside.filter((k) => this.edges[k].mark !== "suspicion"); // what is gone has its place: the rest stays where it was
     let placed;
     if (this.near || members.some((index) => this.nodes[index].x === undefined)) {
       this.canvas.classList.add("gv-busy");

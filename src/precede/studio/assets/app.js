@@ -137,8 +137,8 @@ function drawLegend(shown) {
     state.view.filter((edge) => edge.mark === "suspicion" || edge.probability === null || edge.probability === undefined || edge.probability >= Number(slider.value) - 1e-9);
   } });
   state.view.filter(() => true);
-  byId("legend").replaceChildren(...[entry("rising", "rises"), entry("falling", "falls"), has((e) => e.mark === "line") && entry("either", "direction not told"), has((e) => e.doubtful) && entry("doubtful", "less likely than not"), has((e) => e.mark === "suspicion") && entry("suspicion", "hidden cause suspected")].filter(Boolean),
-    ...(sure ? [el("label", { for: "least", title: shown.probability_source ?? "" }, "Probability at least ", el("output", { id: "least-value", for: "least" }, "0.00")), slider] : []));
+  byId("legend").replaceChildren(...[entry("rising", "rises"), entry("falling", "falls"), has((e) => e.mark === "line") && entry("either", "either way"), has((e) => e.doubtful) && entry("doubtful", "doubtful"), has((e) => e.mark === "suspicion") && entry("suspicion", "hidden cause?")].filter(Boolean),
+    ...(sure ? [el("span", { class: "least", title: shown.probability_source ?? "" }, el("label", { for: "least" }, "Probability at least ", el("output", { id: "least-value", for: "least" }, "0.00")), slider)] : []));
 }
 const actions = {
   rule: (kind, cause, effect) => { if (rules.of(cause, effect) === kind) { rules.remove(cause, effect); rules.changed(); } else { rules.set(kind, cause, effect); } start(base()); },
