@@ -9,7 +9,7 @@ from precede.data.kinds import ColumnKind
 from precede.data.load import Table
 from precede.errors import OptionError
 from precede.knowledge import Constraints
-from precede.policy.judgement import Judgement, judge, judge_table, pair_views
+from precede.policy.judgement import Judgement, judge, judge_table
 from precede.policy.looks import MOST_LOOKS, Looks, walsh_signs
 from precede.policy.pretrained import load_pretrained
 from precede.scores.policy_prior import LIKELY, PolicyScore, likely_edges
@@ -184,28 +184,6 @@ def test_auto_lets_the_policy_count_where_noise_depends_on_the_causes():
         CORL(**usual).fit(load_table(values, missing="em")).diagnostics_["score"] == "policy"
     )  # densities need whole rows
     assert fit(values[~np.isnan(values[:, 1])], policy_weight=0).diagnostics_["score"] == "location-scale"
-
-
-def test_a_pair_is_seen_in_three_ways():
-    rng = np.random.default_rng(5)
-    cause = rng.normal(size=400)
-    values = np.column_stack([np.exp(np.sin(2 * cause) + 0.2 * rng.normal(size=400)), cause])
-    plain, clipped, ranks = pair_views(values)
-    assert plain is values
-    assert clipped.max() < values.max()
-    assert sorted(ranks[:, 0]) == list(range(1, 401))
-    said = judge(values)
-    assert said.order.tolist() == [1, 0]
-    assert said.precedence[0, 1] + said.precedence[1, 0] == pytest.approx(1)
-    assert said.edges[1, 0] / said.edges[0, 1] == pytest.approx(said.precedence[1, 0] / said.precedence[0, 1])
-    turned = judge(values[:, ::-1])
-    assert turned.order.tolist() == [0, 1]
-    np.testing.assert_allclose(turned.edges, said.edges.T, atol=1e-4)
-    gappy = values.copy()
-    gappy[::50, 0] = np.nan
-    coin = np.column_stack([rng.random(400) < 0.005, cause]).astype(float)  # nothing is left inside the quantiles
-    assert np.isfinite(judge(gappy).edges).all()
-    assert np.isfinite(judge(coin).edges).all()
 
 
 def test_auto_lets_the_policy_count_where_there_is_one_pair():

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy import stats
 from torch import Tensor
 
 from precede.arrays import BoolArray, FloatArray, IntArray
@@ -21,7 +20,7 @@ from precede.policy.moments import MomentsEncoder
 from precede.policy.pretrained import Pretrained, load_pretrained
 from precede.runtime.device import available_threads, one_thread
 from precede.runtime.randomness import gumbel_noise
-from precede.scores.policy_prior import SURE, PolicyScore
+from precede.scores.policy_prior import PolicyScore
 
 N_ORDERS = 200
 """Orders that are drawn for the precedence probabilities."""
@@ -35,9 +34,6 @@ MOST_VARIABLES = 150
 
 SHOWN = 0.01
 """Edges from this probability on are reported."""
-
-TAILS = (0.01, 0.99)
-"""Quantiles beyond which a pair's values are clipped in one of its views."""
 
 
 @dataclass(frozen=True)
@@ -125,13 +121,6 @@ def judge(values: FloatArray, policy: Pretrained | None = None, *, scales: bool 
     [1, 0]
     """
     policy = policy or load_pretrained("default")
-    if values.shape[1] == 2:
-        return mean_of_pair([judge_as_is(view, policy, scales=scales) for view in pair_views(values)])
-    return judge_as_is(values, policy, scales=scales)
-
-
-def judge_as_is(values: FloatArray, policy: Pretrained, *, scales: bool = False) -> Judgement:
-    """The same from one view of the table: the mean over several looks at it."""
     encoder = policy.actor.encoder
     if not isinstance(encoder, MomentsEncoder):
         raise OptionError("this policy tells orders only: edge probabilities need one like 'default'.")
@@ -161,25 +150,3 @@ def _at_each(looks: Tensor, encoder: MomentsEncoder) -> list[tuple[Tensor, Tenso
 
     with ThreadPoolExecutor(min(len(looks), available_threads())) as pool:
         return list(pool.map(at, looks))
-
-
-def pair_views(values: FloatArray) -> list[FloatArray]:
-    """A table of two columns as it is, without its tails, and as ranks: which of the two is the cause is the same.
-
-    On pairs of kinds that the policy was not trained on, the mean of the three answers is right somewhat more often
-    than any of them (``benchmarks/pairs.py``). Larger tables have enough to go by.
-    """
-    low, high = np.nanquantile(values, TAILS, axis=0)
-    clipped = np.where(low < high, np.clip(values, low, high), values)
-    return [values, clipped, stats.rankdata(values, axis=0, nan_policy="omit")]
-
-
-def mean_of_pair(views: list[Judgement]) -> Judgement:
-    """The mean of several answers, by log-odds; the probability of an edge is split as the precedence is."""
-    before = np.clip([view.precedence[0, 1] for view in views], 1 - SURE, SURE)
-    odds = float(np.log(before / (1 - before)).mean())
-    first = 1 / (1 + np.exp(-odds))
-    connected = float(np.mean([view.edges.sum() for view in views]))
-    precedence = np.array([[0.0, first], [1 - first, 0.0]])
-    order = np.array([0, 1] if odds > 0 else [1, 0] if odds < 0 else views[0].order)
-    return Judgement(order, precedence, connected * precedence, views[0].states)
