@@ -13,7 +13,7 @@ from precede.scores.parent_sets import ColumnScore
 
 WEIGHT = 40.0
 """Nats of the data that one nat of the policy is worth. A score's own nats are too sure of themselves, since no model
-is right. Chosen on simulated families, half of which the policy was never trained on (``benchmarks/ingredients.py``):
+is right. Chosen on simulated families, half of which the policy was never trained on (``docs/results/real``):
 from 25 to 100 the distance to the truth hardly changes."""
 
 UNLIKELY = 0.005
