@@ -2,9 +2,10 @@
 
     OMP_NUM_THREADS=1 python benchmarks/fuzz.py [--cases 1000] [--seed 0] [--through-cli 0.2]
 
-Valid tables (CSV, Parquet), knowledge files (JSON, TOML), policies, checkpoints of training and of pretraining,
-journals, ledgers, summaries, confidences and graphs are cut, torn, stirred and replaced; what is still valid afterwards
-does not count. Exit code 1 at the first traceback or hang.
+Valid tables (CSV, Excel, Parquet), knowledge files (JSON, TOML), policies, checkpoints of training and of pretraining,
+journals, ledgers, summaries, confidences and graphs are cut, torn, stirred and replaced; in half of the files that hold
+JSON, the headers of policies and checkpoints among them, one value is replaced by an odd one. What is still valid
+afterwards does not count. Exit code 1 at the first traceback or hang.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import numpy as np
+from interrupts import small_tasks
 from typer.testing import CliRunner
 
 from precede import CORL, CausalGraph, Knowledge, load_table, simulate
@@ -33,7 +36,6 @@ from precede.experiments.designs import EXPERIMENTS
 from precede.experiments.ledger import Ledger
 from precede.experiments.reproduce import reproduce
 from precede.policy.pretrained import load_pretrained
-from precede.pretraining.command import command_settings
 from precede.pretraining.run_folder import pretrain_into
 from precede.report import rebuild_report, write_report
 
@@ -70,7 +72,7 @@ def valid_files(folder: Path) -> dict[str, bytes]:
             cell = Cell(SACHS.data[0], SACHS.methods[-1], seed)
             record = {"key": cell.key, "settings": cell.settings(), "metrics": {"shd": 17}, "error": None}
             ledger.add(record, {"key": cell.key, "seconds": 0.1, "run": "one", "device": "cpu"})
-    list(pretrain_into(folder, "policy", command_settings(**STEPS)))
+    list(pretrain_into(folder, "policy", small_tasks(**STEPS)))
     found = EqVar(verbose=False).bootstrap(DATASET.data, n_resamples=3, random_state=0, checkpoint=folder / "journal")
     toml = "\n".join(f"{name} = {json.dumps(value)}" for name, value in KNOWLEDGE.items())
     WORDS.to_csv(folder / "words.csv", index=False)
@@ -108,7 +110,7 @@ def read_journal(path: Path) -> None:
 
 
 def read_pretraining(path: Path) -> None:
-    next(iter(pretrain_into(path.parent, path.stem, command_settings(**STEPS), resume=True)), None)
+    next(iter(pretrain_into(path.parent, path.stem, small_tasks(**STEPS), resume=True)), None)
 
 
 def read_ledger(path: Path) -> None:
@@ -137,6 +139,9 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "matrix": ("graph.csv", CausalGraph.from_csv),
 }
 """Kind to file name and the function that reads it."""
+
+RARE = {"pretraining": 0.1, "ledger": 0.3, "policy": 0.5, "checkpoint": 0.5}
+"""Kinds that take long to read, and how often they come for one of the others."""
 
 
 def command_line(kind: str, path: Path, data: Path) -> list[str] | None:
@@ -173,11 +178,56 @@ def command_line(kind: str, path: Path, data: Path) -> list[str] | None:
             return None
 
 
+ODD_VALUES = (None, True, -1, 0, 10**400, 1.5, 1e308, -1e-320, "", "x1", "nan", "\ud800", [], [[]], {}, [1, "a"],
+              {"x1": None}, "<script>", "a" * 5000, [0] * 500, float("nan"), float("inf"))  # fmt: skip
+
+
+def replaced_somewhere(tree: Any, rng: np.random.Generator) -> Any:
+    """The same JSON with an odd value, key or length at a random place."""
+    if isinstance(tree, dict | list) and tree and rng.random() < 0.85:
+        keys = list(tree) if isinstance(tree, dict) else list(range(len(tree)))
+        key = keys[int(rng.integers(len(keys)))]
+        changed = tree.copy()
+        match int(rng.integers(12)):
+            case 0:
+                del changed[key]
+            case 1 if isinstance(changed, dict):
+                changed[f"{key}?"] = changed.pop(key)
+            case 1:
+                changed.append(changed[key])
+            case _:
+                changed[key] = replaced_somewhere(tree[key], rng)
+        return changed
+    return ODD_VALUES[int(rng.integers(len(ODD_VALUES)))]
+
+
+def twisted(content: bytes, rng: np.random.Generator) -> bytes | None:
+    """A file of JSON, JSON lines or safetensors with one value replaced; None for any other."""
+
+    def twist(text: bytes) -> bytes:
+        return json.dumps(replaced_somewhere(json.loads(text), rng)).encode()
+
+    try:
+        header = int.from_bytes(content[:8], "little")
+        if header < 2**20:
+            told = twist(content[8 : 8 + header])
+            return len(told).to_bytes(8, "little") + told + content[8 + header :]
+        if content[:1] != b"{":
+            return None
+        lines = content.rstrip().split(b"\n") if content.count(b"\n{") else [content]
+        k = int(rng.integers(len(lines)))
+        return b"\n".join([*lines[:k], twist(lines[k]), *lines[k + 1 :], b""])
+    except ValueError:
+        return None
+
+
 def malformed(content: bytes, rng: np.random.Generator) -> bytes:
     """Do something bad to a file."""
+    if rng.random() < 0.5 and (found := twisted(content, rng)) is not None:
+        return found
     size = len(content)
     lines = content.split(b"\n")
-    where = int(rng.integers(size))
+    where = int(rng.integers(size if rng.random() < 0.5 else min(size, 4000)))  # large files have their sense up there
     odd = [b"\x00", b"\xff\xfe", b"nan", b"inf", b"-", b'"', b"'", b",", b";", b"[", b"]", b"{", b"}", b"[/b]", b"\r",
            b"1e999", b"null", b"true", b"x1", "é".encode("latin-1"), b"=", b"#", b"9" * 400, b"\t", b"-1"]  # fmt: skip
     piece = odd[int(rng.integers(len(odd)))]
@@ -231,8 +281,10 @@ def fuzz(cases: int, seed: int, through_cli: float, kinds: list[str] | None = No
             case = folder / "case"
             case.mkdir()
             chosen = kinds or list(READERS)
+            shares = np.array([RARE.get(kind, 1.0) for kind in chosen])
+            shares /= shares.sum()
             while counts.total() - counts["still valid"] - counts["by the command line"] < cases:
-                kind = chosen[int(rng.integers(len(chosen)))]
+                kind = chosen[int(rng.choice(len(chosen), p=shares))]
                 name, read = READERS[kind]
                 content = malformed(originals[kind], rng)
                 (case / name).write_bytes(content)

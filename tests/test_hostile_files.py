@@ -12,7 +12,8 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import precede as pc
-from precede.errors import DataError, GraphError, KnowledgeError, OptionError
+from precede.errors import DataError, GraphError, KnowledgeError, OptionError, PrecedeError
+from precede.experiments.ledger import read_lines
 from precede.policy.pretrained import load_pretrained
 from precede.pretraining.command import command_settings
 from precede.pretraining.run_folder import pretrain_into
@@ -37,6 +38,22 @@ def test_weights_of_a_graph_are_finite_numbers(weight: Any) -> None:
     text = graph_json(edges=[{"cause": "a", "effect": "b", "weight": weight}])
     with pytest.raises(GraphError):
         pc.CausalGraph.from_json(text)
+
+
+@pytest.mark.parametrize("order", [["a", None], [["a"], "b"], ["a", {}], [0, "b"]])
+def test_the_order_of_a_graph_lists_its_variables(order: list[Any]) -> None:
+    with pytest.raises(GraphError, match="must list each of the 2 variables once"):
+        pc.CausalGraph.from_json(graph_json(order=order))
+
+
+@pytest.mark.parametrize("value", ["Infinity", "NaN", "1" + "0" * 400, '"17"'])
+def test_metrics_of_a_ledger_are_numbers(value: str, tmp_path: Path) -> None:
+    settings = '{"data": {}, "estimator": "eqvar", "options": {}, "seed": 0}'
+    (tmp_path / "cells.jsonl").write_text(
+        f'{{"key": "a/b/0", "metrics": {{"shd": {value}}}, "settings": {settings}}}\n'
+    )
+    with pytest.raises(PrecedeError, match="line 1 of .* is no record of a ledger"):
+        read_lines(tmp_path / "cells.jsonl")
 
 
 def test_a_small_file_cannot_ask_for_gigabytes() -> None:

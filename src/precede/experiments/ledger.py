@@ -19,6 +19,9 @@ from precede.errors import OptionError, PrecedeError
 from precede.files import append_line, cut_torn_line, only_user, write_text
 from precede.strict_json import to_json
 
+LARGEST = 1e300
+"""No metric is larger, whatever a file says."""
+
 Record = dict[str, Any]
 
 CELLS, TIMES, RUNS = "cells.jsonl", "times.jsonl", "runs.jsonl"
@@ -58,7 +61,7 @@ def _is_record(record: Any, name: str) -> bool:
     shapes = {"data": dict, "estimator": str, "options": dict, "seed": int}
     told = all(isinstance(settings.get(field), kind) for field, kind in shapes.items())
     numbers = (metrics or {}).values()
-    return told and all(value is None or isinstance(value, float | int) for value in numbers)
+    return told and all(value is None or (isinstance(value, float | int) and abs(value) < LARGEST) for value in numbers)
 
 
 def by_key(records: Iterable[Record]) -> dict[str, Record]:

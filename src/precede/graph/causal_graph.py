@@ -327,9 +327,13 @@ def _positions(
         return topological_order(edges)
     items: list[Any] = list(order)  # type: ignore[arg-type]
     index = {name: k for k, name in enumerate(names)}
-    by_name = set(items) == set(names) and not (isinstance(order, np.ndarray) and order.dtype.kind in "iu")
-    positions = np.array([index[i] for i in items] if by_name else items)
-    if sorted(positions.tolist()) != list(range(len(names))):
+    try:
+        by_name = set(items) == set(names) and not (isinstance(order, np.ndarray) and order.dtype.kind in "iu")
+        positions = np.array([index[i] for i in items] if by_name else items)
+        complete = sorted(positions.tolist()) == list(range(len(names)))
+    except (TypeError, ValueError):  # names of a kind that no variable has
+        complete = False
+    if not complete:
         raise GraphError(f"the order must list each of the {len(names)} variables once.")
     if (edges & ~full_dag(positions)).any():
         i, j = np.argwhere(edges & ~full_dag(positions))[0]
