@@ -14,6 +14,7 @@ from safetensors.torch import load_file, save_file
 import precede as pc
 from precede.errors import DataError, GraphError, KnowledgeError, OptionError, PrecedeError
 from precede.experiments.ledger import read_lines
+from precede.files import append_line
 from precede.policy.pretrained import load_pretrained
 from precede.pretraining.command import command_settings
 from precede.pretraining.run_folder import pretrain_into
@@ -52,8 +53,16 @@ def test_metrics_of_a_ledger_are_numbers(value: str, tmp_path: Path) -> None:
     (tmp_path / "cells.jsonl").write_text(
         f'{{"key": "a/b/0", "metrics": {{"shd": {value}}}, "settings": {settings}}}\n'
     )
-    with pytest.raises(PrecedeError, match="line 1 of .* is no record of a ledger"):
+    with pytest.raises(PrecedeError, match="is no record of a ledger"):
         read_lines(tmp_path / "cells.jsonl")
+
+
+def test_half_a_character_can_be_written(tmp_path: Path) -> None:
+    """JSON may hold one, UTF-8 cannot."""
+    pc.CausalGraph.from_json(graph_json(names=["a", "\ud800"], edges=[])).to_json(tmp_path / "graph.json")
+    assert pc.CausalGraph.from_json(tmp_path / "graph.json").names == ("a", "\ud800")
+    append_line(tmp_path / "lines", json.dumps("\udfff", ensure_ascii=False))
+    assert json.loads((tmp_path / "lines").read_text()) == "\udfff"
 
 
 def test_a_small_file_cannot_ask_for_gigabytes() -> None:

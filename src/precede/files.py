@@ -33,7 +33,12 @@ def write_whole(path: PathLike, write: Callable[[Path], object]) -> None:
 
 def write_text(path: PathLike, text: str) -> None:
     """Write a UTF-8 file whole or not at all."""
-    write_whole(path, lambda beside: beside.write_bytes(text.encode()))
+    write_whole(path, lambda beside: beside.write_bytes(_encoded(text)))
+
+
+def _encoded(text: str) -> bytes:
+    r"""UTF-8; half a character, which a name of the data may hold, is written as JSON writes it: ``\ud800``."""
+    return text.encode("utf-8", "backslashreplace")
 
 
 def remove_leftovers(path: PathLike) -> None:
@@ -45,7 +50,7 @@ def remove_leftovers(path: PathLike) -> None:
 
 def append_line(path: PathLike, line: str) -> None:
     """Append a whole line or nothing: what a full disk has torn is taken back before the error is passed on."""
-    content = line.encode() + b"\n"
+    content = _encoded(line) + b"\n"
     with open(path, "ab", buffering=0) as file:
         end = file.tell()
         try:
