@@ -284,7 +284,7 @@ class Experiment:
         a quick run): the table has a remark on them.
         """
         settings = record["settings"]
-        if self.keep_curves and record["error"] is None and "curve" not in record:
+        if self.keep_curves and record.get("error") is None and "curve" not in record:
             return None
         cells = [Cell(one, method, settings["seed"]) for one in self.data for method in self.methods]
         same_fit = next((cell for cell in cells if _fit(cell.settings()) == _fit(settings)), None)

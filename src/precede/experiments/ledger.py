@@ -20,7 +20,7 @@ from precede.files import append_line, cut_torn_line, only_user, write_text
 from precede.strict_json import to_json
 
 LARGEST = 1e300
-"""No metric is larger, whatever a file says."""
+"""No number of a ledger is larger, whatever a file says."""
 
 Record = dict[str, Any]
 
@@ -54,14 +54,22 @@ def _is_record(record: Any, name: str) -> bool:
     if not row or not seed.isascii() or not seed.isdigit():
         return False
     if name == TIMES:
-        return isinstance(record.get("seconds"), float | int)
+        return _is_number(record.get("seconds"))
     settings, metrics = record.get("settings"), record.get("metrics")
-    if not isinstance(settings, dict) or not isinstance(metrics, dict | None):
+    if (
+        not isinstance(settings, dict)
+        or not isinstance(metrics, dict)
+        or not isinstance(record.get("error"), str | None)
+    ):
         return False
     shapes = {"data": dict, "estimator": str, "options": dict, "seed": int}
     told = all(isinstance(settings.get(field), kind) for field, kind in shapes.items())
-    numbers = (metrics or {}).values()
-    return told and all(value is None or (isinstance(value, float | int) and abs(value) < LARGEST) for value in numbers)
+    numbers = [settings.get("max_time"), *metrics.values()]
+    return told and all(value is None or _is_number(value) for value in numbers)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, float | int) and abs(value) < LARGEST
 
 
 def by_key(records: Iterable[Record]) -> dict[str, Record]:

@@ -144,4 +144,4 @@ def run_cells(
 def _is_done(record: Record | None, cell: Cell, retry_failed: bool) -> bool:
     if record is None or record["settings"] != cell.settings():
         return False
-    return record["error"] is None or not retry_failed
+    return record.get("error") is None or not retry_failed

@@ -132,7 +132,7 @@ def _entry(
     numbers: Mapping[tuple[str, str, str], Published],
 ) -> Entry:
     data, method, metric = name
-    done = [record for record in records if record["error"] is None]
+    done = [record for record in records if record.get("error") is None]
     values = [value for value in (_value(record, metric, times) for record in done) if value is not None]
     mean = float(np.mean(values)) if values else None
     published = numbers.get(name)
@@ -154,7 +154,7 @@ def _entry(
 
 def _was_cut(record: Record, times: Mapping[str, Record]) -> bool:
     """Whether a fit took all the time that it had: its seconds say nothing of the method."""
-    limit, seconds = record["settings"]["max_time"], _value(record, "seconds", times)
+    limit, seconds = record["settings"].get("max_time"), _value(record, "seconds", times)
     return limit is not None and seconds is not None and seconds >= limit
 
 
@@ -173,7 +173,7 @@ def remarks(experiment: Experiment, cells: Iterable[Record]) -> list[str]:
         found = [
             record["metrics"][metric]
             for record in records
-            if record["key"].split("/")[1] == method and record["error"] is None
+            if record["key"].split("/")[1] == method and record["metrics"].get(metric) is not None
         ]
         if found:
             share = np.mean(np.array(found) <= bound)
@@ -181,7 +181,7 @@ def remarks(experiment: Experiment, cells: Iterable[Record]) -> list[str]:
                 f"Random orders with the same pruning ({method}) have {LABELS[metric]} ≤ {bound:g} in {share:.0%} of "
                 f"{len(found)} draws."
             )
-    lines += [f"{record['key']} failed: {record['error']}" for record in records if record["error"] is not None]
+    lines += [f"{record['key']} failed: {record['error']}" for record in records if record.get("error") is not None]
     return lines
 
 
@@ -192,7 +192,7 @@ def _limits(experiment: Experiment, records: list[Record]) -> list[str]:
     for record in records:
         method, settings = record["key"].split("/")[1], record["settings"]
         other = {name: value for name, value in settings["options"].items() if own.get(method, {}).get(name) != value}
-        other |= {} if settings["max_time"] is None else {"max_time": settings["max_time"]}
+        other |= {} if settings.get("max_time") is None else {"max_time": settings["max_time"]}
         text = ", ".join(f"{name}={value!r}" for name, value in other.items())
         if text and method not in found.setdefault(text, []):
             found[text].append(method)

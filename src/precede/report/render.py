@@ -125,7 +125,7 @@ def _exports(graph: CausalGraph) -> list[dict[str, str]]:
         {
             "name": name,
             "type": EXPORT_TYPES[name.rpartition(".")[2]],
-            "gzip": base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode(),
+            "gzip": base64.b64encode(gzip.compress(text.encode("utf-8", "backslashreplace"), mtime=0)).decode(),
         }
         for name, text in texts.items()
     ]
