@@ -104,6 +104,19 @@ def test_parquet_with_lists(tmp_path: Path) -> None:
         pc.load_table(tmp_path / "lists.parquet")
 
 
+def test_parquet_with_damaged_notes_of_pandas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the notes on a column lack its name, pyarrow raises a KeyError (found by benchmarks/fuzz.py)."""
+    pytest.importorskip("pyarrow")
+
+    def damaged(*_: object, **__: object) -> pd.DataFrame:
+        raise KeyError("name")
+
+    DATA.to_parquet(tmp_path / "data.parquet")
+    monkeypatch.setattr(pd, "read_parquet", damaged)
+    with pytest.raises(DataError, match=r"data\.parquet is not a readable Parquet file"):
+        pc.load_table(tmp_path / "data.parquet")
+
+
 def test_a_workbook_of_an_impossible_version(tmp_path: Path) -> None:
     pytest.importorskip("openpyxl")
     path = tmp_path / "data.xlsx"

@@ -129,7 +129,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
         frame = pd.read_parquet(path)
     except ImportError:
         raise DataError(f"{path.name} is a Parquet file, which needs pyarrow: install precede[tables].") from None
-    except (OSError, ValueError) as error:  # what pyarrow raises for a damaged file derives from these
+    except Exception as error:  # damaged notes of pandas in a file make pyarrow raise anything
         raise DataError(f"{path.name} is not a readable Parquet file: {_reason(error)}.") from None
     return frame
 
