@@ -182,6 +182,13 @@ def test_a_row_of_the_table_shows_its_edge(opened):
         browser.value(f"{row}.click()")
         browser.wait(f"probe.view.chosen && probe.view.chosen.index === {index}")
         assert browser.value(f"probe.view.cy.getElementById('e{index}').visible()")
+        box = browser.value(f"probe.view.cy.getElementById('e{index}').renderedBoundingBox()")
+        assert box["x1"] >= 0
+        assert box["x2"] <= browser.value("probe.view.canvas.clientWidth")
+        if len(summary["nodes"]) > 60:  # a neighborhood was drawn around it, in the middle
+            whole = browser.value("probe.view.cy.elements().renderedBoundingBox()")
+            right = browser.value("probe.view.canvas.clientWidth") - whole["x2"]
+            assert abs(whole["x1"] - right) < 40
     browser.value("probe.view.select(null)")
 
 

@@ -39,7 +39,7 @@ class SparseGPSettings:
     table_size : int or None
         Largest sets of the table; as large as keeps it quick when None.
     max_candidates : int
-        Candidate parents of each variable, by :func:`candidate_parents`; 16 at most.
+        Candidate parents of each variable, by :func:`~precede.scores.screening.candidate_parents`; 16 at most.
     penalty : float
         Price of a parent in units of log(m)/2. The evidence already pays for complexity; 0 keeps more edges.
     max_samples : int or None

@@ -129,7 +129,7 @@ export class GraphView {
     cy.batch(() => { cy.elements().remove(); cy.add([...nodes, ...links]); });
     this.filter(this.visible);
     this.fit();
-    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches || members.length > STILL;
+    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches || members.length > STILL || this.near;
     if (!calm) cy.nodes().forEach((node) => {
       const old = before.get(node.data("name")), now = { ...node.position() };
       if (old) node.position(old).animate({ position: now }, { duration: SMOOTH });
