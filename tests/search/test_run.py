@@ -175,7 +175,7 @@ class Uneven(LinearScore):
         return self.sums(order[None]).repeat(len(order), len(order))
 
 
-def test_a_pretrained_policy_is_trained_where_polish_leaves_a_question_open():
+def test_a_pretrained_policy_is_trained_where_polish_leaves_a_question_open(tmp_path):
     table = data(8)
     options = {**QUICK, "n_iterations": 10}
     settled = CORL("linear", **options).fit(table).diagnostics_["search"]
@@ -187,7 +187,8 @@ def test_a_pretrained_policy_is_trained_where_polish_leaves_a_question_open():
     assert open_question["iterations"] == 10
     cheap = CORL("sparse-linear", **options).fit(table).diagnostics_["search"]
     assert cheap["iterations"] == 0
-    for asked in ({"patience": 10}, {"polish": False}, {"pretrained": None}):
+    saved = str(tmp_path / "run.safetensors")
+    for asked in ({"patience": 10}, {"polish": False}, {"pretrained": None}, {"checkpoint": saved}):
         assert CORL("linear", **options, **asked).fit(table).diagnostics_["search"]["iterations"] == 10
 
 

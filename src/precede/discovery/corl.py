@@ -75,7 +75,7 @@ class CORL(CausalEstimator):
         Stop when the best score has not moved for this many iterations. "auto" is 100 from scratch. From a pretrained
         start, whose proposals are polished as they come, it is 10, and none at all where polish settles the matter:
         where climbs from the policy's and from the greedy order agree, or are so cheap that restarts find more than
-        training does in the same time.
+        training does in the same time. A number, a checkpoint or TensorBoard asks for training in any case.
     max_time : float or None
         Seconds for everything up to the graph. Of these the table of a sparse GP score may take half, else it ends at
         smaller parent sets, which a remark says. Ctrl-C has the same effect at any moment: the best order known is
@@ -89,7 +89,7 @@ class CORL(CausalEstimator):
         Folder for TensorBoard, which must be installed.
     n_restarts : int or None
         How often each polished order is shaken and polished again. None takes 10 to 100 for a score that identifies
-        only the CPDAG, where climbs end early, up to 10 for "nongaussian", and 0 for the others.
+        only the CPDAG, where climbs end early, up to 40 for "nongaussian", and 0 for the others.
     initial_order : list or tuple of names, optional
         An order to start the climb from, causes first, beside the greedy and the policy's: ``causal_order_`` of an
         earlier fit. It is bent to the knowledge where it breaks it. With ``n_iterations=0`` no policy is asked.
@@ -298,7 +298,7 @@ class CORL(CausalEstimator):
         start = self._start
         settings = SearchSettings(
             self.polish, self.n_restarts, training_of(self, start), order_in(table, self.initial_order),
-            trains_always=self.patience != "auto",
+            trains_always=self.patience != "auto" or self.checkpoint is not None or self.tensorboard is not None,
         )  # fmt: skip
         exact = self.search == "exact"
         return Plan(

@@ -41,8 +41,8 @@ CPDAG_RESTARTS = 20
 MOST_RESTARTS = 100
 """Where compiled search makes them cheap, small problems have up to this many (``benchmarks/discrete_networks.py``)."""
 
-RESIDUAL_RESTARTS = 10
-"""Where compiled code prices moves by residuals, problems with up to 100 variables have this many."""
+RESIDUAL_RESTARTS = 40
+"""Where compiled code prices moves by residuals, small problems have up to this many, those with 100 variables ten."""
 
 GREEDY_SHARE = 0.2
 """Part of the time left that the greedy order may take."""
@@ -92,7 +92,7 @@ def default_restarts(score: OrderScore) -> int:
     """How often polish restarts: the more the cheaper a climb is, and the earlier climbs end short of the best."""
     moves = local.moves_of(score)
     if isinstance(moves, ResidualMoves):
-        return max(1, min(RESIDUAL_RESTARTS, 100 * RESIDUAL_RESTARTS // score.n_variables))
+        return max(1, min(RESIDUAL_RESTARTS, 1000 // score.n_variables))
     if score.identifies == "dag":
         return 0
     n_restarts = CPDAG_RESTARTS if moves is None else max(CPDAG_RESTARTS, min(MOST_RESTARTS, 3000 // score.n_variables))
