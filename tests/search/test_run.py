@@ -101,6 +101,15 @@ def test_an_interrupt_before_the_greedy_order_still_ends_with_it(where, monkeypa
     assert model.score_ >= greedy - 1e-9 * abs(greedy)
 
 
+def test_an_interrupt_in_the_table_of_a_gp_score_leaves_single_parents(monkeypatch):
+    """It left none, and a graph without edges."""
+    table = simulate(n_variables=4, degree=1, n_samples=80, sem="gp", random_state=0).data
+    interrupt_in(monkeypatch, "precede.discovery.pipeline.build_score")
+    model = CORL("sparse-gp", **QUICK).fit(table)
+    assert model.diagnostics_["search"]["interrupted"]
+    assert model.graph_.n_edges > 0
+
+
 @pytest.mark.parametrize("ending", ["interrupted", "out_of_time"])
 def test_exact_search_that_is_cut_short_ends_with_the_greedy_order(ending, monkeypatch):
     """Dynamic programming looked at no clock."""

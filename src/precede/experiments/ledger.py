@@ -50,8 +50,8 @@ def _is_record(record: Any, name: str) -> bool:
         return False
     if name == RUNS:
         return isinstance(record.get("run"), str)
-    row, _, seed = str(record.get("key")).rpartition("/")
-    if not row or not seed.isascii() or not seed.isdigit():
+    *row, seed = str(record.get("key")).split("/")
+    if len(row) != 2 or not all(row) or not seed.isascii() or not seed.isdigit():
         return False
     if name == TIMES:
         return _is_number(record.get("seconds"))
