@@ -47,12 +47,18 @@ def test_the_order_of_a_graph_lists_its_variables(order: list[Any]) -> None:
         pc.CausalGraph.from_json(graph_json(order=order))
 
 
-@pytest.mark.parametrize("value", ["Infinity", "NaN", "1" + "0" * 400, '"17"'])
-def test_metrics_of_a_ledger_are_numbers(value: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "told",
+    [
+        *(f'"key": "a/b/0", "metrics": {{"shd": {value}}}' for value in ("Infinity", "NaN", "1" + "0" * 400, '"17"')),
+        '"key": "a/b/0", "metrics": null',
+        '"key": "a/b/0", "metrics": {}, "error": 3',
+        '"key": "a/0", "metrics": {}',
+    ],
+)
+def test_what_is_no_record_of_a_ledger_is_refused(told: str, tmp_path: Path) -> None:
     settings = '{"data": {}, "estimator": "eqvar", "options": {}, "seed": 0}'
-    (tmp_path / "cells.jsonl").write_text(
-        f'{{"key": "a/b/0", "metrics": {{"shd": {value}}}, "settings": {settings}}}\n'
-    )
+    (tmp_path / "cells.jsonl").write_text(f'{{{told}, "settings": {settings}}}\n')
     with pytest.raises(PrecedeError, match="is no record of a ledger"):
         read_lines(tmp_path / "cells.jsonl")
 
