@@ -29,6 +29,7 @@ from precede.knowledge import constraints_over
 from precede.lazy import pandas as pd
 from precede.options import check_options
 from precede.runtime.deadline import Deadline, Signals, stopped_by_signals
+from precede.runtime.device import one_thread
 from precede.runtime.progress import tell
 from precede.runtime.randomness import RandomState
 from precede.runtime.workers import Workers
@@ -270,8 +271,9 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
         if table.labeled:
             self.feature_names_in_ = np.array(table.names, dtype=object)
         tell(self.graph_)
-        # last: the rest is safe by then
-        self.diagnostics_ = diagnosed(self._learned(table, findings), self.diagnose, signals)
+        # last: the rest is safe by then; many small regressions, for which a second thread would wait more than help
+        with one_thread():
+            self.diagnostics_ = diagnosed(self._learned(table, findings), self.diagnose, signals)
 
     def _learned(self, table: Table, findings: Findings) -> Learned:
         """The record that the checks read."""
