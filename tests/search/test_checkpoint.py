@@ -140,7 +140,7 @@ def test_other_data_and_settings_are_refused(saved: Path, data: pd.DataFrame) ->
 
 def test_a_checkpoint_is_not_overwritten_by_mistake(saved: Path, data: pd.DataFrame) -> None:
     before = saved.read_bytes()
-    assert "there already: resume=True" in refusal(saved, data, resume=False)
+    assert "already exists: resume=True" in refusal(saved, data, resume=False)
     assert saved.read_bytes() == before
 
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from chromium import CHROMIUM, Chromium
@@ -107,13 +108,19 @@ EDGE = """(() => {
 })()"""
 
 
+def drawn_edge(browser: Chromium) -> Any:
+    """Where an arrow is, once there is one."""
+    browser.wait("document.querySelector('.gv-canvas')?._cyreg?.cy.edges('.arrow').length")
+    return browser.value(EDGE)
+
+
 def test_from_a_table_to_a_constrained_second_run_in_three_clicks(server: Server) -> None:
     with Chromium() as browser:
         opened(browser, server)
         assert browser.value("document.querySelectorAll('.columns-table tbody tr').length") == 6
         browser.click("#run")  # 1
         first = complete(browser, server)
-        edge = browser.value(EDGE)
+        edge = drawn_edge(browser)
         browser.click_at(edge["x"], edge["y"])  # 2
         assert browser.value("document.querySelector('#card h2').textContent") == f"{edge['cause']} → {edge['effect']}"
         assert browser.wait("document.querySelectorAll('#card .cells rect').length") > 10  # how it works
