@@ -90,6 +90,9 @@ def test_normality():
     assert check(name, chain(), score="nongaussian").level == "warning"
     assert "'nongaussian' could" in check(name, chain(draw="uniform"), score="sparse-linear").sentence
     assert "overstated" in check(name, chain(draw="uniform"), score="gp").sentence
+    any_shape = check(name, chain(draw="uniform"), score="location-scale")
+    assert (any_shape.level, any_shape.value) == ("fine", 3.0)
+    assert "'nongaussian'" not in any_shape.sentence
     assert check(name, chain(n=15), score="linear").value is None
 
 
@@ -109,6 +112,9 @@ def test_nonlinearity():
     bent = check(name, chain(bend=0.3), score="linear")
     assert (bent.level, bent.value) == ("warning", 2.0)
     assert check(name, chain(bend=0.3), score="gp").level == "fine"
+    followed = check(name, chain(bend=0.3), score="location-scale")
+    assert (followed.level, followed.value) == ("fine", 2.0)
+    assert "straight line" not in followed.sentence
     assert check(name, chain(), score="gp").level == "warning"
     assert check(name, chain(), edges=np.zeros((3, 3), bool), score="linear").value is None
 

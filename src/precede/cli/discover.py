@@ -284,6 +284,6 @@ def _search_words(known: Diagnostics) -> list[str]:
     """Why this score, and how long the training was."""
     lines = [known["score_choice"]["reason"]] if "score_choice" in known else []
     search = known.get("search", {})
-    if "iterations" in search:
+    if search.get("iterations"):
         lines.append(f"The policy was trained for {search['iterations']} iterations in {search['seconds']:.0f} s.")
     return lines

@@ -135,6 +135,8 @@ def check_normality(learned: Learned) -> Check:
         tail = ": the score 'nongaussian' could use that to tell directions that this one cannot."
     elif learned.assumptions.gaussian == "assumed":
         level, tail = "note", ", which this score assumes: its confidence in close calls is overstated."
+    elif learned.assumptions.mechanism == "additive":
+        level, tail = "fine", ", and to this score noise may have any shape."
     else:
         level = "note"
         tail = ": the score 'nongaussian' would use that, and does not need equal noise variances."
@@ -189,6 +191,8 @@ def check_nonlinearity(learned: Learned) -> Check:
             if few
             else ", which is what this score tells directions by."
         )
+    elif len(curved) and learned.assumptions.mechanism == "additive":
+        level, tail = "fine", ", which this score follows."
     elif len(curved):
         level = "warning" if len(curved) > 0.1 * tested else "note"
         tail = f" ({some(names)}): a straight line misses that; compare with the score 'gp' or 'sparse-gp'."
