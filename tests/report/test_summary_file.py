@@ -5,10 +5,12 @@ import copy
 import hashlib
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import precede
 from precede.baselines import DirectLiNGAM, EqVar
 from precede.data.load import load_table
 from precede.data.simulate import simulate
@@ -171,3 +173,14 @@ def test_the_code_of_a_report_runs_and_gives_the_same_graph(model, table):
 def test_code_that_cannot_be_written_is_left_out(table):
     assert code_for(CORL(random_state=np.random.default_rng(0))) is None
     assert "precede.load_sachs().data" in code_for(EqVar(), "sachs")
+
+
+def test_no_page_turns_text_into_html():
+    """A ``place`` in a summary once reached innerHTML; the scripts of report, graph and studio now set text only."""
+    root = Path(precede.__file__).parent
+    scripts = [path for path in root.rglob("*.js") if "vendor" not in path.parts]
+    assert len(scripts) > 8
+    for path in scripts:
+        text = path.read_text(encoding="utf-8")
+        for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
+            assert way not in text, f"{path.name} uses {way}"

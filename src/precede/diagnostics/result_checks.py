@@ -42,7 +42,7 @@ def check_search(learned: Learned) -> Check:
     story = f"The result scores {reached:.2f}"
     if "policy_score" in search:
         gain = search.get("polish_gain")
-        added = "polish was off" if gain is None else f"polish added {gain:.2f} to the better of that and a greedy order"
+        added = "polish was off" if gain is None else f"polish added {gain:.2f} to the better of that and greedy"
         story += f" (the policy alone {search['policy_score']:.2f}; {added}{_training(search)})"
     against = "; ".join(f"{label} scores {value:.2f}" for label, value in known.items())
     against = f"; {against}" if against else ""
