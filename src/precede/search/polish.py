@@ -20,7 +20,7 @@ from precede.scores.protocol import OrderScore
 from precede.search import local
 from precede.search.local import Climber
 from precede.search.sweeps import Sweeps
-from precede.ties import first_best
+from precede.ties import first_best, first_best_rows
 
 RESTARTS_PER_CHAIN = 50
 """Restarts of compiled search beyond this many are dealt out to chains of their own, which threads share: never by the
@@ -113,7 +113,8 @@ def polish(
     plan = [(make(seed), start, share) for seed, (start, share) in zip(seeds, product(starts, shares), strict=True)]
     _climb_all(plan, own, 1 if moves is None else available_threads())
     climbers = [climber for climber, _, _ in plan]
-    heads = [max(climbers[k : k + n_chains], key=lambda climber: climber.best) for k in range(0, len(plan), n_chains)]
+    reached = np.array([climber.best for climber in climbers]).reshape(len(starts), n_chains)
+    heads = [climbers[k * n_chains + best] for k, best in enumerate(first_best_rows(reached))]
     agreed = len(heads) > 1 and all(_chase(heads[0], other, n_chases, own) for other in heads[1:])
     orders = [starts[0], *(climber.best_order for climber in climbers if climber.best_order is not None)]
     totals = score.totals(torch.as_tensor(np.array(orders), device=score.device)).cpu().numpy()
