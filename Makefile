@@ -35,10 +35,10 @@ test-browser: .venv/developed  ## reports, the graph and the studio in headless 
 	$(BIN)/pytest -m browser tests
 
 test-cuda: .venv/developed  ## what needs an NVIDIA GPU, on a machine that has one
-	$(BIN)/pytest -m cuda tests
+	$(BIN)/pytest -m cuda tests/search/test_cuda.py
 
 coverage: .venv/developed  ## which lines the suite runs, into htmlcov/
-	OMP_NUM_THREADS=1 $(BIN)/coverage run -m pytest -m "not slow and not peers"
+	OMP_NUM_THREADS=1 $(BIN)/coverage run -m pytest -n 2 -m "not slow and not peers"
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage html --quiet
 	$(BIN)/coverage report | tail -1

@@ -147,9 +147,9 @@ def main() -> None:
             left = [what for what, mutant in drawn if survives(module, mutant, copy, options.seconds)]
             for what in left:
                 print(f"{module} {what}", flush=True)
-            print(
-                f"{module}: {len(drawn) - len(left)} of {len(drawn)}, {time.perf_counter() - start:.0f} s", flush=True
-            )
+            killed = len(drawn) - len(left)
+            print(f"{module}: {killed} of {len(drawn)}, {time.perf_counter() - start:.0f} s", flush=True)
+            rows.append((module, len(every), len(drawn), killed))
     print("| module | faults possible | drawn | killed |\n|---|---:|---:|---:|")
     for row in rows:
         print(f"| `{row[0]}` | {row[1]} | {row[2]} | {row[3]} |")
