@@ -128,3 +128,9 @@ def test_scripts_import_what_exists(folder):
                 names = {alias.name for alias in node.names} - set(dir(module))
                 missing += [f"{script.name}: {node.module}.{name}" for name in names if not hasattr(module, name)]
     assert missing == []
+
+
+def test_each_decision_has_its_own_number():
+    records = sorted((ROOT / "docs" / "decisions").glob("0*.md"))
+    assert [int(path.name[:3]) for path in records] == list(range(1, len(records) + 1))
+    assert [path.read_text().split(".")[0] for path in records] == [f"# {k}" for k in range(1, len(records) + 1)]
