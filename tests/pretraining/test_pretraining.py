@@ -16,6 +16,7 @@ from precede.policy.pretrained import Architecture, load_pretrained, save_policy
 from precede.pretraining import supervised
 from precede.pretraining.curriculum import CurriculumSettings
 from precede.pretraining.held_out import HELD_OUT, held_out_data
+from precede.pretraining.held_out_pairs import PAIR_FAMILIES, held_out_pair
 from precede.pretraining.run_folder import pretrain_into
 from precede.pretraining.settings import variant_settings
 from precede.pretraining.starting import copy_what_fits
@@ -70,7 +71,21 @@ def test_training_lowers_the_loss():
     records = list(trainer.run())
     assert [record.step for record in records] == [4, 8, 12]
     assert records[-1].loss < records[0].loss
-    assert set(records[-1].validation) >= {"lg-er2", "gp-additive-er2-standardized", "mean"}
+    figures = records[-1].validation
+    assert set(figures) >= {"lg-er2", "gp-additive-er2-standardized", *HELD_OUT, *PAIR_FAMILIES}
+    groups = [figures[group] for group in ("mean", "held-out", "pairs")]
+    assert figures["overall"] == pytest.approx(np.mean(groups))
+    assert figures["pairs"] == pytest.approx(np.mean([figures[family] for family in PAIR_FAMILIES]))
+
+
+def test_the_weights_that_are_kept_are_those_that_do_best_on_all_groups(monkeypatch):
+    trainer = Pretrainer(tiny())
+    shown = iter([{"mean": 0.9, "overall": 0.5}, {"mean": 0.8, "overall": 0.7}, {"mean": 0.99, "overall": 0.6}])
+    monkeypatch.setattr(trainer.suite, "evaluate", lambda actor: next(shown))
+    for trainer.step in (1, 2, 3):
+        trainer.validate()
+    assert trainer.best["step"] == 2
+    assert trainer.validations_since_best == 1
 
 
 def test_same_seed_same_weights_and_other_seed_others():
@@ -253,10 +268,14 @@ def test_the_command_in_miniature(variant, tmp_path):
         "2",
         "--tasks-per-step",
         "1",
+        "--learning-rate",
+        "0.002",
     ]
     result = CliRunner().invoke(app, [*words, "--device", "cpu", "--quiet"])
     assert result.exit_code == 0, result.output
     assert load_pretrained(tmp_path / f"{variant}.safetensors").architecture == variant_settings(variant).architecture
+    header = json.loads((tmp_path / f"{variant}.jsonl").read_text().splitlines()[0])
+    assert header["settings"]["learning_rate"] == 0.002
 
 
 def test_a_policy_that_sees_more_starts_as_the_one_before(policy, tmp_path):
@@ -292,3 +311,25 @@ def test_families_held_out_have_their_graphs(family):
     dependence = np.abs(np.corrcoef(order.T))
     apart = ~(adjacency | adjacency.T) & ~np.eye(8, dtype=bool)
     assert dependence[adjacency].mean() > dependence[apart].mean()
+
+
+@pytest.mark.parametrize("family", list(PAIR_FAMILIES))
+def test_pairs_held_out_depend_and_come_back_the_same(family):
+    pairs = [held_out_pair(family, seed, n_samples=300) for seed in range(6)]
+    assert all((pair == held_out_pair(family, seed, n_samples=300)).all() for seed, pair in enumerate(pairs))
+    for pair in pairs:
+        assert np.isfinite(pair).all()
+        assert np.allclose(pair.std(0), 1)
+    gained = [_explained(pair) for pair in pairs]
+    assert np.median(gained) > 0.1
+    assert len(np.unique(pairs[2])) < len(np.unique(pairs[0]))  # every third shows few digits
+
+
+def _explained(pair):
+    """Share of the effect's spread, absolute or squared, that twelve bins of the cause explain."""
+    bins = np.argsort(np.argsort(pair[:, 0])) * 12 // len(pair)
+    shares = []
+    for effect in (pair[:, 1], np.abs(pair[:, 1])):
+        means = np.array([effect[bins == k].mean() for k in range(12)])[bins]
+        shares.append(means.var() / effect.var())
+    return max(shares)

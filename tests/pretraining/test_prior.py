@@ -229,3 +229,32 @@ def test_the_share_of_the_wide_prior_is_read(world):
     assert tasks.inputs.shape == (40, 6, 51)
     distinct = torch.tensor([min(len(column.unique()) for column in task[:, :-1]) for task in tasks.inputs])
     assert (distinct < 20).any() == (world > 0)  # only the wide prior has levels
+
+
+# -- what small tables and noise inside a mechanism add ----------------------------------------------------------
+
+
+def test_small_tables_hide_more_of_the_system():
+    """One to eight further variables, in half of the tasks: two columns are a glimpse."""
+    curriculum = Curriculum(CurriculumSettings(), torch.Generator().manual_seed(0))
+    assert {curriculum._n_hidden(2) for _ in range(60)} == {1, 2, 4, 8}
+    assert {curriculum._n_hidden(30) for _ in range(5)} == {4}
+    assert curriculum.draw(40, n_variables=2, n_samples=50).inputs.shape == (40, 2, 51)
+
+
+def test_noise_inside_a_mechanism_needs_none_beside_it(monkeypatch):
+    """x -> y with next to nothing added: y is a function of x, unless the noise is an argument of that function."""
+    from precede.pretraining import world
+
+    for name in ("HETEROSCEDASTIC_SHARE", "DISTORTED_SHARE"):
+        monkeypatch.setattr(world, name, 0.0)
+    monkeypatch.setattr(world, "discrete_variables", lambda adjacency, source: torch.zeros(adjacency.shape[:2]).bool())
+    monkeypatch.setattr(world, "_noise_sizes", lambda batch, d, source: torch.full((batch, d), 1e-3))
+    jumps = {}
+    for share in (0.0, 1.0):
+        monkeypatch.setattr(world, "INSIDE_SHARE", share)
+        x, y = world_data(torch.ones(200, 2, 2).triu(1).bool(), 1000, draws()).unbind(1)
+        along = y.gather(1, x.argsort(1))
+        jumps[share] = along.diff(dim=1).abs().median(1).values.mean()
+    assert jumps[0.0] < 0.05
+    assert jumps[1.0] > 0.3

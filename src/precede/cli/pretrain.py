@@ -18,6 +18,7 @@ def pretrain(
     max_time: Annotated[float, typer.Option(help="Seconds of training, over all resumed runs.")] = 420.0,
     steps: Annotated[int | None, typer.Option(help="End after this many steps, if that is sooner.")] = None,
     tasks_per_step: Annotated[int | None, typer.Option(help="Tasks of 30 variables and 400 samples in a step.")] = None,
+    learning_rate: Annotated[float | None, typer.Option(help="Highest learning rate.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda.")] = "auto",
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the folder's checkpoint.")] = False,
     tiny: Annotated[bool, typer.Option("--tiny", help="Small tasks and validation, to try it on a CPU.")] = False,
@@ -35,7 +36,7 @@ def pretrain(
         log_to_terminal(quiet)
         settings = command_settings(
             variant, tiny=tiny, start=None if start is None else str(start), max_time=max_time, n_steps=steps,
-            tasks_per_step=tasks_per_step,
+            tasks_per_step=tasks_per_step, learning_rate=learning_rate,
             random_state=seed, device=str(choose_device(device)),
         )  # fmt: skip
         name = name or variant
@@ -46,7 +47,8 @@ def pretrain(
                     progress.update(int(record.seconds) if steps is None else record.step, loss=record.loss)
                     if record.validation:
                         at = f"step {record.step}, {record.seconds:.0f} s"
-                        logger.info("%s: order TPR %.3f on the validation suite", at, record.validation["mean"])
+                        figures = (record.validation[group] for group in ("mean", "held-out", "pairs"))
+                        logger.info("%s: order TPR %.3f, %.3f on families held out, pairs %.3f", at, *figures)
         except KeyboardInterrupt:
             logger.warning("interrupted; --resume continues from the last checkpoint in %s", out)
             raise typer.Exit(130) from None

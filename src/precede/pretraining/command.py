@@ -27,7 +27,7 @@ def command_settings(variant: str, *, tiny: bool = False, **changes: Any) -> Pre
     5
     """
     given = {key: value for key, value in changes.items() if value is not None}
-    for name in ("max_time", "n_steps"):
+    for name in ("max_time", "n_steps", "learning_rate"):
         if name in given:
             check_positive(name, given[name], integer=name == "n_steps")
     settings = variant_settings(cast(Variant, variant), **given)

@@ -26,6 +26,11 @@ RESCALED_SPREAD = 2.0
 HIDDEN_SHARE = 0.25
 """Share of the wide prior's tasks with hidden variables, one for seven that are shown."""
 
+SMALL_TABLE = 5
+SMALL_HIDDEN_SHARE, SMALL_HIDDEN = 0.5, (1, 2, 4, 8)
+"""Tables with few columns are a glimpse of a larger system: more is hidden, between cause and effect and beside them,
+so that noise enters mechanisms in any way. Each number of hidden variables is as likely as the others."""
+
 SELECTED_SHARE = 0.1
 """Share of the wide prior's tasks in which rows were selected."""
 
@@ -51,7 +56,7 @@ class CurriculumSettings:
         Share of tasks from the wide prior (:mod:`precede.pretraining.world`); the rest are of the six families.
     """
 
-    n_variables: tuple[int, ...] = (2, 2, 3, 5, 8, 10, 12, 15, 20, 25, 30, 40, 50)
+    n_variables: tuple[int, ...] = (2, 2, 2, 2, 3, 3, 5, 8, 10, 12, 15, 20, 25, 30, 40, 50)
     n_samples: tuple[int, ...] = (100, 200, 300, 500, 800, 1200)
     degrees: tuple[float, float] = (1.0, 5.0)
     world_degrees: tuple[float, float] = (0.5, 4.0)
@@ -147,8 +152,8 @@ class Curriculum:
 
     def _world_tasks(self, batch: int, n_variables: int, n_samples: int, *, selected: bool) -> tuple[Tensor, Tensor]:
         d = n_variables
-        n_hidden = max(1, round(d / 7))
-        with_hidden = self.draws.chance((batch,), HIDDEN_SHARE)
+        n_hidden = self._n_hidden(d)
+        with_hidden = self.draws.chance((batch,), SMALL_HIDDEN_SHARE if d <= SMALL_TABLE else HIDDEN_SHARE)
         degrees = self.draws.log_uniform((batch,), *self.settings.world_degrees)
         whole, plain = (self._graphs(degrees, count) for count in (d + n_hidden, d))
         # where nothing is hidden, the further variables are alone and left out
@@ -167,6 +172,12 @@ class Curriculum:
         kind = self.draws.uniform((batch, 1, 1))
         rescaled = kind < WORLD_RESCALED_SHARE
         return standardized_inputs(x, ~rescaled, rescaled, self.draws), marginal_graph(whole, shown)
+
+    def _n_hidden(self, n_variables: int) -> int:
+        """How many variables are hidden in the tasks of a batch that hide any."""
+        if n_variables > SMALL_TABLE:
+            return max(1, round(n_variables / 7))
+        return SMALL_HIDDEN[int(self.draws.uniform((1,)).item() * len(SMALL_HIDDEN))]
 
     def _thinned(self, batch: int, n_variables: int) -> Tensor:
         """Edges that are taken away, up to nearly all of a task's."""

@@ -36,7 +36,7 @@ class PretrainingSettings:
     validate_every : float
         Seconds between validations.
     patience : int or None
-        Stop after this many validations without a better mean.
+        Stop after this many validations without a better mean of the suite's groups.
     compile : bool
         Compile the encoder's blocks; falls back to eager where that fails.
     """

@@ -73,9 +73,10 @@ class Signals:
 
         Parameters
         ----------
-        x : (batch, t, n_samples) tensor
-            Standardized values of the variables before.
-        parents : (batch, t) bool tensor
+        x : (batch, n_inputs, n_samples) tensor
+            Standardized values of what it may depend on: the variables before, and its noise where that is inside.
+        parents : (batch, n_inputs) bool tensor
+            Which of them it does depend on.
 
         Returns
         -------
@@ -105,9 +106,9 @@ class Signals:
         return unit_rows(signal) * parents.any(1)[:, None]
 
     def _projections(self, t: int, parents: Tensor, n_parents: Tensor, additive: Tensor) -> Tensor:
-        """Weights (batch, terms, t) of the parents in every term."""
-        draws, batch = self.draws, len(parents)
-        weights = draws.either_sign((batch, self.n_terms, t), WEAKEST, 1.0)
+        """Weights (batch, terms, n_inputs) of the parents in every term."""
+        draws, (batch, n_inputs) = self.draws, parents.shape
+        weights = draws.either_sign((batch, self.n_terms, n_inputs), WEAKEST, 1.0)
         weights = torch.where(self.positive, weights.abs(), weights) * parents[:, None, :]
         # the k-th term of an additive function sees the parent whose number is k, modulo their number
         rank = parents.cumsum(1) - 1

@@ -154,9 +154,9 @@ class Pretrainer:
         return now
 
     def validate(self) -> dict[str, float]:
-        """Order TPR of the averaged policy on the suite; the best weights by its mean are kept."""
+        """Order TPR of the averaged policy on the suite; the best weights by the mean of its groups are kept."""
         figures = self.suite.evaluate(self.averaged)
-        if not self.best or figures["mean"] > self.best["mean"]:
+        if not self.best or figures["overall"] > self.best["overall"]:
             self.best = {**figures, "step": float(self.step)}
             self.best_weights = copy.deepcopy(self.averaged.state_dict())
             self.validations_since_best = 0

@@ -1,8 +1,8 @@
-"""Validation suite: data sets of :func:`precede.data.simulate.simulate`, which training never draws from."""
+"""Validation suite: data sets that training never draws from, of its own families and of others."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from precede.arrays import BoolArray, FloatArray
 from precede.data.simulate import simulate
 from precede.policy.actor import Actor
 from precede.policy.pretrained import Architecture
+from precede.pretraining.held_out import HELD_OUT, held_out_data
+from precede.pretraining.held_out_pairs import PAIR_FAMILIES, held_out_pair
 
 SUITE: dict[str, dict[str, Any]] = {
     "lg-er2": {"graph": "er", "degree": 2, "sem": "linear-gaussian"},
@@ -28,7 +31,7 @@ FIRST_SEED = 900_000
 
 @dataclass(frozen=True)
 class ValidationSettings:
-    """Size of the suite."""
+    """Size of the suite; families held out have two thirds of the variables, and of pairs there are four times more."""
 
     n_variables: int = 30
     n_samples: int = 500
@@ -47,15 +50,36 @@ class ValidationSuite:
     """
 
     def __init__(self, settings: ValidationSettings, architecture: Architecture, device: torch.device) -> None:
-        self._cells = {name: _cell(options, settings, architecture, device) for name, options in SUITE.items()}
+        n, sets = settings.n_samples, range(settings.n_sets)
+        reader = Reader(architecture, device)
+        smaller = max(2, settings.n_variables * 2 // 3)
+        cause_first = np.array([[False, True], [False, False]])
+        groups = {
+            "mean": {name: [_simulated(options, settings, k) for k in sets] for name, options in SUITE.items()},
+            "held-out": {name: [(*held_out_data(name, k, smaller, n), False) for k in sets] for name in HELD_OUT},
+            "pairs": {
+                name: [(held_out_pair(name, k, n), cause_first, False) for k in range(4 * settings.n_sets)]
+                for name in PAIR_FAMILIES
+            },
+        }
+        self._groups = {
+            group: {name: reader.read(made) for name, made in cells.items()} for group, cells in groups.items()
+        }
 
     def evaluate(self, actor: Actor) -> dict[str, float]:
-        """Mean order TPR of each cell, and their mean as "mean"."""
-        result = {
-            name: float(order_shares(greedy_orders(actor, inputs), adjacency).mean())
-            for name, (inputs, adjacency) in self._cells.items()
-        }
-        return result | {"mean": float(np.mean(list(result.values())))}
+        """Mean order TPR of each cell and of three groups, and the mean of the groups.
+
+        The groups are ``mean`` (the families of training), ``held-out`` and ``pairs`` (families that training never
+        draws from); ``overall`` is their mean.
+        """
+        result: dict[str, float] = {}
+        for group, cells in self._groups.items():
+            found = {
+                name: float(order_shares(greedy_orders(actor, inputs), adjacency).nanmean())
+                for name, (inputs, adjacency) in cells.items()
+            }
+            result |= found | {group: float(np.mean(list(found.values())))}
+        return result | {"overall": float(np.mean([result[group] for group in self._groups]))}
 
 
 @torch.no_grad()
@@ -82,20 +106,29 @@ def order_shares(orders: Tensor, adjacency: Tensor) -> Tensor:
     return (edges * agrees).sum((1, 2)) / edges.sum((1, 2))
 
 
-def _cell(
-    options: Mapping[str, Any], settings: ValidationSettings, architecture: Architecture, device: torch.device
-) -> tuple[Tensor, Tensor]:
-    inputs, graphs = [], []
-    for k in range(settings.n_sets):
-        dataset = simulate(
-            n_variables=settings.n_variables,
-            n_samples=settings.n_samples,
-            random_state=FIRST_SEED + k,
-            **options,
-        )
-        rng = np.random.default_rng(FIRST_SEED + k)
-        scales = not options.get("standardize", False)
-        looks = architecture.inputs(dataset.data.to_numpy(), rng, device, scales=scales).draw(1)
-        inputs.append(looks[:1])
-        graphs.append(torch.tensor(dataset.graph.adjacency.to_numpy() != 0, device=device))
-    return torch.cat(inputs), torch.stack(graphs)
+Made = tuple[FloatArray, BoolArray, bool]
+"""Values, adjacency, and whether the columns' scales mean something."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Shows data sets of one size to a policy."""
+
+    architecture: Architecture
+    device: torch.device
+
+    def read(self, made: Sequence[Made]) -> tuple[Tensor, Tensor]:
+        """One look at each data set, and the graphs."""
+        inputs, graphs = [], []
+        for k, (values, adjacency, scales) in enumerate(made):
+            rng = np.random.default_rng(FIRST_SEED + k)
+            inputs.append(self.architecture.inputs(values, rng, self.device, scales=scales).draw(1)[:1])
+            graphs.append(torch.tensor(adjacency, device=self.device))
+        return torch.cat(inputs), torch.stack(graphs)
+
+
+def _simulated(options: Mapping[str, Any], settings: ValidationSettings, k: int) -> Made:
+    dataset = simulate(
+        n_variables=settings.n_variables, n_samples=settings.n_samples, random_state=FIRST_SEED + k, **options
+    )
+    return dataset.data.to_numpy(), dataset.graph.adjacency.to_numpy() != 0, not options.get("standardize", False)

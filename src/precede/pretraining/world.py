@@ -17,6 +17,9 @@ GAUSSIAN_SHARE = 0.25
 """Share of the tasks whose noise is all Gaussian."""
 
 HETEROSCEDASTIC_SHARE = 0.35
+INSIDE_SHARE = 0.25
+"""Share of the tasks in which noise is one more argument of the mechanism, and not only added to it."""
+
 DISTORTED_SHARE = 0.35
 SCALE_TERMS = 8
 """Terms of the function behind a noise scale."""
@@ -31,8 +34,9 @@ def world_data(adjacency: Tensor, n_samples: int, draws: Draws) -> Tensor:
     .. math:: x_j = l_j\bigl(h_j\bigl(f_j(x_{pa}) + r_j\, s_j(x_{pa})\, e_j\bigr)\bigr):
 
     a signal f of variance one, noise e of some shape, its size r relative to the signal and its scale s, constant or a
-    function of the parents, a distortion h and levels l, where there are any. Roots have the noise alone. Every part
-    is standardized as it is made, so that depth does not show in the scales.
+    function of the parents, a distortion h and levels l, where there are any. In some tasks the noise is an argument of
+    f as well. Roots have the noise alone. Every part is standardized as it is made, so that depth does not show in the
+    scales.
 
     Parameters
     ----------
@@ -46,6 +50,8 @@ def world_data(adjacency: Tensor, n_samples: int, draws: Draws) -> Tensor:
     depth = draws.uniform((batch, d), 0.2, 1.0) * draws.chance((batch, 1), HETEROSCEDASTIC_SHARE)
     depth = depth * draws.chance((batch, d), 0.8)
     with_the_signal = draws.chance((batch, d), 0.4)
+    inside = draws.chance((batch, 1), INSIDE_SHARE) & draws.chance((batch, d), 0.8)
+    size = size * torch.where(inside, draws.uniform((batch, d)), 1.0)
     distorted = draws.chance((batch, 1), DISTORTED_SHARE) & draws.chance(
         (batch, d), draws.uniform((batch, 1), 0.2, 1.0)
     )
@@ -58,7 +64,8 @@ def world_data(adjacency: Tensor, n_samples: int, draws: Draws) -> Tensor:
         x = noise[:, t]
         if t:
             parents, before = adjacency[:, :t, t], inner[:, :t]
-            signal = signals.at(t, before, parents)
+            arguments = torch.cat([parents, inside[:, t, None]], dim=1)
+            signal = signals.at(t, torch.cat([before, x[:, None]], dim=1), arguments)
             log_scale = torch.where(with_the_signal[:, t, None], signal, scales.at(t, before, parents))
             x = x * (depth[:, t, None] * log_scale.clamp(-3, 3)).exp()
             alone = ~parents.any(1)[:, None]
