@@ -51,7 +51,11 @@ Share = Annotated[float, Range(above=0, most=1)]
 """A positive number of at most one."""
 
 
-def declared(owner: type) -> dict[str, Any]:
+Options = dict[str, Any]
+"""Options of a method by name, as its constructor takes them."""
+
+
+def declared(owner: type) -> Mapping[str, object]:
     """Annotation of each option of a class, with its range, in the order of the constructor.
 
     Examples

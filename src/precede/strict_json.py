@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+JsonObject = dict[str, Any]
+"""Plain values by name, where the names are not known beforehand: options of any method, JSON that others wrote."""
+
 
 def plain(value: Any) -> Any:
     """What JSON can hold of a value: a number that is not finite becomes None, an object its ``repr``.

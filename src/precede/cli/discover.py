@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -35,7 +35,7 @@ from precede.cli.terminal import (
     show_graph,
 )
 from precede.errors import OptionError, PrecedeError
-from precede.strict_json import to_json
+from precede.strict_json import JsonObject, to_json
 
 if TYPE_CHECKING:
     from precede.confidence import Confidence
@@ -43,7 +43,9 @@ if TYPE_CHECKING:
     from precede.diagnostics import Diagnostics
     from precede.estimator import CausalEstimator
     from precede.graph import CausalGraph
+    from precede.options import Options
     from precede.report import Heading
+    from precede.report.summary import Summary
     from precede.runtime.deadline import Signals
 
 
@@ -171,7 +173,7 @@ def _summarized(
     confidence: Confidence | None,
     heading: Heading,
     data: str,
-) -> dict[str, Any] | None:
+) -> Summary | None:
     """What the report and the terminal say; None if that fails, which costs no result."""
     from precede.report import Provenance, summarize
 
@@ -221,7 +223,7 @@ def _bootstrap(
         return None
 
 
-def _make_model(method: str, flags: dict[str, Any], pairs: list[str], quiet: bool) -> CausalEstimator:
+def _make_model(method: str, flags: Options, pairs: list[str], quiet: bool) -> CausalEstimator:
     """Build the estimator from the flags that were given and from ``--set``; nothing that was given is dropped."""
     from precede.discovery import every_method, make_method
     from precede.options import declared, from_text
@@ -255,7 +257,7 @@ def _assignment(pair: str) -> tuple[str, str]:
     return name.strip().replace("-", "_"), text.strip()
 
 
-def _summary(model: CausalEstimator, confidence: Confidence | None, files: list[Path]) -> dict[str, Any]:
+def _summary(model: CausalEstimator, confidence: Confidence | None, files: list[Path]) -> JsonObject:
     return {
         "order": list(model.causal_order_),
         "edges": edge_records(model.graph_, confidence),
@@ -265,7 +267,7 @@ def _summary(model: CausalEstimator, confidence: Confidence | None, files: list[
     }
 
 
-def _show(model: CausalEstimator, known: Diagnostics, summary: dict[str, Any] | None, files: list[Path]) -> None:
+def _show(model: CausalEstimator, known: Diagnostics, summary: Summary | None, files: list[Path]) -> None:
     """The graph, and below it what the report says too: warnings first."""
     from precede.report import sentences_of
 

@@ -2,26 +2,68 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from precede.graph import CausalGraph
-from precede.graph.component import payload
+from precede.graph.component import ShownEdge, ShownGraph, payload
 from precede.graph.component.payload import DOUBTFUL
+from precede.report.summary import LearningEntry, Summary
 
-Summary = dict[str, Any]
+
+class Cell(TypedDict):
+    """An edge in the adjacency."""
+
+    row: int
+    column: int
+    shade: float
+    negative: bool
 
 
-def picture(summary: Summary, graph: CausalGraph) -> dict[str, Any]:
+class Heatmap(TypedDict):
+    """The adjacency in causal order."""
+
+    cell: int
+    margin: int
+    font: int
+    size: int
+    labels: list[str]
+    cells: list[Cell]
+
+
+class Tick(TypedDict):
+    y: float
+    label: str
+
+
+class LearningCurve(TypedDict):
+    """Polylines of the best and the mean score, with their axes."""
+
+    width: int
+    height: int
+    left: int
+    floor: int
+    best: str
+    mean: str
+    greedy: float | None
+    final: float | None
+    first: int
+    last: int
+    ticks: list[Tick]
+    final_value: float | None
+    greedy_value: float | None
+
+
+def picture(summary: Summary, graph: CausalGraph) -> ShownGraph:
     """What the graph component shows: places of boxes, bends of edges, and how each edge is to look."""
     names = graph.names
     suspected = [(names[pair["first"]], names[pair["second"]], pair["probability"]) for pair in summary["suspicions"]]
     shown = payload(graph, suspicions=suspected, placed=True)
     drawn = {(edge["cause"], edge["effect"]): edge for edge in shown["edges"] if edge["mark"] != "suspicion"}
-    edges = [
-        drawn[edge["cause"], edge["effect"]]
-        | {
+    edges: list[ShownEdge] = [
+        {
+            **drawn[edge["cause"], edge["effect"]],
             "strength": edge["strength"],
             "sign": "negative" if edge["trend"] == "falling" else "positive",
             "probability": edge["confidence"],
@@ -38,7 +80,7 @@ def largest_strength(summary: Summary) -> float:
     return max((edge["strength"] or 0.0 for edge in summary["edges"]), default=0.0) or 1.0
 
 
-def heatmap(summary: Summary) -> dict[str, Any]:
+def heatmap(summary: Summary) -> Heatmap:
     """Cells of the adjacency in causal order; causes are rows."""
     d = len(summary["nodes"])
     cell = int(np.clip(620 // max(d, 1), 9, 30))
@@ -64,7 +106,7 @@ def heatmap(summary: Summary) -> dict[str, Any]:
     }
 
 
-def learning_curve(learning: dict[str, Any] | None) -> dict[str, Any] | None:
+def learning_curve(learning: LearningEntry | None) -> LearningCurve | None:
     """Polylines of the best and the mean score, in pixels."""
     if learning is None:
         return None

@@ -6,12 +6,12 @@ import json
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from precede.confidence import Confidence
 from precede.effects.sample import moments_from_json
 from precede.errors import OptionError
 from precede.graph import CausalGraph
+from precede.strict_json import JsonObject
 
 MOMENTS_FILE = "moments.json"
 
@@ -33,7 +33,7 @@ class Results:
 
     folder: Path
     graph: CausalGraph
-    description: dict[str, Any]
+    description: JsonObject
     confidence: Confidence | None = None
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -12,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from precede.graph import CausalGraph
-from precede.graph.component import component_file, inline_module, policy_hash
+from precede.graph.component import ShownGraph, component_file, inline_module, policy_hash
 from precede.report.geometry import heatmap, largest_strength, learning_curve, picture
 from precede.report.schema import check_summary
+from precede.report.summary import EvaluationEntry, Summary, TotalEntry
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -41,7 +43,7 @@ SCRIPTS = ("data.js", "card.js", "page.js")
 """Run one after the other, in one scope, after the graph component."""
 
 
-def render_report(summary: dict[str, Any]) -> str:
+def render_report(summary: Summary) -> str:
     """Turn what :func:`precede.report.summarize.summarize` collected into a page.
 
     Parameters
@@ -101,7 +103,7 @@ def script() -> str:
     return f"{inline_module()}\n{{\n{own}}}\n"  # in a block: its names are its own
 
 
-def graph_of(summary: dict[str, Any]) -> CausalGraph:
+def graph_of(summary: Summary) -> CausalGraph:
     """The graph that a summary describes; where edges have no weights, their strengths stand for them."""
     d = len(summary["nodes"])
     weights, edges = np.zeros((d, d)), np.zeros((d, d), dtype=bool)
@@ -131,7 +133,7 @@ def _exports(graph: CausalGraph) -> list[dict[str, str]]:
     ]
 
 
-def _metric_rows(evaluation: dict[str, Any] | None) -> list[tuple[str, str]]:
+def _metric_rows(evaluation: EvaluationEntry | None) -> list[tuple[str, str]]:
     if evaluation is None:
         return []
     found = evaluation["metrics"]
@@ -164,7 +166,7 @@ def _p_value(value: float | None) -> str:
     return "< 1e-10" if value < 1e-10 else f"{value:.2g}"
 
 
-def _total(effect: dict[str, Any] | None) -> str:
+def _total(effect: TotalEntry | None) -> str:
     """A total effect as the table has it.
 
     Examples
@@ -179,7 +181,7 @@ def _total(effect: dict[str, Any] | None) -> str:
     return _number(effect["value"])
 
 
-def _embedded(summary: dict[str, Any], drawn: dict[str, Any]) -> str:
+def _embedded(summary: Summary, drawn: ShownGraph) -> str:
     """What the script of the page needs, as JSON that cannot close its own script element."""
     lean = [
         {
@@ -203,7 +205,7 @@ def _embedded(summary: dict[str, Any], drawn: dict[str, Any]) -> str:
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def _columns(records: list[dict[str, Any]]) -> dict[str, list[Any]]:
+def _columns(records: Sequence[Mapping[str, object]]) -> dict[str, list[object]]:
     """A list of like dictionaries as one dictionary of lists: each name once."""
     return {name: [record[name] for record in records] for name in records[0]} if records else {"none": []}
 

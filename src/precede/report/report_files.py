@@ -14,6 +14,7 @@ from precede.graph import CausalGraph
 from precede.report.provenance import Provenance
 from precede.report.render import render_report
 from precede.report.summarize import Heading, summarize
+from precede.report.summary import Summary
 from precede.strict_json import to_json
 
 SUMMARY_FILE, REPORT_FILE = "summary.json", "report.html"
@@ -43,7 +44,7 @@ def write_report(
     return write_summary(folder, summarize(model, table, truth, confidence, heading, provenance))
 
 
-def write_summary(folder: Path, summary: dict[str, Any]) -> list[Path]:
+def write_summary(folder: Path, summary: Summary) -> list[Path]:
     """Write a summary and the page made from it."""
     files = {SUMMARY_FILE: to_json(summary) + "\n", REPORT_FILE: render_report(summary)}
     for name, content in files.items():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Any
 
 from precede.data.load import Table
 from precede.effects.sample import moments_to_json, sample_of
@@ -13,7 +12,7 @@ from precede.estimator import CausalEstimator
 from precede.files import write_text
 from precede.report.load import MOMENTS_FILE
 from precede.report.provenance import versions
-from precede.strict_json import plain, to_json
+from precede.strict_json import JsonObject, plain, to_json
 
 
 def write_results(folder: Path, model: CausalEstimator, table: Table) -> list[Path]:
@@ -67,7 +66,7 @@ def one_line(name: Hashable) -> str:
     return to_json(text) if text[:1] == '"' or len(text.splitlines()) > 1 or text.endswith(("\n", "\r")) else text
 
 
-def describe_result(model: CausalEstimator, table: Table) -> dict[str, Any]:
+def describe_result(model: CausalEstimator, table: Table) -> JsonObject:
     """What was run, on what, with which versions; the content of result.json."""
     return {
         "format": "precede-result",

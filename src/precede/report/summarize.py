@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -23,9 +23,19 @@ from precede.metrics.alignment import aligned
 from precede.metrics.structure import evaluate
 from precede.pruning.cam import prune_by_gam
 from precede.report.provenance import Provenance, code_for, versions
+from precede.report.summary import (
+    ChanceEntry,
+    EdgeEntry,
+    EvaluationEntry,
+    LearningEntry,
+    NodeEntry,
+    Summary,
+    SuspicionEntry,
+    TotalEntry,
+)
 from precede.report.total_effects import total_effects
 from precede.report.words import assumed_words, found_words, sure_words, unknown_words
-from precede.strict_json import plain
+from precede.strict_json import JsonObject, plain
 
 FORMAT, VERSION = "precede-summary", 3
 
@@ -60,7 +70,7 @@ def summarize(
     confidence: Any = None,
     heading: Heading | None = None,
     provenance: Provenance | None = None,
-) -> dict[str, Any]:
+) -> Summary:
     """Collect what a report shows; all of it was found by the fit.
 
     Parameters
@@ -122,11 +132,11 @@ def summarize(
         "versions": versions(),
         "reproduce": code_for(model, provenance.file),
     }
-    result: dict[str, Any] = plain(summary)
+    result: Summary = plain(summary)
     return result
 
 
-def sentences_of(summary: dict[str, Any]) -> list[str]:
+def sentences_of(summary: Summary) -> list[str]:
     """Everything that a report says about its result, warnings first: what the terminal prints."""
     said = [*summary["remarks"], *summary["checks"]]
     sentences = [item["sentence"] for level in ("warning", "note", "fine") for item in said if item["level"] == level]
@@ -161,7 +171,7 @@ def _edge_probability(confidence: Any, table: Table) -> FloatArray:
     return result
 
 
-def _edges(graph: CausalGraph, known: Diagnostics, rows: bool) -> list[dict[str, Any]]:
+def _edges(graph: CausalGraph, known: Diagnostics, rows: bool) -> list[EdgeEntry]:
     """Every edge with what is known of it and its plot, in causal order."""
     if not known.edges:  # nothing was checked
         return [
@@ -173,23 +183,21 @@ def _edges(graph: CausalGraph, known: Diagnostics, rows: bool) -> list[dict[str,
     for k, (reading, total) in enumerate(zip(known.edges, total_effects(graph, known.edges), strict=True)):
         plots = known.plots
         entry = _edge(reading)
-        entry["total"] = None if total is None else {name: _rounded(value, 4) for name, value in total.items()}
+        entry["total"] = None if total is None else _total(total)
         if plots is not None:
-            slope = float(plots.slopes[k])
-            entry |= {"slope": _rounded(slope, 4), "curve": _short(plots.curves[k])}
+            entry["slope"], entry["curve"] = _rounded(plots.slopes[k], 4), _short(plots.curves[k])
             if rows:
-                entry |= {
-                    "points": _short(plots.points[k]),
-                    "extremes": [_short(point) for point in plots.extremes[k].T],
-                }
+                entry["points"] = _short(plots.points[k])
+                entry["extremes"] = [_short(point) for point in plots.extremes[k].T]
             else:
-                entry |= {"density": plots.densities[k], "extent": [_rounded(end, 4) for end in plots.extents[k]]}
+                entry["density"], entry["extent"] = plots.densities[k].tolist(), _ends(plots.extents[k])
                 entry["outside"] = int(plots.outside[k])
         result.append(entry)
     return result
 
 
-def _edge(reading: EdgeReading) -> dict[str, Any]:
+def _edge(reading: EdgeReading) -> EdgeEntry:
+    influence = reading.influence
     return {
         "cause": reading.cause,
         "effect": reading.effect,
@@ -202,7 +210,9 @@ def _edge(reading: EdgeReading) -> dict[str, Any]:
         "confidence": _rounded(reading.confidence, 3),
         "connected": _rounded(reading.connected, 3),
         "total": None,
-        "influence": None if reading.influence is None else asdict(reading.influence),
+        "influence": None
+        if influence is None
+        else {"rows": list(influence.rows), "strength": influence.strength, "farthest": influence.farthest},
         "slope": None,
         "points": None,
         "extremes": None,
@@ -213,17 +223,22 @@ def _edge(reading: EdgeReading) -> dict[str, Any]:
     }
 
 
-def _suspicions(graph: CausalGraph, known: Diagnostics) -> list[dict[str, Any]]:
+def _total(effect: TotalEntry) -> TotalEntry:
+    low, high = _ends(np.array([effect["low"], effect["high"]]))
+    return {"value": _rounded(effect["value"], 4), "low": low, "high": high}
+
+
+def _suspicions(graph: CausalGraph, known: Diagnostics) -> list[SuspicionEntry]:
     """Pairs that may share a hidden cause, as the checks found them."""
     place = {str(name): k for k, name in enumerate(graph.names)}
     pairs = [pair for check in known.checks if check.name == HIDDEN_CAUSES for pair in check.details.get("pairs", [])]
     return [
-        {end: place[pair[end]] for end in ("first", "second")} | {"probability": _rounded(pair["probability"], 3)}
+        {"first": place[pair["first"]], "second": place[pair["second"]], "probability": _digits(pair["probability"], 3)}
         for pair in pairs
     ]
 
 
-def _nodes(graph: CausalGraph, table: Table, plots: EdgePlots | None, rows: bool) -> list[dict[str, Any]]:
+def _nodes(graph: CausalGraph, table: Table, plots: EdgePlots | None, rows: bool) -> list[NodeEntry]:
     place = np.argsort(graph.positions)
     return [
         {
@@ -235,14 +250,14 @@ def _nodes(graph: CausalGraph, table: Table, plots: EdgePlots | None, rows: bool
             "sd": _rounded(table.values[:, k].std(), 5),
             "values": _short(table.values[plots.rows, k]) if plots is not None and rows else None,
             "grid": None if plots is None else _short(plots.grids[k]),
-            "histogram": None if plots is None else plots.histograms[k],
-            "range": None if plots is None else [_rounded(end, 4) for end in plots.ranges[k]],
+            "histogram": None if plots is None else plots.histograms[k].tolist(),
+            "range": None if plots is None else _ends(plots.ranges[k]),
         }
         for k, name in enumerate(graph.names)
     ]
 
 
-def _learning(model: CausalEstimator) -> dict[str, Any] | None:
+def _learning(model: CausalEstimator) -> LearningEntry | None:
     """The best and the mean score by iteration, where the method keeps them."""
     history: pd.DataFrame = model.history_
     if not {"iteration", "best_score"} <= set(history.columns) or len(history) < 2:
@@ -258,9 +273,7 @@ def _learning(model: CausalEstimator) -> dict[str, Any] | None:
     }
 
 
-def _evaluation(
-    graph: CausalGraph, truth: CausalGraph, table: Table, known: Diagnostics
-) -> tuple[dict[str, Any], Chance]:
+def _evaluation(graph: CausalGraph, truth: CausalGraph, table: Table, known: Diagnostics) -> tuple[JsonObject, Chance]:
     """Agreement with a reference graph, and what chance would reach."""
     prune = None
     if known.assumptions.mechanism == "additive":
@@ -276,15 +289,21 @@ def _evaluation(
     return metrics, chance
 
 
-def _described(metrics: dict[str, Any], chance: Chance) -> dict[str, Any]:
-    return {
-        "metrics": metrics,
-        "chance": {**asdict(chance), "sentence": chance.sentence, "no_better": chance.no_better},
-    }
+def _described(metrics: JsonObject, chance: Chance) -> EvaluationEntry:
+    against = {**asdict(chance), "sentence": chance.sentence, "no_better": chance.no_better}
+    return {"metrics": metrics, "chance": cast(ChanceEntry, against)}
 
 
-def _rounded(value: Any, digits: int) -> float | None:
-    return float(f"{value:.{digits}g}") if value is not None and np.isfinite(value) else None
+def _rounded(value: float | None, digits: int) -> float | None:
+    return None if value is None else _digits(value, digits)
+
+
+def _digits(value: float, digits: int) -> float:
+    return float(f"{value:.{digits}g}")
+
+
+def _ends(pair: FloatArray) -> list[float]:
+    return [_digits(end, 4) for end in pair]
 
 
 def _short(values: FloatArray) -> list[float]:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from precede.diagnostics import EdgeReading
 from precede.effects.linear import linear_effect
 from precede.effects.possible import effects_in_class
 from precede.errors import PrecedeError
 from precede.graph import CausalGraph
 from precede.graph.equivalence import cpdag
+from precede.report.summary import TotalEntry
 
 LEVEL = 0.95
 
 
-def total_effects(graph: CausalGraph, readings: tuple[EdgeReading, ...]) -> list[dict[str, Any] | None]:
+def total_effects(graph: CausalGraph, readings: tuple[EdgeReading, ...]) -> list[TotalEntry | None]:
     """Change of the effect per unit of the cause, along all paths, for each edge.
 
     Parameters
@@ -33,7 +32,7 @@ def total_effects(graph: CausalGraph, readings: tuple[EdgeReading, ...]) -> list
     if graph.sample is None:
         return [None] * len(readings)
     pattern = None if all(reading.direction == "told" for reading in readings) else cpdag(graph.edges)
-    result: list[dict[str, Any] | None] = []
+    result: list[TotalEntry | None] = []
     for reading in readings:
         i, j = reading.cause, reading.effect
         try:

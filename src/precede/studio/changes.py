@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from precede.graph import CausalGraph
+from precede.graph.component import ShownEdge, ShownGraph
 
 
-def mark_changes(graph: dict[str, Any], now: CausalGraph, before: CausalGraph) -> list[dict[str, str]]:
+def mark_changes(graph: ShownGraph, now: CausalGraph, before: CausalGraph) -> list[dict[str, str]]:
     """Mark edges that are new or turned, and add those that are gone; what changed, a sentence for each."""
     names = [str(name) for name in now.names]
     place = {name: k for k, name in enumerate(names)}
@@ -32,7 +31,10 @@ def mark_changes(graph: dict[str, Any], now: CausalGraph, before: CausalGraph) -
     for cause, effect in sorted(old - present):
         if (effect, cause) in present or cause not in place or effect not in place:
             continue
-        gone = {"cause": place[cause], "effect": place[effect], "mark": "arrow", "change": "removed"}
-        graph["edges"].append({**gone, "strength": None, "sign": None, "probability": None, "doubtful": False})
+        gone: ShownEdge = {
+            "cause": place[cause], "effect": place[effect], "strength": None, "sign": None, "probability": None,
+            "doubtful": False, "mark": "arrow", "change": "removed",
+        }  # fmt: skip
+        graph["edges"].append(gone)
         note("removed", cause, effect, "is gone")
     return changes

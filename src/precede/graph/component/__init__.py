@@ -5,7 +5,16 @@
 """
 
 from precede.graph.component.assets import component_file, inline_module, policy_hash
-from precede.graph.component.payload import payload
+from precede.graph.component.payload import ShownEdge, ShownGraph, payload
 from precede.graph.component.widget import GraphWidget, widget
 
-__all__ = ["GraphWidget", "component_file", "inline_module", "payload", "policy_hash", "widget"]
+__all__ = [
+    "GraphWidget",
+    "ShownEdge",
+    "ShownGraph",
+    "component_file",
+    "inline_module",
+    "payload",
+    "policy_hash",
+    "widget",
+]

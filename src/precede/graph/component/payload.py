@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 import numpy as np
 
@@ -17,13 +17,47 @@ DOUBTFUL = 0.5
 """Edges with a smaller probability are dashed."""
 
 
+Sign = Literal["positive", "negative"]
+
+
+class ShownNode(TypedDict):
+    """A box, with its place where the page is not to find one itself."""
+
+    name: str
+    x: NotRequired[float]
+    y: NotRequired[float]
+    width: NotRequired[float]
+
+
+class ShownEdge(TypedDict):
+    """A line between two boxes, and how it is to look."""
+
+    cause: int
+    effect: int
+    strength: float | None
+    sign: Sign | None
+    probability: float | None
+    doubtful: bool
+    mark: Literal["arrow", "line", "suspicion"]
+    change: NotRequired[Literal["added", "removed", "turned"]]
+    bends: NotRequired[list[list[float]]]
+
+
+class ShownGraph(TypedDict):
+    """What ``graph-view.js`` is given."""
+
+    nodes: list[ShownNode]
+    edges: list[ShownEdge]
+    order: list[int]
+
+
 def payload(
     graph: CausalGraph,
     probability: FloatArray | None = None,
     cpdag: IntArray | None = None,
     suspicions: Iterable[tuple[Hashable, Hashable, float]] = (),
     placed: bool = False,
-) -> dict[str, Any]:
+) -> ShownGraph:
     """Nodes, edges and the order of a graph, ready for JSON.
 
     Parameters
@@ -45,12 +79,13 @@ def payload(
     >>> shown["edges"][0]["sign"], shown["edges"][0]["strength"]
     ('negative', 2.0)
     """
-    nodes: list[dict[str, Any]] = [{"name": str(name)} for name in graph.names]
-    edges = [
+    nodes: list[ShownNode] = [{"name": str(name)} for name in graph.names]
+    edges: list[ShownEdge] = [
         {
             "cause": int(i),
             "effect": int(j),
-            **_strength(float(graph.strengths[i, j])),
+            "strength": _finite(abs(float(graph.strengths[i, j]))),
+            "sign": _sign(float(graph.strengths[i, j])),
             "probability": None if probability is None else _finite(float(probability[i, j])),
             "doubtful": probability is not None and bool(probability[i, j] < DOUBTFUL),
             "mark": "line" if cpdag is not None and cpdag[i, j] and cpdag[j, i] else "arrow",
@@ -74,19 +109,19 @@ def payload(
     return {"nodes": nodes, "edges": edges, "order": [int(k) for k in graph.positions]}
 
 
-def _place(graph: CausalGraph, nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> None:
+def _place(graph: CausalGraph, nodes: list[ShownNode], edges: list[ShownEdge]) -> None:
     drawing = draw(graph._parts(), graph.positions)
     for node, box in zip(nodes, drawing.boxes, strict=True):
-        node |= {"x": round(box.x, 1), "y": round(box.y, 1), "width": box.width}
+        node["x"], node["y"], node["width"] = round(box.x, 1), round(box.y, 1), box.width
     for edge in edges:
         points = drawing.curves[edge["cause"], edge["effect"]]
         edge["bends"] = [[round(x, 1), round(y, 1)] for x, y, _ in points[1:-1]]
 
 
-def _strength(weight: float) -> dict[str, Any]:
+def _sign(weight: float) -> Sign | None:
     if not np.isfinite(weight):
-        return {"strength": None, "sign": None}
-    return {"strength": abs(weight), "sign": "negative" if weight < 0 else "positive"}
+        return None
+    return "negative" if weight < 0 else "positive"
 
 
 def _finite(value: float) -> float | None:

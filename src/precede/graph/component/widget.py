@@ -7,10 +7,10 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from precede.files import write_text
 from precede.graph.component.assets import component_file, inline_module, policy_hash
+from precede.graph.component.payload import ShownGraph
 
 START = """{
 const view = new GraphView(document.getElementById("graph"), { title: document.title, wheel: "ctrl" });
@@ -61,7 +61,7 @@ class GraphWidget:
         write_text(Path(path), self.page)
 
 
-def widget(shown: dict[str, Any], title: str, height: int) -> GraphWidget:
+def widget(shown: ShownGraph, title: str, height: int) -> GraphWidget:
     """A page around what :func:`precede.graph.component.payload` gives."""
     library = component_file("vendor/cytoscape.min.js").decode("utf-8")
     script = f"{inline_module()}\n{START}"
