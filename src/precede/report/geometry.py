@@ -12,7 +12,7 @@ from precede.graph.component.payload import DOUBTFUL
 from precede.report.summary import LearningEntry, Summary
 
 
-class Cell(TypedDict):
+class HeatmapCell(TypedDict):
     """An edge in the adjacency."""
 
     row: int
@@ -29,7 +29,7 @@ class Heatmap(TypedDict):
     font: int
     size: int
     labels: list[str]
-    cells: list[Cell]
+    cells: list[HeatmapCell]
 
 
 class Tick(TypedDict):
