@@ -47,6 +47,7 @@ def main() -> None:
     parser.add_argument("--degree", type=float, default=2)
     parser.add_argument("--samples", type=int, default=3000)
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--penalty", type=float, default=2.0)
     parser.add_argument("--restarts", type=int, default=20)
     parser.add_argument("--flop-restarts", type=int, default=20)
@@ -58,7 +59,7 @@ def main() -> None:
         return
     for size in options.sizes:
         rows = []
-        for seed in range(options.seeds):
+        for seed in range(options.first_seed, options.first_seed + options.seeds):
             rows.append(compared(size, seed, options))
             print(json.dumps({"variables": size, "seed": seed} | rows[-1]), flush=True)
         line = table_line(size, options, rows)

@@ -52,7 +52,7 @@ def influence_on(learned: Learned, cause: int, effect: int) -> Influence | None:
         out = worst[:n_out]
         strength = _strength_without(learned, cause, effect, out)
         if strength < FALLEN * before:
-            columns = learned.values[fit.rows][:, [cause, effect]]
+            columns = learned.values[fit.rows[:, None], [cause, effect]]
             far = float(np.abs(standard_columns(columns)[0][out]).max())
             return Influence(tuple(int(k) + 1 for k in fit.rows[out]), strength, far)
     return None
@@ -62,7 +62,7 @@ def _strength_without(learned: Learned, cause: int, effect: int, out: IntArray) 
     """Strength of an edge when the family is fitted without some rows, in units of the effect's spread without them."""
     kept = np.delete(learned.fit.rows, out)
     parents = np.flatnonzero(learned.edges[:, effect])
-    sample = standard_columns(learned.values[kept][:, [*parents, effect]])[0]
+    sample = standard_columns(learned.values[kept[:, None], [*parents, effect]])[0]
     size = basis_of(learned.assumptions.mechanism, len(kept), len(parents))
     blocks = [spline_basis(sample[:, k], size).columns for k in range(len(parents))]
     parts = regress_blocks(blocks, sample[:, -1]).parts

@@ -91,21 +91,23 @@ def dependence_p_values(
     place = DEGREE * target
     held = _columns(given)
     tested = _columns(others)
-    wanted = np.concatenate([[place], tested])
-    left = moments[np.ix_(wanted, wanted)]
-    if len(held):
+    joint = moments[place, tested].reshape(-1, DEGREE)
+    cells = tested.reshape(-1, DEGREE)
+    blocks = moments[cells[:, :, None], cells[:, None, :]] + RIDGE * np.eye(DEGREE)
+    total = float(moments[place, place])
+    if len(held):  # what is left of each once the given ones are taken out
         block = moments[np.ix_(held, held)] + RIDGE * np.eye(len(held))
-        cross = moments[np.ix_(held, wanted)]
-        left = left - cross.T @ np.linalg.solve(block, cross)
+        cross, own = moments[np.ix_(held, tested)], moments[held, place]
+        weights = np.linalg.solve(block, np.column_stack([cross, own]))
+        by_variable = (len(held), len(others), DEGREE)
+        joint = joint - (own @ weights[:, :-1]).reshape(joint.shape)
+        blocks -= np.einsum("hvi,hvj->vij", cross.reshape(by_variable), weights[:, :-1].reshape(by_variable))
+        total -= float(own @ weights[:, -1])
     freedom = n_samples - len(held) - DEGREE - 1
     if freedom < 1:
         return np.ones(len(others))
-    joint = left[0, 1:].reshape(-1, DEGREE)
-    rows = np.arange(1, len(wanted)).reshape(-1, DEGREE)
-    blocks = left[rows[:, :, None], rows[:, None, :]] + RIDGE * np.eye(DEGREE)
     explained = (joint * np.linalg.solve(blocks, joint[:, :, None])[:, :, 0]).sum(axis=1)
-    total = max(float(left[0, 0]), 1e-12)
-    share = np.clip(explained / total, 0.0, 1 - 1e-12)
+    share = np.clip(explained / max(total, 1e-12), 0.0, 1 - 1e-12)
     statistic = share / DEGREE / ((1 - share) / freedom)
     return np.asarray(special.fdtrc(DEGREE, freedom, statistic))
 

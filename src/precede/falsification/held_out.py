@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import linalg
 
-from precede.arrays import BoolArray, FloatArray
+from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.effects.sample import sample_for
 from precede.errors import DataError, OptionError
-from precede.falsification.curves import hermite_columns
+from precede.falsification.curves import DEGREE, hermite_columns
 from precede.graph import CausalGraph
-from precede.graph.dags import full_dag
 from precede.runtime.randomness import RandomState, numpy_rng
 
 SHRINKAGE = 1.0
 """Ridge penalty, in rows: a variable with no effect on few rows is not given one."""
+
+SMALLEST_VARIANCE = 1e-6
+"""Of a residual, as a share of the column's variance."""
 
 
 @dataclass(frozen=True)
@@ -78,25 +82,70 @@ def held_out_likelihood(
         raise DataError("the test needs rows, and this graph has only moments: give the table as data=...")
     columns = hermite_columns(rows)
     fold = numpy_rng(random_state).permutation(len(rows)) % n_folds
-    rivals = (graph.edges, np.zeros_like(graph.edges), full_dag(graph.positions))
-    own, empty, full = (_likelihood(columns, edges, fold, n_folds) for edges in rivals)
+    parts = [columns[fold == k] for k in range(n_folds)]
+    left = [part.T @ part for part in parts]
+    whole, likelihoods = np.sum(left, axis=0), np.zeros(3)
+    for part, moments in zip(parts, left, strict=True):
+        split = Fold(whole - moments, moments, len(rows) - len(part), len(part))
+        nothing = np.zeros_like(graph.edges)
+        likelihoods += split.of_graph(graph.edges), split.of_graph(nothing), split.of_order(graph.positions)
+    own, empty, full = (float(total) / len(rows) for total in likelihoods)
     return HeldOut(own, empty, full, len(rows))
 
 
-def _likelihood(columns: FloatArray, edges: BoolArray, fold: np.ndarray[Any, Any], n_folds: int) -> float:
-    """Mean over the rows of the log-density of all variables, each row left out once."""
-    total = 0.0
-    degree = columns.shape[1] // len(edges)
-    for k in range(n_folds):
-        fit, left = columns[fold != k], columns[fold == k]
-        gram = fit.T @ fit
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """Log-likelihood of the rows of a fold under fits to all others: two matrices of moments are all it takes.
+
+    Parameters
+    ----------
+    fit, left : (3 n_variables, 3 n_variables) float arrays
+        Sums of products of the polynomials over the rows that are fitted, and over those left out.
+    n_fit, n_left : int
+        Rows.
+    """
+
+    fit: FloatArray
+    left: FloatArray
+    n_fit: int
+    n_left: int
+
+    def of_graph(self, edges: BoolArray) -> float:
+        """Every variable given its parents."""
+        total = 0.0
         for j in range(len(edges)):
-            parents = np.flatnonzero(edges[:, j])
-            used = (degree * parents[:, None] + np.arange(degree)).ravel()
-            block = gram[np.ix_(used, used)] + SHRINKAGE * np.eye(len(used))
-            weights = np.linalg.solve(block, gram[used, degree * j])
-            variance = float(((fit[:, degree * j] - fit[:, used] @ weights) ** 2).mean())
-            variance = max(variance * len(fit) / max(len(fit) - len(used), 1), 1e-6)
-            error = left[:, degree * j] - left[:, used] @ weights
-            total -= 0.5 * float((error**2).sum() / variance + len(left) * np.log(2 * np.pi * variance))
-    return total / len(columns)
+            used = _columns_of(np.flatnonzero(edges[:, j]))
+            block = self.fit[np.ix_(used, used)] + SHRINKAGE * np.eye(len(used))
+            total += self._of_fit(DEGREE * j, used, np.linalg.solve(block, self.fit[used, DEGREE * j]))
+        return total
+
+    def of_order(self, order: IntArray) -> float:
+        """Every variable given all before it: the rows of one Cholesky factor are half-way to all of these fits."""
+        sequence = np.ix_(_columns_of(order), _columns_of(order))
+        ordered = replace(self, fit=self.fit[sequence], left=self.left[sequence])
+        factor = np.linalg.cholesky(ordered.fit + SHRINKAGE * np.eye(len(ordered.fit)))
+        total = 0.0
+        for place in range(0, len(factor), DEGREE):
+            weights = linalg.solve_triangular(
+                factor[:place, :place], factor[place, :place], trans="T", lower=True, check_finite=False
+            )
+            total += ordered._of_fit(place, slice(place), weights)
+        return total
+
+    def _of_fit(self, target: int, used: IntArray | slice, weights: FloatArray) -> float:
+        """Log-density of one variable on the rows left out, given the weights of the columns it is predicted by."""
+        fitted, missed = (
+            float(
+                moments[target, target]
+                - 2 * weights @ moments[used, target]
+                + weights @ moments[used][:, used] @ weights
+            )
+            for moments in (self.fit, self.left)
+        )
+        variance = max(fitted / max(self.n_fit - len(weights), 1), SMALLEST_VARIANCE)
+        return -0.5 * (max(missed, 0.0) / variance + self.n_left * math.log(2 * math.pi * variance))
+
+
+def _columns_of(variables: IntArray) -> IntArray:
+    """Where the polynomials of some variables are."""
+    return (DEGREE * variables[:, None] + np.arange(DEGREE)).ravel()

@@ -80,11 +80,13 @@ def spline_basis(x: FloatArray, size: int) -> SplineBasis:
     if spread <= 1e-12 * float(np.abs(x).max()):
         return SplineBasis(np.empty((m, 0)), np.empty(0))
     z = (x - x.mean()) / spread
+    if size < 3:
+        return SplineBasis(z[:, None], np.zeros(1))
     distinct = np.unique(z)
     distinct = distinct[np.concatenate([[True], np.diff(distinct) > 1e-9])]
     place = np.linspace(0.0, len(distinct) - 1.0, min(max(KNOTS, size), len(distinct)))
     knots = np.interp(place, np.arange(len(distinct)), distinct)  # quantiles of the distinct values
-    if size < 3 or len(knots) < 3:
+    if len(knots) < 3:
         return SplineBasis(z[:, None], np.zeros(1))
     raw, penalty = _natural_spline(z, knots)
     # Leave out the constant and the line, which the penalty does not see, then diagonalise what is left.

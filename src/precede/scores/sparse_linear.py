@@ -276,13 +276,12 @@ class SparseLinearScore(OrderScore):
         position = order.argsort()
         return self.memo.parents(position[None, :] < position[:, None])
 
-    def moves(self) -> CovarianceMoves | None:
-        if self.device.type != "cpu":
-            return None
-        offset = -self.n_samples / 2 * (self._log_scale.numpy() + math.log(2 * math.pi) + 1)
+    def moves(self) -> CovarianceMoves:
+        # also beside a GPU: compiled code on one core is quicker than batches of regressions there
+        offset = -self.n_samples / 2 * (self._log_scale.cpu().numpy() + math.log(2 * math.pi) + 1)
         return CovarianceMoves(
-            self.correlation.numpy(), offset, self.n_samples, self.price, self.max_parents,
-            self._allowed.numpy(), self._required.numpy(),
+            self.correlation.cpu().numpy(), offset, self.n_samples, self.price, self.max_parents,
+            self._allowed.cpu().numpy(), self._required.cpu().numpy(),
         )  # fmt: skip
 
     def bounds(self) -> Tensor:
