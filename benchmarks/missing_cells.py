@@ -1,6 +1,6 @@
 """A fifth of the cells missing: SHD by EM beside complete data, dropped rows and means.
 
-    python benchmarks/missing_cells.py [--size 20] [--seeds 5] [--samples 3000] [--ways complete em]
+    python benchmarks/missing_cells.py [--data lingam] [--size 20] [--seeds 5] [--samples 3000] [--ways complete em]
 
 Standardized ER2 data, unequal noise. Cells are missing completely at random, or more often (up to 40 %) where the first
 column, which is always there, is high. Linear Gaussian data by the sparse linear score (CPDAG SHD), LiNGAM data by the
@@ -17,6 +17,8 @@ import pandas as pd
 import precede as pc
 
 WAYS = ("complete", "em", "pairwise", "drop", "impute")
+GAPS = ("random", "dependent")
+SCORES = {"linear-gaussian": "sparse-linear", "lingam": "nongaussian"}
 
 
 def main() -> None:
@@ -25,13 +27,21 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=3000)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--ways", nargs="*", choices=WAYS, default=WAYS)
+    parser.add_argument("--data", nargs="*", choices=list(SCORES), default=list(SCORES))
+    parser.add_argument("--gaps", nargs="*", choices=GAPS, default=GAPS)
     options = parser.parse_args()
-    print(f"{'data':18} {'gaps':12} " + " ".join(f"{way:>9}" for way in options.ways))
-    for sem, score in (("linear-gaussian", "sparse-linear"), ("lingam", "nongaussian")):
-        for gaps in ("random", "dependent"):
-            rows = [one(sem, score, gaps, seed, options) for seed in range(options.seeds)]
-            means = " ".join(f"{value:9.2f}" for value in np.mean(rows, axis=0))
-            print(f"{sem:18} {gaps:12} {means}", flush=True)
+    print(f"{'data':18} {'gaps':12} {'seed':>5} " + " ".join(f"{way:>9}" for way in options.ways))
+    for sem in options.data:
+        for gaps in options.gaps:
+            rows = []
+            for seed in range(options.seeds):
+                rows.append(one(sem, SCORES[sem], gaps, seed, options))
+                print(f"{sem:18} {gaps:12} {seed:5} {describe(rows[-1])}", flush=True)
+            print(f"{sem:18} {gaps:12} {'mean':>5} {describe(np.mean(rows, axis=0).tolist())}", flush=True)
+
+
+def describe(row: list[float]) -> str:
+    return " ".join(f"{value:9.2f}" for value in row)
 
 
 def one(sem: str, score: str, gaps: str, seed: int, options: argparse.Namespace) -> list[float]:

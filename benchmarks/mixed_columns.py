@@ -1,6 +1,6 @@
 """Half of the columns categorical: CPDAG SHD and order TPR of the mixed scores beside those of Tetrad's BOSS.
 
-    python benchmarks/mixed_columns.py [--tetrad-python PATH] [--sizes 20 50] [--seeds 3] [--samples 2000]
+    python benchmarks/mixed_columns.py [--tetrad-python PATH] [--sizes 20 50] [--scores ...] [--seeds 3] [--first 0]
 
 ER graphs of degree 1.5, ``pc.simulate(sem="mixed")``. BOSS returns a CPDAG and no order, so it has no order TPR.
 """
@@ -29,15 +29,24 @@ def main() -> None:
     parser.add_argument("--degree", type=float, default=1.5)
     parser.add_argument("--samples", type=int, default=2000)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--scores", nargs="*", choices=SCORES, default=SCORES)
     options = parser.parse_args()
-    print(f"{'size':>4} {'score':22} {'ours':>6} {'order TPR':>10} {'s':>6} {'BOSS':>6} {'s':>6}   (CPDAG SHD, means)")
+    print(
+        f"{'size':>4} {'score':22} {'seed':>5} {'ours':>6} {'order TPR':>10} {'s':>6} {'BOSS':>6} {'s':>6}  (CPDAG SHD)"
+    )
     for size in options.sizes:
-        for score in SCORES:
-            rows = [one(size, score, seed, options) for seed in range(options.seeds)]
-            text = "{:6.1f} {:10.2f} {:6.1f}".format(*np.mean(rows, axis=0)[:3])
-            if options.tetrad_python:
-                text += " {:6.1f} {:6.1f}".format(*np.mean(rows, axis=0)[3:])
-            print(f"{size:4} {score:22} {text}", flush=True)
+        for score in options.scores:
+            rows = []
+            for seed in range(options.first, options.first + options.seeds):
+                rows.append(one(size, score, seed, options))
+                print(f"{size:4} {score:22} {seed:5} {describe(rows[-1])}", flush=True)
+            print(f"{size:4} {score:22} {'mean':>5} {describe(np.mean(rows, axis=0).tolist())}", flush=True)
+
+
+def describe(row: list[float]) -> str:
+    text = "{:6.1f} {:10.2f} {:6.1f}".format(*row[:3])
+    return text + (" {:6.1f} {:6.1f}".format(*row[3:]) if len(row) > 3 else "")
 
 
 def one(size: int, score: str, seed: int, options: argparse.Namespace) -> list[float]:
