@@ -188,6 +188,25 @@ def test_ctrl_c_after_the_search_is_said_and_costs_no_file(
     }
 
 
+ONE_TASK_FOR_TWO = """
+import time
+from precede.runtime.workers import Workers, as_finished
+list(as_finished(time.sleep, [(600,)], Workers(jobs=2)))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at processes with ps")
+def test_workers_end_with_a_killed_run() -> None:
+    """One that had no task yet waited for one for five minutes."""
+    process = subprocess.Popen([sys.executable, "-c", ONE_TASK_FOR_TWO], text=True, env=ENVIRONMENT)
+    wait_for(lambda: len(children_of(process.pid)) >= 3, process)  # two, and the one that cleans up after them
+    workers = children_of(process.pid)
+    process.kill()
+    process.wait()
+    assert len(workers) >= 3
+    assert all_end(workers)
+
+
 def _dies() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 

@@ -47,6 +47,17 @@ def test_pairwise_dependence_is_least_for_the_cause() -> None:
     assert dependence[1] == pytest.approx(0, abs=1e-3)
 
 
+def test_ica_orders_by_what_its_errors_leave_not_by_units() -> None:
+    """Entries of B in standardized units put effects before their causes: order TPR .63 here, .32 at 30 columns."""
+    found = []
+    for seed in range(3):
+        dataset = simulate("er", 10, 2, "lingam", 400, random_state=seed)
+        units = np.random.default_rng(seed).uniform(-6, 6, 10)
+        graph = ICALiNGAM(random_state=0, verbose=False).fit(dataset.data * 10**units).graph_
+        found.append(order_tpr(graph.positions, dataset.graph.edges))
+    assert np.mean(found) > 0.9
+
+
 def test_ica_options_are_read() -> None:
     data = simulate("er", 6, 1.5, "lingam", 500, random_state=0).data
     rough = ICALiNGAM(max_iterations=2, random_state=0, verbose=False).fit(data)

@@ -60,7 +60,8 @@ class ICALiNGAM(CausalEstimator):
     threshold : float
         Smallest weight that stays, for ``pruning="threshold"``: the CORL paper's, in the units of the data.
     standardize : bool
-        Scale the columns to variance one first, without which steps 2 and 4 depend on the units; False is the paper.
+        Take steps 2 and 4 in units of each entry's error (:func:`order_of`), so that the columns' own do not matter;
+        False is the paper.
     random_state : int, Generator or None
         Of FastICA's start.
     max_time : float, optional
@@ -70,8 +71,8 @@ class ICALiNGAM(CausalEstimator):
 
     Notes
     -----
-    Deviations from the paper: step 4 bisects over the number of zeros, which gives the same order; columns are
-    standardized; pruning is by the extended BIC. ``diagnostics_["converged"]`` says whether FastICA did; on Gaussian
+    Deviations from the paper: step 4 bisects over the number of zeros, which gives the same order; entries are compared
+    in units of their error, not of the data; pruning is by the extended BIC. ``diagnostics_["converged"]`` says whether FastICA did; on Gaussian
     data it has nothing to find.
 
     Examples
@@ -111,7 +112,7 @@ class ICALiNGAM(CausalEstimator):
         unmixing, n_iterations, converged = self._independent_components(values, deadline)
         return findings_from_order(
             table,
-            order_of(unmixing),
+            order_of(unmixing, self.standardize),
             self.pruning,
             self.threshold,
             Constraints.none(table.n_variables),
@@ -183,13 +184,19 @@ def contrast(components: FloatArray) -> float:
     return float(((means - GAUSSIAN_LOG_COSH) ** 2).sum())
 
 
-def order_of(unmixing: FloatArray) -> IntArray:
-    """Causal order of an unmixing matrix (steps 2 to 4 above).
+def order_of(unmixing: FloatArray, in_units_of_error: bool = False) -> IntArray:
+    r"""Causal order of an unmixing matrix (steps 2 to 4 above).
+
+    The error of ICA mixes the rows of W with each other, so that the one of :math:`W_{ij}` grows with the length of
+    column j. :math:`|W_{ij}| / \lVert W_{\cdot j} \rVert` is free of the units of the data and tells entries that are
+    there from those that are not; :math:`\hat B` depends on them, and is misled by units in which causes are large.
 
     Parameters
     ----------
     unmixing : (n_variables, n_variables) float array
-        Rows are components, columns variables.
+        Rows are components of variance one, columns variables.
+    in_units_of_error : bool
+        Compare these ratios in steps 2 and 4, not :math:`W` and :math:`\hat B`.
 
     Examples
     --------
@@ -198,12 +205,15 @@ def order_of(unmixing: FloatArray) -> IntArray:
     """
     d = len(unmixing)
     sizes = np.maximum(np.abs(unmixing), np.finfo(float).tiny)
+    if in_units_of_error:
+        sizes = sizes / np.linalg.norm(sizes, axis=0)
     components, variables = linear_sum_assignment(1 / sizes)
-    matched = np.empty_like(unmixing)
-    matched[variables] = unmixing[components]
-    effects = np.eye(d) - matched / np.diag(matched)[:, None]  # B: row is effect
+    effects = np.empty_like(sizes)  # row is effect
+    effects[variables] = sizes[components]
+    if not in_units_of_error:
+        effects /= np.diag(effects)[:, None].copy()  # |B|
     np.fill_diagonal(effects, 0.0)
-    by_size = np.argsort(np.abs(effects), axis=None, kind="stable")
+    by_size = np.argsort(effects, axis=None, kind="stable")
 
     def without(n_zeros: int) -> FloatArray:
         left = effects.copy()

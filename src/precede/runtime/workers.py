@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, partial
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -72,9 +71,8 @@ def as_finished(
         return
     with _dask(cluster) if cluster is not None else _processes():
         pool = Parallel(n_jobs=jobs if cluster is None else -1, return_as="generator_unordered", batch_size=1)
-        work = function if cluster is not None else partial(_for_a_living_parent, function, os.getpid())
         try:
-            yield from pool(delayed(work)(*task) for task in tasks)
+            yield from pool(delayed(function)(*task) for task in tasks)
         except Exception as error:
             if type(error).__name__ not in ("TerminatedWorkerError", "BrokenProcessPool", "KilledWorker"):
                 raise
@@ -84,16 +82,8 @@ def as_finished(
             ) from error
 
 
-def _for_a_living_parent(function: Callable[..., Result], parent: int, *task: Any) -> Result:
-    """Do a task in a worker process, which ends soon after the process it works for was killed."""
-    if os.getpid() != parent:
-        _end_with(parent)
-    return function(*task)
-
-
-@cache
 def _end_with(parent: int) -> None:
-    """Look now and then, in a thread of its own, whether the parent is still there; a worker does so once."""
+    """Look now and then, in a thread of its own, whether the parent is still there; a worker begins its life so."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -105,9 +95,9 @@ def _end_with(parent: int) -> None:
 
 @contextmanager
 def _processes() -> Iterator[None]:
-    """Processes of one thread each; when the block ends early they end too, at once."""
+    """Processes of one thread each; when the block ends early they end too, at once; if this one is killed, soon."""
     try:
-        with parallel_config(backend="loky", inner_max_num_threads=1):
+        with parallel_config(backend="loky", inner_max_num_threads=1, initializer=_end_with, initargs=(os.getpid(),)):
             yield
     except BaseException:
         get_reusable_executor().shutdown(wait=False, kill_workers=True)
