@@ -72,8 +72,8 @@ class ICALiNGAM(CausalEstimator):
     Notes
     -----
     Deviations from the paper: step 4 bisects over the number of zeros, which gives the same order; entries are compared
-    in units of their error, not of the data; pruning is by the extended BIC. ``diagnostics_["converged"]`` says whether FastICA did; on Gaussian
-    data it has nothing to find.
+    in units of their error, not of the data; pruning is by the extended BIC. ``diagnostics_["converged"]`` says whether
+    FastICA did; on Gaussian data it has nothing to find.
 
     Examples
     --------
