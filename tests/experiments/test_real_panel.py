@@ -12,6 +12,7 @@ from precede.cli import app
 from precede.errors import DataError, OptionError
 from precede.experiments.real_data import Measured, RealSet, crossing, measure, measure_class, read_real_sets
 from precede.experiments.real_panel import PanelRow, below_control, panel_table, run_panel
+from precede.runtime.workers import Workers
 
 
 @pytest.fixture
@@ -129,3 +130,16 @@ def test_the_command_prints_the_table(folder):
     refused = CliRunner().invoke(app, ["reproduce", "real"])
     assert refused.exit_code == 2
     assert "needs the folder" in refused.stderr
+
+
+def test_processes_give_the_same_panel(folder):
+    sets = read_real_sets(folder)
+    names = ["sparse-linear", "random"]
+    alone, shared = (list(run_panel(sets, names, workers=Workers(jobs), verbose=False)) for jobs in (1, 2))
+    shared.sort(key=lambda row: names.index(row.method))
+    for one, other in zip(alone, shared, strict=True):
+        assert {name: (figures.right, figures.known) for name, figures in one.sets.items()} == {
+            name: (figures.right, figures.known) for name, figures in other.sets.items()
+        }
+    refused = CliRunner().invoke(app, ["reproduce", "real", str(folder), "--jobs", "0"])
+    assert "--jobs" in refused.output

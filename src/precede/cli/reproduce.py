@@ -45,7 +45,7 @@ def reproduce(
             console.print(list_experiments())
             return
         if name == "real":
-            _real(console, folder, _names(methods), max_time, quiet)
+            _real(console, folder, _names(methods), {"max_time": max_time, "workers": Workers(jobs, cluster)}, quiet)
             return
         numbers = None if seeds is None else parse_seeds(seeds)
         chosen = Selection(numbers, _names(methods), _names(data), max_time, quick, retry_failed)
@@ -67,16 +67,24 @@ def reproduce(
 
 
 def _real(
-    console: SafeConsole, folder: Path | None, methods: list[str] | None, max_time: float | None, quiet: bool
+    console: SafeConsole, folder: Path | None, methods: list[str] | None, how: dict[str, Any], quiet: bool
 ) -> None:
-    """Print the panel of real data."""
+    """Print the panel of real data, and each method's shares as soon as they are known."""
     from precede.experiments.real_data import read_real_sets
     from precede.experiments.real_panel import panel_table, run_panel
+    from precede.runtime.progress import logger
+    from precede.runtime.workers import check_jobs
 
     if folder is None:
         raise OptionError("'precede reproduce real' needs the folder of the data sets: precede reproduce real DIR.")
+    check_jobs("--jobs", how["workers"].jobs)
     sets = read_real_sets(folder)
-    rows = list(run_panel(sets, methods, max_time=max_time, verbose=not quiet))
+    rows = []
+    for row in run_panel(sets, methods, **how, verbose=not quiet):
+        rows.append(row)
+        logger.info("%s: tiers %.3f, pairs %.3f", row.method, row.share("tiers", sets), row.share("pair", sets))
+    if methods is not None:
+        rows.sort(key=lambda row: methods.index(row.method))  # as they were asked for
     console.print(panel_table(rows, sets))
 
 

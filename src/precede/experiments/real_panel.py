@@ -19,6 +19,7 @@ from precede.discovery import every_method, make_method
 from precede.errors import OptionError, PrecedeError, check_choice
 from precede.experiments.real_data import Measured, RealSet, measure, measure_class
 from precede.runtime.progress import ProgressBar, logger
+from precede.runtime.workers import HERE, Workers, as_finished
 from precede.scores.build import SCORE_NAMES
 
 DEFAULT_METHODS = ("default", "policy", "sparse-linear", "nongaussian", "direct-lingam", "random")
@@ -75,9 +76,10 @@ def run_panel(
     methods: Sequence[str] | None = None,
     *,
     max_time: float | None = None,
+    workers: Workers = HERE,
     verbose: bool = True,
 ) -> Iterator[PanelRow]:
-    """Fit each method to each data set, columns standardized; yields a row as soon as it is done.
+    """Fit each method to each data set, columns standardized; yields a method's row as soon as it is done.
 
     Parameters
     ----------
@@ -89,23 +91,35 @@ def run_panel(
         tell a CPDAG and nothing more, a direction that it leaves open counts as half right.
     max_time : float, optional
         Seconds for each fit of CORL.
+    workers : Workers
+        Who fits; with several processes rows come in any sequence.
     verbose : bool
     """
     names = list(methods or DEFAULT_METHODS)
     allowed = [*OPTIONS, *SCORE_NAMES, *every_method(), "flop"]
     for name in names:
         check_choice("method", name, allowed)
-    with ProgressBar("real data", len(names) * len(sets), verbose) as bar:
-        for number, name in enumerate(names):
-            row = PanelRow(name, {}, {})
-            for k, known in enumerate(sets):
-                try:
-                    row.sets[known.name] = _fit(name, known, max_time)
-                except PrecedeError as error:
-                    row.failed[known.name] = str(error)
-                    logger.warning("%s on %s: %s", name, known.name, error)
-                bar.update(number * len(sets) + k + 1)
-            yield row
+    rows = {name: PanelRow(name, {}, {}) for name in names}
+    tasks = [(name, known, max_time) for name in names for known in sets]
+    with ProgressBar("real data", len(tasks), verbose) as bar:
+        for done, (name, of_set, figures) in enumerate(as_finished(_cell, tasks, workers), start=1):
+            row = rows[name]
+            if isinstance(figures, Measured):
+                row.sets[of_set] = figures
+            else:
+                row.failed[of_set] = figures
+                logger.warning("%s on %s: %s", name, of_set, figures)
+            bar.update(done)
+            if len(row.sets) + len(row.failed) == len(sets):
+                yield row
+
+
+def _cell(method: str, known: RealSet, max_time: float | None) -> tuple[str, str, Measured | str]:
+    """Method, name of the set, and the figures or why there are none."""
+    try:
+        return method, known.name, _fit(method, known, max_time)
+    except PrecedeError as error:
+        return method, known.name, str(error)
 
 
 def _fit(method: str, known: RealSet, max_time: float | None) -> Measured:
