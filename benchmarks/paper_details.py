@@ -34,7 +34,7 @@ from precede.search.greedy import greedy_order
 from precede.search.settings import Details, TrainingSettings
 from precede.search.train import Trainer
 
-MARKS = (100, 300, 600, 1000, 1500, 2000)
+MARKS = (100, 300, 600, 1000, 1500, 2000, 3000)
 APPENDIX = {"corl-1": "every-state", "corl-2": "initial-state"}
 
 
@@ -45,6 +45,8 @@ def variant(name: str, mode: str) -> TrainingSettings:
         match change.split("="):
             case ["rows", n]:
                 settings = replace(settings, n_samples=int(n))
+            case ["batch", n]:
+                settings = replace(settings, batch_size=int(n))
             case ["common rows"]:
                 settings = replace(settings, details=replace(settings.details, row_scale="common"))
             case ["raw returns"]:

@@ -1,6 +1,7 @@
 """Settings of the whole suite: a test that passes never fails by luck."""
 
 import os
+import signal
 from collections.abc import Iterator
 
 import numpy as np
@@ -14,6 +15,10 @@ else:
     settings.register_profile("same", derandomize=True, deadline=None)
     if not os.environ.get("EXPLORE"):  # the same examples every time: a change is judged by itself, not by luck
         settings.load_profile("same")
+
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so a shell starts what runs in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # the programs that tests start and interrupt inherit it
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -22,14 +22,16 @@ from precede.files import write_whole
 from precede.options import Count, check_options
 from precede.policy.actor import Actor
 from precede.policy.decoders import DecoderName, PointerName
-from precede.policy.encoders import EncoderName, LearnedStates
-from precede.policy.inputs import FixedInputs
+from precede.policy.encoders import EncoderName, LearnedStates, NormalizationName
+from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs
 from precede.policy.looks import Looks
 from precede.policy.moments import MomentsEncoder
+from precede.runtime.randomness import torch_generator
 from precede.strict_json import to_json
 
 FORMAT_VERSION = 1
 SHIPPED = ("default", "paper")
+Inputs = FixedInputs | ResampledInputs | Looks
 
 
 @dataclass(frozen=True)
@@ -42,20 +44,27 @@ class Architecture:
         As in :class:`precede.policy.actor.Actor`.
     n_samples : int
         Rows that the encoder sees; the most rows for an encoder that takes any number.
+    normalization : {"layer", "batch"}
+    rows : {"fixed", "resample"}
+        Which rows a transformer sees: the same ones throughout, standardized, with their scales beside them; or, as in
+        the paper, rows drawn anew for each order, in one unit for all columns.
     """
 
     encoder: EncoderName
     decoder: DecoderName
     pointer: PointerName
     n_samples: Count
+    normalization: NormalizationName = "layer"
+    rows: InputsName = "fixed"
 
     def build(self) -> Actor:
         """Make the network, its weights not yet trained."""
-        return Actor(self.n_samples + 1, self.encoder, self.decoder, self.pointer)
+        n_inputs = self.n_samples + (self.rows == "fixed")
+        return Actor(n_inputs, self.encoder, self.decoder, self.pointer, self.normalization)
 
     def inputs(
         self, values: FloatArray, rng: np.random.Generator, device: torch.device, *, scales: bool = False
-    ) -> FixedInputs | Looks:
+    ) -> Inputs:
         """Show the policy a data set (n_samples, n_variables), in the form it was trained on.
 
         ``scales`` shows the columns' scales to an encoder that can do without: they mean something where noise
@@ -63,6 +72,8 @@ class Architecture:
         """
         if self.encoder == "moments":
             return Looks(values, self.n_samples, rng, device, scales=scales)
+        if self.rows == "resample":
+            return ResampledInputs(values, self.n_samples, torch_generator(rng, device), device, "common")
         return FixedInputs(values, self.n_samples, rng, device)
 
 

@@ -34,7 +34,12 @@ def command_settings(variant: str, *, tiny: bool = False, **changes: Any) -> Pre
     if tiny:
         settings = replace(
             settings,
-            curriculum=replace(settings.curriculum, n_variables=(6, 8), n_samples=(64,), degrees=(1.0, 2.0)),
+            curriculum=replace(
+                settings.curriculum,
+                n_variables=(6, 8),
+                n_samples=(max(64, settings.curriculum.rows or 0),),
+                degrees=(1.0, 2.0),
+            ),
             validation=ValidationSettings(n_variables=8, n_samples=64, n_sets=2),
         )
     return settings

@@ -65,8 +65,8 @@ class CurriculumSettings:
     world: float = 0.75
 
 
-PAPER_CURRICULUM = CurriculumSettings((30,), (500,), (2.0, 2.0), standardized=0.45, rows=64, world=0.0)
-"""Section 5.1, "Pretraining": 30-node ER2 and SF2 with different causal relationships; 64 rows (Appendix A.2)."""
+PAPER_CURRICULUM = CurriculumSettings((30,), (500,), (2.0, 2.0), standardized=0.45, rows=256, world=0.0)
+"""Section 5.1, "Pretraining": 30-node ER2 and SF2 with different causal relationships; rows as CORL.paper sees."""
 
 
 @dataclass(frozen=True)
@@ -213,6 +213,19 @@ def standardized_inputs(x: Tensor, plain: Tensor, rescaled: Tensor, draws: Draws
     log_scale = log_scale - log_scale.mean(1, keepdim=True)
     log_scale = torch.where(plain, 0.0, log_scale)
     return torch.cat([centered / scale, log_scale], dim=2)
+
+
+def in_common_unit(inputs: Tensor) -> Tensor:
+    """Show rows as :class:`precede.policy.inputs.ResampledInputs` does: centered, in one unit for all columns.
+
+    Examples
+    --------
+    >>> task = torch.tensor([[[1.0, -1.0, 0.0], [1.0, -1.0, 1.0]]])
+    >>> in_common_unit(task)[0, 1, 0] / in_common_unit(task)[0, 0, 0]
+    tensor(2.7183)
+    """
+    rows, scale = inputs[:, :, :-1], inputs[:, :, -1:].exp()
+    return rows * (scale / scale.square().mean(1, keepdim=True).sqrt())
 
 
 def _interleaved(batch: int, device: torch.device) -> Tensor:

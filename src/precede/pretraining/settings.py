@@ -61,11 +61,11 @@ class PretrainingSettings:
 
 
 def variant_settings(variant: Variant, **changes: Any) -> PretrainingSettings:
-    """Settings behind the shipped weights: "default", or "paper" for the paper's transformer on 64 rows."""
+    """Settings behind the shipped weights: "default", or "paper" for the network of :meth:`precede.CORL.paper`."""
     check_choice("variant", variant, ("default", "paper"))
     if variant == "paper":
         settings: dict[str, Any] = {
-            "architecture": Architecture("transformer", "lstm", "dot", 64),
+            "architecture": Architecture("transformer", "lstm", "additive", 256, "batch", "resample"),
             "curriculum": PAPER_CURRICULUM,
             "tasks_per_step": 512,
             "learning_rate": 3e-4,

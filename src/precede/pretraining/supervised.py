@@ -21,7 +21,7 @@ from precede.policy.actor import Actor, admissible
 from precede.policy.edges import edge_loss
 from precede.policy.encoders import TransformerBlock
 from precede.policy.moments import MomentsBlock, MomentsEncoder
-from precede.pretraining.curriculum import Curriculum, Tasks
+from precede.pretraining.curriculum import Curriculum, Tasks, in_common_unit
 from precede.pretraining.settings import PretrainingSettings
 from precede.pretraining.starting import copy_what_fits
 from precede.pretraining.validation import ValidationSuite
@@ -218,12 +218,13 @@ class Pretrainer:
 
     def _losses(self, tasks: Tasks) -> tuple[Tensor, Tensor]:
         of_edges = tasks.inputs.new_zeros(())
+        inputs = in_common_unit(tasks.inputs) if self.settings.architecture.rows == "resample" else tasks.inputs
         with self._half_precision():
             if isinstance(self.actor.encoder, MomentsEncoder):
-                states, edges = self.actor.encoder.states_and_edges(tasks.inputs)
+                states, edges = self.actor.encoder.states_and_edges(inputs)
                 of_edges = edge_loss(edges, tasks.adjacency)
             else:
-                states = self.actor.encoder(tasks.inputs)
+                states = self.actor.encoder(inputs)
         logits = self.actor.decoder.logits(states.float(), tasks.orders)
         return set_valued_loss(logits, tasks.orders, tasks.adjacency), of_edges
 

@@ -12,8 +12,7 @@ from precede.arrays import FloatArray
 from precede.policy.actor import Actor
 from precede.policy.critic import Critic
 from precede.policy.inputs import FixedInputs, ResampledInputs
-from precede.policy.looks import Looks
-from precede.policy.pretrained import Pretrained
+from precede.policy.pretrained import Inputs, Pretrained
 from precede.runtime.randomness import initial_weights, torch_generator
 from precede.search.adam import Adam
 from precede.search.settings import TrainingSettings
@@ -46,7 +45,7 @@ def make_inputs(
     device: torch.device,
     pretrained: Pretrained | None,
     scales: bool = False,
-) -> FixedInputs | ResampledInputs | Looks:
+) -> Inputs:
     """What the encoder sees of the data; a pretrained policy sees what it was trained on, and ``scales`` if asked."""
     if pretrained is not None:
         return pretrained.architecture.inputs(values, rng, device, scales=scales)
@@ -57,7 +56,7 @@ def make_inputs(
 
 
 def make_networks(
-    inputs: FixedInputs | ResampledInputs | Looks,
+    inputs: Inputs,
     settings: TrainingSettings,
     rng: np.random.Generator,
     device: torch.device,
