@@ -66,3 +66,16 @@ def test_odd_tables():
     assert choose_score(table_of(tied)).name in ("nongaussian", "sparse-linear")
     with pytest.raises(DataError, match="column 1 is constant"):
         choose_score(table_of(np.column_stack([np.arange(200.0), np.ones(200)])))
+
+
+@pytest.mark.parametrize(("sem", "expected"), [("gp", "sparse-gp"), ("lingam", "nongaussian")])
+def test_a_joint_curve_of_several_causes_is_seen_though_no_pair_shows_it(sem, expected):
+    """Four parents a variable: a fifth of the pairs are curved, half of the mechanisms."""
+    made = simulate("er", 10, 4, sem, 500, standardize=True, random_state=51)
+    table = table_of(made.data)
+    assert choose_score(table).name == "nongaussian"  # by pairs alone
+    choice = choose_score(table, made.graph.edges)
+    assert choice.name == expected
+    assert ("likely causes" in choice.reason) == (expected == "sparse-gp")
+    assert (choice.figures["curved_mechanisms"] > 0.25) == (expected == "sparse-gp")
+    assert choose_score(table, np.zeros((10, 10), dtype=bool)).figures["curved_mechanisms"] == 0

@@ -13,6 +13,7 @@ from precede.data.load import Table
 from precede.errors import DataError
 from precede.scores.by_kind import KindScoreName, score_for
 from precede.scores.covariance import covariance, regularized
+from precede.scores.curvature import share_of_curved_mechanisms
 from precede.scores.spread import hinge_basis, least_squares, share_with_uneven_noise
 
 ChosenName = Literal["nongaussian", "sparse-linear", "sparse-gp", "location-scale", "policy"] | KindScoreName
@@ -27,7 +28,7 @@ CURVED_GAIN = 0.015
 """Nats per row that the better curve must gain over the better line, held out, for a pair to count as curved."""
 
 CURVED_SHARE = 0.25
-"""Share of the pairs that must be curved for the data to count as nonlinear."""
+"""Share of the pairs, or of the supposed mechanisms, that must be curved for the data to count as nonlinear."""
 
 SMALLEST_SPACING = 0.01
 """Spacings of standardized order statistics are taken as at least this."""
@@ -74,7 +75,8 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
        :math:`-H(x) - H(y - \hat f(x))` with :math:`\hat f` a spline or a line, each in its better direction, and the
        entropies H free of any shape. (In linear non-Gaussian data the regression of a cause on its effect is curved
        too, but the line the other way does as well; so both directions must be tried.) Where a quarter of the pairs
-       are curved: "sparse-gp".
+       are curved, or a quarter of the mechanisms that a policy supposes (a joint curve of several causes shows in no
+       pair, ``precede.scores.curvature``): "sparse-gp".
     2. *Normal?* Each variable is regressed linearly on all the others; where a tenth of the residuals fail
        D'Agostino's test of normality at .0001: "nongaussian".
     3. Else the data look linear and Gaussian, their scale is taken as arbitrary, and only the CPDAG can be told:
@@ -130,7 +132,7 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
             "of which only the CPDAG can be told.",
             {"n_samples": float(m)},
         )
-    named = _class_of(columns)
+    named = _class_of(columns, supposed)
     if supposed is None:
         return named
     uneven = share_with_uneven_noise(columns, supposed, curved=named.name == "sparse-gp")
@@ -165,14 +167,19 @@ def _percent(share: float) -> str:
     return f"{share:.0%}".replace("%", " %")
 
 
-def _class_of(columns: FloatArray) -> Choice:
+def _class_of(columns: FloatArray, supposed: BoolArray | None) -> Choice:
     """Curved, linear non-Gaussian or linear Gaussian, with the reason."""
     m, d = columns.shape
     curved = share_of_curved_pairs(columns)
     not_normal = share_not_normal(columns)
     figures = {"curved_pairs": curved, "residuals_not_normal": not_normal, "n_samples": float(m)}
-    if curved >= CURVED_SHARE:
+    jointly = 0.0
+    if supposed is not None:
+        figures["curved_mechanisms"] = jointly = share_of_curved_mechanisms(columns, supposed)
+    if max(curved, jointly) >= CURVED_SHARE:
         reason = f"{_percent(curved)} of the most dependent pairs are curved: nonlinear"
+        if curved < CURVED_SHARE:
+            reason = f"{_percent(jointly)} of the variables are a curved function of their likely causes: nonlinear"
         if d > MOST_GP_VARIABLES:
             return Choice(
                 "sparse-linear",
