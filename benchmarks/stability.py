@@ -69,7 +69,7 @@ def quick_shares(model: pc.CORL, data: object) -> tuple[np.ndarray, float]:
     findings = Findings(model.graph_.edges, diagnostics=dict(model.diagnostics_.reported), assumes=assumed)
     learned = model._learned(table, findings)
     start = time.process_time()
-    found = shares_of(relearning(learned), table.n_variables, 0, Deadline(None))
+    found = shares_of(relearning(learned), 0, Deadline(None))
     assert found is not None
     return found.directed, time.process_time() - start
 

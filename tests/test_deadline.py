@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from precede.runtime.deadline import Deadline, stopped_by_signals
+from precede.runtime.deadline import Deadline, OutOfTime, stopped_by_signals
 
 
 class Clock:
@@ -32,6 +32,14 @@ def test_a_limit_counts_from_its_start(clock):
     clock.now += 6
     assert deadline.remaining() == 0.0
     assert not deadline.cancelled
+
+
+def test_work_is_given_up_where_the_time_is_over(clock):
+    deadline = Deadline(10.0, clock=clock)
+    deadline.check()
+    clock.now += 10
+    with pytest.raises(OutOfTime):
+        deadline.check()
 
 
 def test_without_a_limit_only_a_word_ends_it(clock):

@@ -1,7 +1,5 @@
 """Quick resampling: every edge of every fit has a confidence, the same every time, within its time."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -64,10 +62,10 @@ def test_resampling_can_be_switched_off():
 
 def test_no_time_is_said():
     relearn = relearning_of(np.random.default_rng(0).normal(size=(200, 3)).cumsum(axis=1))
-    assert shares_of(relearn, 3, 0, Deadline(0.0)) is None
+    assert shares_of(relearn, 0, Deadline(0.0)) is None
     model, data = fitted("linear", diagnose="quick")
-    late = replace(model._learned(load_table(data), model._learn(load_table(data))), max_time=1e-6)
-    found = resample(late, model.diagnostics_)
+    learned = model._learned(load_table(data), model._learn(load_table(data)))
+    found = resample(learned, model.diagnostics_, Deadline(0.0))
     assert any("no time to resample" in sentence for sentence in found.warnings)
     assert found.confidence_from is None
     hasty, _ = fitted("linear", max_time=1e-6)
@@ -84,7 +82,7 @@ def test_a_strong_edge_is_sure_and_one_from_noise_is_not():
     rng = np.random.default_rng(0)
     a, b, c = rng.normal(size=(3, 400))
     values = np.column_stack([a, a + b, c + 0.16 * a])
-    found = shares_of(relearning_of(values), 3, 0, Deadline(None))
+    found = shares_of(relearning_of(values), 0, Deadline(None))
     assert found.directed[0, 1] == 1.0
     assert found.directed[0, 2] < 0.9
     np.testing.assert_array_equal(found.connected, found.connected.T)
@@ -102,7 +100,7 @@ def test_directions_that_nothing_tells_are_split_and_those_that_something_tells_
 
     def share(values, basis, criterion, graph=edges):
         judge = Alternatives(values, graph, none, basis=basis, criterion=criterion)
-        return shares_of(judge, 2, 0, Deadline(None)).directed
+        return shares_of(judge, 0, Deadline(None)).directed
 
     assert share(curved, 6, "log variance")[0, 1] == 1.0
     assert share(curved[:, ::-1], 6, "log variance")[1, 0] == 1.0  # the edge is drawn the wrong way round
@@ -111,7 +109,7 @@ def test_directions_that_nothing_tells_are_split_and_those_that_something_tells_
     assert share(gaussian, 2, "none")[0, 1] == 1.0
     fixed = pc.Knowledge(required=[(0, 1)]).over((0, 1))
     turned = Alternatives(curved[:, ::-1], edges, fixed, basis=6, criterion="log variance")
-    assert shares_of(turned, 2, 0, Deadline(None)).directed[0, 1] == 1.0
+    assert shares_of(turned, 0, Deadline(None)).directed[0, 1] == 1.0
 
 
 def test_the_way_to_learn_again_follows_the_assumptions():

@@ -5,7 +5,10 @@ import pandas as pd
 import pytest
 
 from precede import CORL, simulate
+from precede.confidence.stability import N_RESAMPLES, shares_of
+from precede.errors import OptionError
 from precede.runtime.deadline import Deadline
+from precede.runtime.device import one_thread
 
 PLAIN = {"random_state": 0, "verbose": False, "diagnose": False, "batch_size": 8}
 SMALL = {**PLAIN, "encoder": "null", "decoder": "mlp", "n_samples": 8}
@@ -51,3 +54,44 @@ def test_100_columns_are_never_worse_than_what_was_scored():
     found = searched(data, score="linear", n_iterations=2, **SMALL)
     assert found["iterations"] == 2
     assert found["policy_score"] < found["greedy_score"] <= found["best_score"]
+
+
+@pytest.mark.usefixtures("ticking")
+def test_a_policy_that_would_look_for_too_long_is_not_asked():
+    """The first look of the pretrained policy knew no clock: 20 s of CPU at 300 columns."""
+    data = simulate(n_variables=12, degree=1, n_samples=200, random_state=0).data
+    found = searched(data, score="sparse-linear", max_time=20.0, **PLAIN)
+    assert "policy_score" not in found
+    assert found["iterations"] == 0
+    assert np.isfinite(found["best_score"])
+    assert found["seconds"] < 40
+
+
+def test_a_wide_table_is_left_to_climbs_unless_the_policy_is_asked_for(monkeypatch: pytest.MonkeyPatch):
+    """At 300 columns its order scores below the greedy one, and the climb from there ends no higher."""
+    monkeypatch.setattr("precede.discovery.plan.MOST_VARIABLES", 5)
+    data = simulate(n_variables=6, degree=1, n_samples=200, random_state=0).data
+    alone = CORL("sparse-linear", **PLAIN).fit(data)
+    assert "policy_score" not in alone.diagnostics_["search"]
+    with pytest.raises(OptionError, match="pretrained='default'"):
+        alone.sample_orders(2)
+    asked = CORL("sparse-linear", pretrained="default", **PLAIN).fit(data)
+    assert "policy_score" in asked.diagnostics_["search"]
+    assert asked.score_ == pytest.approx(alone.score_)
+    narrow = CORL("sparse-linear", **PLAIN).fit(data.iloc[:, :5])
+    assert "policy_score" in narrow.diagnostics_["search"]
+
+
+def test_resampling_ends_with_the_deadline_of_the_checks():
+    """It had a quarter of the limit to itself, after checks that had taken half of it."""
+    ticks = iter(range(1_000_000))
+    deadline = Deadline(5.0, clock=lambda: float(next(ticks)))
+
+    def relearn(rng: np.random.Generator, within: Deadline) -> tuple[np.ndarray, np.ndarray]:
+        within.passed()
+        return np.eye(2, k=1, dtype=bool), np.ones((2, 2), dtype=bool)
+
+    with one_thread():
+        shares = shares_of(relearn, 0, deadline)
+    assert shares is None or shares.n_resamples < N_RESAMPLES
+    assert shares_of(relearn, 0, Deadline(None)).n_resamples == N_RESAMPLES

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ from precede.graph.equivalence import cpdag
 from precede.knowledge import Constraints
 from precede.pruning.order_to_graph import PruningName, order_to_graph
 from precede.runtime.deadline import Deadline
+from precede.runtime.device import available_threads, one_thread
 from precede.scores.build import ScoreName, build_score
 from precede.scores.protocol import NoiseName
 from precede.search.polish import polish
@@ -46,23 +48,31 @@ Relearn = Callable[[np.random.Generator, Deadline], tuple[BoolArray, BoolArray]]
 """Draw rows and learn again: which edges may point from i to j, and which pairs are connected."""
 
 
-def shares_of(relearn: Relearn, n_variables: int, seed: int, deadline: Deadline) -> Shares | None:
+def shares_of(relearn: Relearn, seed: int, deadline: Deadline) -> Shares | None:
     """Learn again on resample after resample; None where there was no time for one.
 
-    Resample k depends on (seed, k) alone, so a result differs between machines only where the time was over.
+    Resample k depends on (seed, k) alone, so a result differs between machines only where the time was over. Threads
+    share them: most of the work is compiled.
     """
-    directed, connected = np.zeros((2, n_variables, n_variables))
-    done = 0
-    for k in range(N_RESAMPLES):
-        if deadline.passed():
-            break
-        may_point, joined = relearn(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(k,))), deadline)
-        if deadline.passed():  # cut short
-            break
-        directed += may_point
-        connected += joined
-        done += 1
-    return None if done == 0 else Shares(directed / done, connected / done, done)
+    own = deadline.part()
+
+    def one(k: int) -> tuple[BoolArray, BoolArray] | None:
+        if own.passed():
+            return None
+        with one_thread():
+            found = relearn(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(k,))), own)
+        return None if own.passed() else found  # it may have been cut short
+
+    with one_thread(), ThreadPoolExecutor(min(N_RESAMPLES, available_threads())) as pool:
+        try:
+            made = [found for found in pool.map(one, range(N_RESAMPLES)) if found is not None]
+        except BaseException:
+            own.cancel()
+            raise
+    if not made:
+        return None
+    directed, connected = (np.sum(part, axis=0, dtype=float) / len(made) for part in zip(*made, strict=True))
+    return Shares(directed, connected, len(made))
 
 
 @dataclass(frozen=True, eq=False)

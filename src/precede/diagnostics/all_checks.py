@@ -102,7 +102,7 @@ def diagnose(learned: Learned, depth: bool | Literal["quick"] = True, signals: S
     if edges and _rests_on_the_policy(learned):
         found = run("the probabilities of the edges", partial(with_probabilities, learned, found)) or found
     elif depth is True and edges:
-        found = run("resampling", partial(resample, learned, found)) or found
+        found = run("resampling", partial(resample, learned, found, limit)) or found
     return replace(found, remarks=(*found.remarks, *run.remarks))
 
 

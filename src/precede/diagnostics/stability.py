@@ -104,14 +104,13 @@ def with_probabilities(learned: Learned, diagnostics: Diagnostics) -> Diagnostic
     return replace(diagnostics, checks=(check, *diagnostics.checks), edges=readings, confidence_from="policy")
 
 
-def resample(learned: Learned, diagnostics: Diagnostics) -> Diagnostics:
+def resample(learned: Learned, diagnostics: Diagnostics, deadline: Deadline) -> Diagnostics:
     """Give every edge the share of quick resamples that have it (:mod:`precede.confidence.stability`).
 
-    The search starts from the found order, or looks at each edge by itself where it would be slow, and ends after a
-    quarter of ``max_time``, and 30 seconds at the latest.
+    The search starts from the found order, or looks at each edge by itself where it would be slow, and ends with the
+    deadline, and after 30 seconds at the latest.
     """
-    limit = SECONDS if learned.max_time is None else min(SECONDS, learned.max_time / 4)
-    found = shares_of(relearning(learned), learned.n_variables, learned.seed, Deadline(limit))
+    found = shares_of(relearning(learned), learned.seed, deadline.part(SECONDS))
     if found is None:
         said = "There was no time to resample the rows, so how stable each edge is was not tested."
         return replace(diagnostics, remarks=(*diagnostics.remarks, Remark(said)))

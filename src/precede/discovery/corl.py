@@ -12,7 +12,7 @@ from precede.confidence import OrderSample
 from precede.data.load import Table
 from precede.discovery.paper import PaperName, paper_options
 from precede.discovery.pipeline import learn
-from precede.discovery.plan import Plan, PruningPlan, ScorePlan, SearchPlan, order_in, own_network, training_of
+from precede.discovery.plan import Plan, PruningPlan, ScorePlan, SearchPlan, own_network, search_settings
 from precede.errors import OptionError, check_positive
 from precede.estimator import CausalEstimator, Findings
 from precede.knowledge import Knowledge, constraints_over
@@ -21,6 +21,7 @@ from precede.policy.decoders import DecoderName, PointerName
 from precede.policy.draws import TrainedPolicy
 from precede.policy.encoders import NormalizationName, PaperEncoderName
 from precede.policy.inputs import InputsName
+from precede.policy.judgement import MOST_VARIABLES
 from precede.pruning.order_to_graph import PruningName
 from precede.pruning.weights import THRESHOLD
 from precede.runtime.deadline import Deadline, stopped_by_signals
@@ -29,7 +30,6 @@ from precede.runtime.randomness import RandomState, numpy_rng
 from precede.scores.build import ScoreName
 from precede.scores.protocol import NoiseName, OrderScore
 from precede.search.rewards import RewardName, ShapingName
-from precede.search.run import SearchSettings
 from precede.search.settings import Details
 
 DETAILS = Details()
@@ -67,7 +67,8 @@ class CORL(CausalEstimator):
     pretrained : {"auto", "default", "paper"}, path or None
         Policy to start from; it brings a network of its own. "auto" takes the shipped one unless ``inputs``,
         ``encoder``, ``decoder``, ``pointer``, ``normalization`` or ``n_samples`` ask for another network, which is
-        then trained from scratch, as with None. With ``n_iterations=0`` and ``polish=False`` the policy's most likely
+        then trained from scratch, as with None; with a sparse linear score, tables of more than 150 columns are left
+        to polish, which finds the same or more. With ``n_iterations=0`` and ``polish=False`` the policy's most likely
         order is the result.
     n_iterations, batch_size, n_samples : int
         Iterations of Algorithm 1, orders in each, rows that the encoder sees.
@@ -296,10 +297,7 @@ class CORL(CausalEstimator):
     def _plan(self, table: Table) -> Plan:
         """The flat options, resolved and grouped by the stage that reads them."""
         start = self._start
-        settings = SearchSettings(
-            self.polish, self.n_restarts, training_of(self, start), order_in(table, self.initial_order),
-            trains_always=self.patience != "auto" or self.checkpoint is not None or self.tensorboard is not None,
-        )  # fmt: skip
+        settings = search_settings(self, table, start)
         exact = self.search == "exact"
         return Plan(
             ScorePlan(self.score, self.noise, self.policy_weight, self.details.standardize_columns, self.device),
@@ -340,7 +338,8 @@ class CORL(CausalEstimator):
         check_is_fitted(self)
         if self._policy_ is None:
             raise OptionError(
-                "there is no policy to draw from: search='exact' trains none, nor initial_order with n_iterations=0."
+                "there is no policy to draw from: search='exact' trains none, nor initial_order with n_iterations=0, "
+                f"and with a sparse linear score over {MOST_VARIABLES} columns only pretrained='default' asks it."
             )
         orders, log_probabilities, scores = self._policy_.draw(n_orders, numpy_rng(random_state))
         return OrderSample(self.graph_.names, self._places_[orders], log_probabilities, scores)

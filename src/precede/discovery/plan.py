@@ -15,6 +15,7 @@ from precede.arrays import IntArray
 from precede.data.load import Table
 from precede.errors import OptionError, listed
 from precede.estimator import CausalEstimator
+from precede.policy.judgement import MOST_VARIABLES
 from precede.pruning.order_to_graph import PruningName
 from precede.runtime.device import DeviceName
 from precede.scores.build import ScoreName
@@ -135,6 +136,20 @@ def own_network(model: CausalEstimator) -> list[str]:
     """Options of CORL that ask for another network than a pretrained policy brings."""
     defaults = signature(type(model).__init__).parameters
     return [name for name in ARCHITECTURE if getattr(model, name) != defaults[name].default]
+
+
+def search_settings(model: CausalEstimator, table: Table, start: str | Path | None) -> SearchSettings:
+    """How CORL searches for an order of a table's columns."""
+    trains_always = model.patience != "auto" or model.checkpoint is not None or model.tensorboard is not None
+    unasked = model.pretrained == "auto" and start is not None and not trains_always
+    return SearchSettings(
+        model.polish,
+        model.n_restarts,
+        training_of(model, start),
+        order_in(table, model.initial_order),
+        trains_always=trains_always,
+        is_wide=unasked and model.polish and table.n_variables > MOST_VARIABLES,
+    )
 
 
 def training_of(model: CausalEstimator, start: str | Path | None) -> TrainingSettings:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +17,7 @@ from precede.knowledge import Constraints
 from precede.policy.edges import edge_log_probabilities
 from precede.policy.moments import MomentsEncoder
 from precede.policy.pretrained import Pretrained, load_pretrained
-from precede.runtime.device import available_threads, one_thread
+from precede.runtime.device import one_thread
 from precede.runtime.randomness import gumbel_noise
 from precede.scores.policy_prior import PolicyScore
 
@@ -128,7 +127,7 @@ def judge(values: FloatArray, policy: Pretrained | None = None, *, scales: bool 
     d = values.shape[1]
     encoder.eval()
     with torch.no_grad(), one_thread():
-        states, logits = (torch.cat(parts) for parts in zip(*_at_each(looks, encoder), strict=True))
+        states, logits = (torch.cat(parts) for parts in zip(*encoder.at_each(looks), strict=True))
         edges = edge_log_probabilities(logits)[0].exp().mean(0)
         states = states.mean(0, keepdim=True)
         generator = torch.Generator().manual_seed(SEED)
@@ -139,14 +138,3 @@ def judge(values: FloatArray, policy: Pretrained | None = None, *, scales: bool 
         precedence = (position[:, :, None] < position[:, None, :]).double().mean(0)
     probabilities = edges.double() * (1 - torch.eye(d, dtype=torch.float64))
     return Judgement(orders[0].numpy(), precedence.numpy(), probabilities.numpy(), states)
-
-
-def _at_each(looks: Tensor, encoder: MomentsEncoder) -> list[tuple[Tensor, Tensor]]:
-    """States and edge logits of each look: one by one they stay in the caches, and several cores share them."""
-
-    def at(look: Tensor) -> tuple[Tensor, Tensor]:
-        with torch.no_grad(), one_thread():
-            return encoder.states_and_edges(look[None])
-
-    with ThreadPoolExecutor(min(len(looks), available_threads())) as pool:
-        return list(pool.map(at, looks))

@@ -8,12 +8,15 @@ work is on the d x d pairs.
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import torch
 from torch import Tensor, nn
 
 from precede.policy.edges import EdgeHead
 from precede.policy.features import N_PAIR_FEATURES, N_VARIABLE_FEATURES, classical_features, read_columns
+from precede.runtime.deadline import Deadline
+from precede.runtime.device import available_threads, one_thread
 
 BLOCKS = 6
 PAIR_WIDTH = 64
@@ -144,8 +147,30 @@ class MomentsEncoder(nn.Module):
         self.norm = nn.LayerNorm(self.width)
         self.edges = EdgeHead(PAIR_WIDTH)
 
-    def states_and_edges(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
-        """States (batch, d, width) and the logits (batch, d, d) of :class:`precede.policy.edges.EdgeHead`."""
+    def at_each(self, looks: Tensor, within: Deadline | None = None) -> list[tuple[Tensor, Tensor]]:
+        """:meth:`states_and_edges` of each look: one by one they stay in the caches, and several cores share them.
+
+        On a CPU each has one thread, so that rounding does not depend on how many there are.
+        """
+
+        def at(look: Tensor) -> tuple[Tensor, Tensor]:
+            with torch.no_grad(), one_thread():
+                return self.states_and_edges(look[None], within)
+
+        if looks.device.type != "cpu":
+            with torch.no_grad():
+                return [self.states_and_edges(look[None], within) for look in looks]
+        with one_thread(), ThreadPoolExecutor(min(len(looks), available_threads())) as pool:
+            return list(pool.map(at, looks))
+
+    def states_and_edges(self, inputs: Tensor, within: Deadline | None = None) -> tuple[Tensor, Tensor]:
+        """States (batch, d, width) and the logits (batch, d, d) of :class:`precede.policy.edges.EdgeHead`.
+
+        Raises
+        ------
+        OutOfTime
+            The deadline has passed before the last block.
+        """
         # scales span orders of magnitude and their differences matter: no half precision here
         with torch.autocast(inputs.device.type, enabled=False):
             columns = read_columns(inputs)
@@ -155,6 +180,8 @@ class MomentsEncoder(nn.Module):
         values = self.embed_values(torch.stack([columns.values, columns.scores, columns.ties], dim=3))
         values = values * columns.seen[..., None]
         for block in self.blocks:
+            if within is not None:
+                within.check()
             values, pairs, states = block(values, pairs, states, columns.seen, both)
         return self.norm(states), self.edges(pairs)
 

@@ -26,6 +26,7 @@ from precede.policy.encoders import EncoderName, LearnedStates, NormalizationNam
 from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs
 from precede.policy.looks import Looks
 from precede.policy.moments import MomentsEncoder
+from precede.runtime.deadline import Deadline
 from precede.runtime.randomness import torch_generator
 from precede.strict_json import to_json
 
@@ -97,18 +98,23 @@ class Pretrained:
     states: Tensor | None = None
 
     @torch.no_grad()
-    def started_on(self, inputs: Tensor) -> Actor:
+    def started_on(self, inputs: Tensor, within: Deadline | None = None) -> Actor:
         """A copy to train further on one data set, given as (1, n_variables, n_inputs) or as several looks.
 
         An encoder that takes any number of rows has done its work once it has looked: its states, the mean over the
         looks, become the parameters that training moves, so that an iteration costs the decoder alone.
+
+        Raises
+        ------
+        OutOfTime
+            It has not finished its looks within that time.
         """
         if not isinstance(self.actor.encoder, MomentsEncoder):
             return copy.deepcopy(self.actor).to(inputs.device)
         states = self.states
         if states is None:
             encoder = copy.deepcopy(self.actor.encoder).to(inputs.device).eval()
-            states = encoder(inputs).mean(0, keepdim=True)
+            states = torch.cat([states for states, _ in encoder.at_each(inputs, within)]).mean(0, keepdim=True)
         with torch.device("meta"):
             actor = self.architecture.build()
         actor.encoder = LearnedStates(states.to(inputs.device))

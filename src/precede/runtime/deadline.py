@@ -15,6 +15,10 @@ GRACE = 3.0
 """Seconds after which even the least that makes a result (a table of single parents, a greedy order) ends."""
 
 
+class OutOfTime(Exception):
+    """Work was given up when its deadline passed; nothing came of it."""
+
+
 class Deadline:
     """A limit on wall-clock seconds; ``None`` passes only when it is cancelled.
 
@@ -64,6 +68,16 @@ class Deadline:
     def passed(self) -> bool:
         """Whether the time is over, or somebody said stop."""
         return self.remaining() == 0.0
+
+    def check(self) -> None:
+        """Give up where the time is over.
+
+        Raises
+        ------
+        OutOfTime
+        """
+        if self.passed():
+            raise OutOfTime
 
     def cancel(self) -> None:
         """Let it pass now."""

@@ -13,6 +13,7 @@ from precede.policy.actor import Actor
 from precede.policy.critic import Critic
 from precede.policy.inputs import FixedInputs, ResampledInputs
 from precede.policy.pretrained import Inputs, Pretrained
+from precede.runtime.deadline import Deadline
 from precede.runtime.randomness import initial_weights, torch_generator
 from precede.search.adam import Adam
 from precede.search.settings import TrainingSettings
@@ -61,13 +62,14 @@ def make_networks(
     rng: np.random.Generator,
     device: torch.device,
     pretrained: Pretrained | None,
+    within: Deadline | None = None,
 ) -> tuple[Actor, Critic]:
-    """Actor and critic, with random weights or with those of a pretrained policy."""
+    """Actor and critic, with random weights or with those of a pretrained policy, which must look within a time."""
     with initial_weights(rng):
         if pretrained is None:
             architecture = settings.encoder, settings.decoder, settings.pointer, settings.normalization
             actor = Actor(inputs.n_inputs, *architecture)
         else:
-            actor = pretrained.started_on(inputs.draw(1))
+            actor = pretrained.started_on(inputs.draw(1), within)
         critic = Critic(actor.encoder.width)
     return actor.to(device), critic.to(device)

@@ -16,10 +16,10 @@ import numpy as np
 from precede.arrays import FloatArray, IntArray
 from precede.knowledge import Constraints
 from precede.policy.pretrained import Pretrained
-from precede.runtime.deadline import GRACE, Deadline
+from precede.runtime.deadline import GRACE, Deadline, OutOfTime
 from precede.runtime.device import one_thread
 from precede.runtime.progress import logger
-from precede.scores.moves import ResidualMoves
+from precede.scores.moves import CovarianceMoves, ResidualMoves
 from precede.scores.protocol import OrderScore
 from precede.search import local
 from precede.search.checkpoint import CheckpointFile
@@ -47,6 +47,9 @@ RESIDUAL_RESTARTS = 40
 GREEDY_SHARE = 0.2
 """Part of the time left that the greedy order may take."""
 
+LOOK_SHARE = 0.3
+"""Part of the time left within which a pretrained policy must have looked at the data; else it is not asked."""
+
 
 @dataclass(frozen=True)
 class SearchSettings:
@@ -64,6 +67,9 @@ class SearchSettings:
     trains_always : bool
         Else a policy that was pretrained is trained further only where polish leaves a question open: where climbs are
         slow, and those from the greedy order and from the policy's end at different scores.
+    is_wide : bool
+        There are more columns than the policy was made for, and nobody asked for it: where climbs of parent sets are
+        compiled, they are all there is.
     """
 
     polish: bool
@@ -71,10 +77,12 @@ class SearchSettings:
     training: TrainingSettings
     initial_order: IntArray | None = None
     trains_always: bool = True
+    is_wide: bool = False
 
-    @property
-    def without_policy(self) -> bool:
-        """Whether there is nothing but a climb from a given order."""
+    def without_policy(self, score: OrderScore) -> bool:
+        """Whether there is nothing but climbs."""
+        if self.is_wide and isinstance(local.moves_of(score), CovarianceMoves):
+            return True
         return self.initial_order is not None and self.training.n_iterations == 0
 
 
@@ -139,6 +147,7 @@ class OrderSearch:
     ) -> None:
         self.score, self.constraints, self.settings = score, constraints, settings
         self.rng, self.deadline, self.pretrained = rng, deadline, pretrained
+        self._trainer: Trainer | None = None
         self._values = values
         self._starts: dict[str, tuple[IntArray, float]] = {}
         self._best: tuple[IntArray, float] | None = None
@@ -153,10 +162,9 @@ class OrderSearch:
         settings = self.settings
         self._phase(self._greedy, always=True)
         self._phase(self._given)
-        if settings.without_policy:
+        if settings.without_policy(self.score) or not self._has_trainer():
             self._phase(self._polish)
             return self._result([])
-        self.trainer = Trainer(self.score, self._values, settings.training, self.constraints, self.rng, self.pretrained)
         if self.pretrained is not None:
             self._first_look()
             if settings.polish:
@@ -198,6 +206,21 @@ class OrderSearch:
         if self.settings.initial_order is not None:
             order = self.constraints.nearest_order(self.settings.initial_order)
             self._start("given", order, self.score.score_of(order))
+
+    def _has_trainer(self) -> bool:
+        """Make the networks; False where there is no time for a pretrained policy to look at the data."""
+        within = self.deadline.part(share=LOOK_SHARE)
+        # the paper's result is the policy's own, so that it looks in any case
+        limited = self.settings.polish and self.pretrained is not None and self._best is not None
+        try:
+            with self._threads():
+                self._trainer = Trainer(
+                    self.score, self._values, self.settings.training, self.constraints, self.rng, self.pretrained,
+                    within=within if limited else None,
+                )  # fmt: skip
+        except OutOfTime:
+            return False
+        return True
 
     def _first_look(self) -> None:
         """The order that the pretrained policy finds most likely."""
@@ -267,6 +290,12 @@ class OrderSearch:
             self._offer(order, score)
 
     @property
+    def trainer(self) -> Trainer:
+        """The state of the training, once there is one."""
+        assert self._trainer is not None
+        return self._trainer
+
+    @property
     def best(self) -> tuple[IntArray, float]:
         """Best order so far, and its score."""
         assert self._best is not None
@@ -295,12 +324,12 @@ class OrderSearch:
             polish_moves=None if polished is None else self._moves,
             climbs_agree=self._agreed,
             rl_gain=best - polished if polished is not None and self.pretrained is not None and records else None,
-            iterations=0 if self.settings.without_policy else self.trainer.iteration,
+            iterations=0 if self._trainer is None else self._trainer.iteration,
             seconds=self.deadline.elapsed(),
             interrupted=self.deadline.cancelled,
             out_of_time=self.deadline.passed() and not self.deadline.cancelled,
         )
-        return Searched(order, record, records, None if self.settings.without_policy else self.trainer)
+        return Searched(order, record, records, self._trainer)
 
 
 class _Proposals:

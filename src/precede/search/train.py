@@ -70,6 +70,13 @@ class Trainer:
         Seeds everything.
     pretrained : Pretrained, optional
         A policy to start from; its architecture takes the place of the settings'.
+    within : Deadline, optional
+        Until when that policy must have looked at the data.
+
+    Raises
+    ------
+    OutOfTime
+        It has not.
     """
 
     def __init__(
@@ -80,6 +87,7 @@ class Trainer:
         constraints: Constraints,
         rng: np.random.Generator,
         pretrained: Pretrained | None = None,
+        within: Deadline | None = None,
     ) -> None:
         self.score, self.settings, self.device = score, settings, score.device
         self.iteration, self.seconds = 0, 0.0
@@ -90,7 +98,7 @@ class Trainer:
         self.inputs = make_inputs(values, settings, rng, self.device, pretrained, scales)
         if scales and pretrained is not None:
             pretrained = replace(pretrained, states=None)  # those of a look without them
-        self.actor, self.critic = make_networks(self.inputs, settings, rng, self.device, pretrained)
+        self.actor, self.critic = make_networks(self.inputs, settings, rng, self.device, pretrained, within)
         self.learners = {
             "actor": Learner(self.actor, settings.actor_learning_rate),
             "critic": Learner(self.critic, settings.critic_learning_rate),
