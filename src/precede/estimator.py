@@ -34,6 +34,10 @@ from precede.runtime.progress import tell
 from precede.runtime.randomness import RandomState
 from precede.runtime.workers import Workers
 from precede.scores.assumptions import Assumptions
+from precede.strict_json import JsonObject
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ class Findings:
         Linear weights or strengths of the edges.
     score : float
         What the method maximized; NaN for a method without a score.
-    history : list of dict
+    history : sequence of dataclass instances
         One record per iteration or step.
     diagnostics : dict
         What the method says of itself: ``search``, ``remarks``, and anything else worth knowing.
@@ -62,8 +66,8 @@ class Findings:
     order: IntArray | None = None
     weights: FloatArray | None = None
     score: float = float("nan")
-    history: list[dict[str, Any]] = field(default_factory=list)
-    diagnostics: dict[str, Any] = field(default_factory=dict)
+    history: Sequence[DataclassInstance] = ()
+    diagnostics: JsonObject = field(default_factory=dict)
     assumes: Assumptions | None = None
 
     def at(self, places: IntArray) -> Findings:
@@ -266,7 +270,7 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
         self._targets_ = None if table.targets is None else np.unique(table.targets, axis=0)
         self._steps_ = table.steps
         self.score_ = float(findings.score)
-        self.history_ = pd.DataFrame(findings.history)
+        self.history_ = pd.DataFrame(list(findings.history))
         self.n_features_in_ = len(table.names)
         if table.labeled:
             self.feature_names_in_ = np.array(table.names, dtype=object)

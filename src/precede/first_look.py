@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from precede.arrays import FloatArray
 from precede.data.kinds import refuse_categories
@@ -17,6 +16,7 @@ from precede.policy.pretrained import load_pretrained
 from precede.pruning.weights import regression_on
 from precede.scores.covariance import moments_of, regularized
 from precede.scores.policy_prior import PolicyScore
+from precede.strict_json import JsonObject
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class FirstLook:
             for cause, effect, weight in self.graph.edge_list()
         ]  # fmt: skip
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Plain values for JSON: order, edges, and the probability of every ordered pair by position in ``names``."""
         return {
             "order": list(self.graph.order),

@@ -9,7 +9,7 @@ from precede.data.kinds import ColumnKind
 from precede.data.load import Table
 from precede.errors import OptionError
 from precede.knowledge import Constraints
-from precede.policy.judgement import Judgement, judge, judge_table
+from precede.policy.judgement import EdgeOpinion, Judgement, judge, judge_table
 from precede.policy.looks import MOST_LOOKS, Looks, walsh_signs
 from precede.policy.pretrained import load_pretrained
 from precede.scores.policy_prior import LIKELY, PolicyScore, likely_edges
@@ -83,7 +83,7 @@ def test_a_table_with_holes_or_counts_is_judged_and_one_with_categories_is_not(p
 
 def test_records_are_sorted_and_named():
     said = Judgement(np.array([0, 1]), np.array([[0, 0.9], [0.1, 0]]), np.array([[0, 0.7], [0.004, 0]]))
-    assert said.records(["a", "b"]) == [{"cause": "a", "effect": "b", "probability": 0.7, "before": 0.9}]
+    assert said.opinions(["a", "b"]) == [EdgeOpinion("a", "b", 0.7, 0.9)]
     assert said.likely().tolist() == [[False, True], [False, False]]
 
 

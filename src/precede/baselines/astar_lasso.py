@@ -5,7 +5,6 @@ from __future__ import annotations
 import heapq
 import math
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -123,6 +122,14 @@ class AStarLasso(CausalEstimator):
         )
 
 
+@dataclass(frozen=True)
+class Expansion:
+    """A state that was expanded: how many variables it has placed, and the least cost through it."""
+
+    n_placed: int
+    estimate: float
+
+
 @dataclass(order=True)
 class State:
     """A set of placed variables; states compare by the length of the best whole path through them."""
@@ -182,7 +189,7 @@ class SubsetSearch:
         self.discarded = False
         self.goal: State | None = None
         self.lower_bound = float(self.bounds.sum())
-        self.history: list[dict[str, Any]] = []
+        self.history: list[Expansion] = []
         self.open[0].append(State(self.lower_bound, 0, 0.0, -1, None))
 
     def expand_next(self) -> None:
@@ -201,7 +208,7 @@ class SubsetSearch:
     def _expand(self, state: State, size: int) -> None:
         self.n_expanded += 1
         self.expanded_at[size] += 1
-        self.history.append({"n_placed": size, "estimate": state.estimate})
+        self.history.append(Expansion(size, state.estimate))
         if state.costs is None:
             ahead = heapq.nsmallest(LOOK_AHEAD, self.open[size])
             self._solve([state, *(other for other in ahead if other.costs is None)])

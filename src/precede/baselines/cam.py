@@ -10,8 +10,9 @@ All fits share one bank of spline bases, whose cross products are computed once.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -114,7 +115,7 @@ class CAM(CausalEstimator):
         if select:
             candidates = candidates & likely_parents(bank, candidates, self.max_neighbors)
         search = GreedySearch(bank, constraints, candidates, most)
-        history: list[dict[str, Any]] = []
+        history: list[AddedEdge] = []
         offset = -float(np.log(table.values.std(axis=0)).sum())
         with ProgressBar("CAM", None, self.verbose) as progress:
             while not deadline.passed():
@@ -123,9 +124,7 @@ class CAM(CausalEstimator):
                     break
                 cause, effect, gain = added
                 score = offset + search.score()
-                history.append(
-                    {"cause": table.names[cause], "effect": table.names[effect], "gain": gain, "score": score}
-                )
+                history.append(AddedEdge(table.names[cause], table.names[effect], gain, score))
                 progress.update(len(history), score=score)
         edges, strengths = search.edges, search.strengths()
         if self.pruning:
@@ -139,6 +138,16 @@ class CAM(CausalEstimator):
         }
         order = topological_order(search.reach)
         return Findings(edges, order, strengths, offset + search.score(), history, diagnostics)
+
+
+@dataclass(frozen=True)
+class AddedEdge:
+    """A step of the search: the edge, what it gained, and the score after it."""
+
+    cause: Hashable
+    effect: Hashable
+    gain: float
+    score: float
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import torch
 from torch import Tensor, nn
@@ -206,24 +206,24 @@ class DAGGNN(CausalEstimator):
         with initial_weights(rng):
             model = GraphAutoencoder(table.n_variables, int(self.hidden_size)).to(device)
         values = torch.tensor(table.values - table.values.mean(axis=0), dtype=torch.float32, device=device)
-        history: list[dict[str, Any]] = []
+        history: list[Epoch] = []
         with ProgressBar("DAG-GNN", None, self.verbose) as bar:
             for record in self._train(model, values, torch_generator(rng), deadline):
-                history.append(vars(record))
+                history.append(record)
                 bar.update(len(history), elbo=record.elbo, acyclicity=record.acyclicity, penalty=record.penalty)
         weights: FloatArray = model.adjacency().detach().double().cpu().numpy()
         edges, threshold = strongest_dag(weights, self.threshold)
-        last = history[-1] if history else {}
+        last = history[-1] if history else None
         return Findings(
             edges,
             weights=weights * edges,
-            score=last.get("elbo", float("nan")),
+            score=float("nan") if last is None else last.elbo,
             history=history,
             diagnostics={
-                "acyclicity": last.get("acyclicity"),
+                "acyclicity": None if last is None else last.acyclicity,
                 "threshold": threshold,
-                "converged": bool(history) and last["acyclicity"] <= self.tolerance,
-                "n_steps": last.get("step", 0),
+                "converged": last is not None and last.acyclicity <= self.tolerance,
+                "n_steps": 0 if last is None else last.step,
                 "seconds": deadline.elapsed(),
             },
         )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import torch
 from torch import Tensor
@@ -15,6 +13,7 @@ from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
 from precede.runtime.progress import ProgressBar
 from precede.scores.nongaussian import negentropy
+from precede.strict_json import JsonObject
 
 
 class DirectLiNGAM(OrderMethod):
@@ -57,9 +56,7 @@ class DirectLiNGAM(OrderMethod):
     [1, 0]
     """
 
-    def _find_order(
-        self, table: Table, constraints: Constraints, deadline: Deadline
-    ) -> tuple[IntArray, dict[str, Any]]:
+    def _find_order(self, table: Table, constraints: Constraints, deadline: Deadline) -> tuple[IntArray, JsonObject]:
         order, complete = direct_lingam_order(table.values, constraints, deadline, verbose=self.verbose)
         return order, {"complete": complete}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from precede.options import NotNegative, Positive
 from precede.runtime.deadline import Deadline
 from precede.scores.covariance import covariance, regularized
 from precede.scores.linear import smallest_variance_order
+from precede.strict_json import JsonObject
 
 Direction = Literal["top-down", "bottom-up"]
 
@@ -67,9 +68,7 @@ class EqVar(OrderMethod):
         super().__init__(pruning, threshold, knowledge, max_time, verbose)
         self.direction = direction
 
-    def _find_order(
-        self, table: Table, constraints: Constraints, deadline: Deadline
-    ) -> tuple[IntArray, dict[str, Any]]:
+    def _find_order(self, table: Table, constraints: Constraints, deadline: Deadline) -> tuple[IntArray, JsonObject]:
         moments = regularized(covariance(table.values))
         find = smallest_variance_order if self.direction == "top-down" else smallest_precision_order
         return find(moments, constraints), {}

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import torch
@@ -70,6 +71,19 @@ def select_neighbors(
             candidates[others, j] = importance >= share * importance.sum() / d
             bar.update(j + 1)
     return candidates
+
+
+@dataclass(frozen=True)
+class Look:
+    """State at a look at the validation loss; ``inputs`` counts those that are not masked yet."""
+
+    iteration: int
+    loss: float
+    log_likelihood: float
+    acyclicity: float
+    penalty: float
+    multiplier: float
+    inputs: int
 
 
 class GranDAG(CausalEstimator):
@@ -206,11 +220,16 @@ class GranDAG(CausalEstimator):
             mask = torch.tensor(candidates, dtype=torch.float32)
             model = ConditionalNetworks(d, int(self.n_layers), int(self.hidden_size), mask).to(device)
         train, validation = self._split(table, rng, device)
-        history: list[dict[str, Any]] = []
+        history: list[Look] = []
         with ProgressBar("GraN-DAG", int(self.n_iterations), self.verbose) as bar:
             for record in self._train(model, train, validation, torch_generator(rng, device), deadline):
                 history.append(record)
-                bar.update(record["iteration"], **{k: record[k] for k in ("log_likelihood", "acyclicity", "penalty")})
+                bar.update(
+                    record.iteration,
+                    log_likelihood=record.log_likelihood,
+                    acyclicity=record.acyclicity,
+                    penalty=record.penalty,
+                )
         jacobian: FloatArray = model.sensitivity(train).double().cpu().numpy()
         edges, _ = strongest_dag(jacobian)
         strengths = jacobian
@@ -222,12 +241,12 @@ class GranDAG(CausalEstimator):
         return Findings(
             edges,
             weights=strengths * edges,
-            score=last["log_likelihood"],
+            score=last.log_likelihood,
             history=history,
             diagnostics={
-                "acyclicity": last["acyclicity"],
-                "converged": last["acyclicity"] <= self.tolerance,
-                "n_iterations": last["iteration"],
+                "acyclicity": last.acyclicity,
+                "converged": last.acyclicity <= self.tolerance,
+                "n_iterations": last.iteration,
                 "edges_before_pruning": n_before,
                 "seconds": deadline.elapsed(),
             },
@@ -258,7 +277,7 @@ class GranDAG(CausalEstimator):
         validation: Tensor,
         generator: torch.Generator,
         deadline: Deadline,
-    ) -> Iterator[dict[str, Any]]:
+    ) -> Iterator[Look]:
         """Augmented Lagrangian; yields a record at each look at the validation loss."""
         penalty, multiplier, solved_at = self.penalty, 0.0, math.inf
         optimizer = torch.optim.RMSprop(model.parameters(), lr=self.first_learning_rate)
@@ -282,15 +301,15 @@ class GranDAG(CausalEstimator):
                 likelihood = float(model.log_likelihood(validation, validation).mean())
             constraint = multiplier * acyclicity + 0.5 * penalty * acyclicity**2
             looks.append(constraint - likelihood)
-            yield {
-                "iteration": iteration + 1,
-                "loss": float(loss.detach()),
-                "log_likelihood": likelihood * len(model.log_scale),
-                "acyclicity": acyclicity,
-                "penalty": penalty,
-                "multiplier": multiplier,
-                "inputs": int(model.mask.sum()),
-            }
+            yield Look(
+                iteration + 1,
+                float(loss.detach()),
+                likelihood * len(model.log_scale),
+                acyclicity,
+                penalty,
+                multiplier,
+                int(model.mask.sum()),
+            )
             if late or acyclicity <= self.tolerance:
                 return
             if len(looks) >= 3 and len(looks) % 2 and _stands_still(looks[-3:], self.window, self.convergence):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -204,6 +204,14 @@ class Families:
         return -0.5 * self.n_samples * fit - 0.5 * n_parents * math.log(self.n_samples)
 
 
+@dataclass(frozen=True)
+class Improvement:
+    """A better order than any before."""
+
+    n_evaluations: int
+    best_score: float
+
+
 @dataclass
 class TabuSearch:
     """Hill-climbing over adjacent swaps with a tabu list (Teyssier and Koller 2005)."""
@@ -216,7 +224,7 @@ class TabuSearch:
     rng: np.random.Generator
     best_score: float = -math.inf
     best_order: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    history: list[dict[str, Any]] = field(default_factory=list)
+    history: list[Improvement] = field(default_factory=list)
 
     def exhausted(self) -> bool:
         """Whether the budget or the time is spent."""
@@ -281,7 +289,7 @@ class TabuSearch:
     def _record(self, order: list[int], score: float) -> None:
         if exceeds(score, self.best_score):
             self.best_score, self.best_order = score, np.array(order, dtype=np.int64)
-            self.history.append({"n_evaluations": self.families.n_evaluations, "best_score": score})
+            self.history.append(Improvement(self.families.n_evaluations, score))
 
 
 def _pair(a: int, b: int) -> tuple[int, int]:

@@ -162,37 +162,29 @@ class AcyclicProblem:
 class DualStep:
     """Where one dual step ended."""
 
-    parameters: FloatArray
     objective: float
     h: float
     rho: float
     alpha: float
     evaluations: int
 
-    def record(self) -> dict[str, float]:
-        return {
-            "objective": self.objective,
-            "h": self.h,
-            "rho": self.rho,
-            "alpha": self.alpha,
-            "evaluations": self.evaluations,
-        }
-
 
 def solve(
     problem: AcyclicProblem, title: str, max_iterations: int, max_time: float | None, *, verbose: bool
-) -> tuple[FloatArray, list[dict[str, float]]]:
+) -> tuple[FloatArray, list[DualStep]]:
     """Run :func:`dual_ascent` under a progress bar; the last parameters, and a record of each step."""
-    parameters, history = problem.start, []
+    parameters, history = problem.start, list[DualStep]()
     with ProgressBar(title, max_iterations, verbose) as bar, np.errstate(over="ignore", invalid="ignore"):
-        for step in dual_ascent(problem, max_iterations, Deadline(max_time)):
-            parameters = step.parameters
-            history.append(step.record())
+        for reached, step in dual_ascent(problem, max_iterations, Deadline(max_time)):
+            parameters = reached
+            history.append(step)
             bar.update(len(history), objective=step.objective, h=step.h)
     return parameters, history
 
 
-def dual_ascent(problem: AcyclicProblem, max_iterations: int, deadline: Deadline) -> Iterator[DualStep]:
+def dual_ascent(
+    problem: AcyclicProblem, max_iterations: int, deadline: Deadline
+) -> Iterator[tuple[FloatArray, DualStep]]:
     r"""Augmented Lagrangian of Zheng et al. (2018).
 
     Each step minimizes :math:`F(W) + \frac\rho2 h(W)^2 + \alpha h(W)` by L-BFGS-B from the last solution, raising
@@ -229,7 +221,7 @@ def dual_ascent(problem: AcyclicProblem, max_iterations: int, deadline: Deadline
             rho *= PENALTY_GROWTH
         parameters, h = solution.x, new_h
         alpha += rho * h
-        yield DualStep(parameters, float(value), float(h), rho, alpha, evaluations)
+        yield parameters, DualStep(float(value), float(h), rho, alpha, evaluations)
         if h <= problem.h_tolerance or rho >= problem.rho_max or deadline.passed():
             return
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
 
 from precede.arrays import IntArray
 from precede.baselines.order_pruning import OrderPruning, findings_from_order
@@ -12,6 +11,7 @@ from precede.estimator import CausalEstimator, Findings
 from precede.knowledge import Constraints, Knowledge, constraints_over
 from precede.options import NotNegative, Positive
 from precede.runtime.deadline import Deadline
+from precede.strict_json import JsonObject
 
 
 class OrderMethod(CausalEstimator):
@@ -42,9 +42,7 @@ class OrderMethod(CausalEstimator):
         self.verbose = verbose
 
     @abstractmethod
-    def _find_order(
-        self, table: Table, constraints: Constraints, deadline: Deadline
-    ) -> tuple[IntArray, dict[str, Any]]:
+    def _find_order(self, table: Table, constraints: Constraints, deadline: Deadline) -> tuple[IntArray, JsonObject]:
         """An order that obeys the constraints, and diagnostics."""
 
     def _learn(self, table: Table) -> Findings:

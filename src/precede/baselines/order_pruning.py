@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from sklearn.linear_model import lars_path_gram
@@ -17,6 +17,7 @@ from precede.pruning.weights import prune_by_bic, prune_by_weight, regression_on
 from precede.runtime.deadline import Deadline
 from precede.runtime.progress import ProgressBar
 from precede.scores.covariance import covariance, regularized
+from precede.strict_json import JsonObject
 
 OrderPruning = Literal["threshold", "bic", "lasso", "none"]
 
@@ -30,7 +31,7 @@ def findings_from_order(
     deadline: Deadline,
     *,
     verbose: bool,
-    diagnostics: dict[str, Any],
+    diagnostics: JsonObject,
 ) -> Findings:
     r"""Prune the full DAG of an order and estimate the weights of what is left by least squares.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from precede.arrays import IntArray
 from precede.baselines.order_method import OrderMethod
 from precede.baselines.order_pruning import OrderPruning
@@ -12,6 +10,7 @@ from precede.knowledge import Constraints, Knowledge
 from precede.options import NotNegative, Positive
 from precede.runtime.deadline import Deadline
 from precede.runtime.randomness import RandomState, numpy_rng
+from precede.strict_json import JsonObject
 
 
 class RandomOrder(OrderMethod):
@@ -51,7 +50,5 @@ class RandomOrder(OrderMethod):
         super().__init__(pruning, threshold, knowledge, max_time, verbose)
         self.random_state = random_state
 
-    def _find_order(
-        self, table: Table, constraints: Constraints, deadline: Deadline
-    ) -> tuple[IntArray, dict[str, Any]]:
+    def _find_order(self, table: Table, constraints: Constraints, deadline: Deadline) -> tuple[IntArray, JsonObject]:
         return constraints.nearest_order(numpy_rng(self.random_state).permutation(table.n_variables)), {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from precede.baselines.graph_reward import GPGraphBIC, GraphBIC, GraphReward, Gr
 from precede.data.load import Table, standardized_table
 from precede.errors import OptionError
 from precede.estimator import CausalEstimator, Findings
-from precede.options import Count, NotNegative, Positive, Share
+from precede.options import Count, NotNegative, Options, Positive, Share
 from precede.policy.encoders import NormalizationName
 from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs
 from precede.pruning.cam import prune_by_gam
@@ -32,7 +33,7 @@ BASELINE_DECAY = 0.99
 RATE_DECAY, RATE_DECAY_STEPS = 0.96, 5000
 """The learning rate falls by this factor in this many iterations, in the authors' program."""
 
-PAPER_SETTINGS: dict[str, Any] = {
+PAPER_SETTINGS: Options = {
     "inputs": "resample",
     "normalization": "batch",
     "bias": None,
@@ -45,10 +46,10 @@ PAPER_SETTINGS: dict[str, Any] = {
 }
 """Where the authors' program differs from the defaults here."""
 
-PAPER_SETTINGS_30: dict[str, Any] = {"bias": -10.0, "batch_size": 128, "n_samples": 128, "n_iterations": 40_000}
+PAPER_SETTINGS_30: Options = {"bias": -10.0, "batch_size": 128, "n_samples": 128, "n_iterations": 40_000}
 """What the authors' command for 30 variables adds."""
 
-PAPER_SETTINGS_GP: dict[str, Any] = {"regression": "gp", "standardize": True, "n_samples": 128}
+PAPER_SETTINGS_GP: Options = {"regression": "gp", "standardize": True, "n_samples": 128}
 """What the authors' commands for nonlinear and real data add."""
 
 CYCLE_STEP = 0.3
@@ -56,6 +57,19 @@ CYCLE_STEP = 0.3
 
 FIRST_EDGES = 0.2
 """Expected edges per variable of the first graphs with ``bias="auto"``; the authors' -10 at 30 variables draws none."""
+
+
+@dataclass(frozen=True)
+class GraphIteration:
+    """One iteration: means over the graphs drawn, the best score so far, and the weights of the penalties."""
+
+    iteration: int
+    reward: float
+    best_score: float
+    edges: float
+    cyclic: float
+    cycle_weight: float
+    acyclicity_weight: float
 
 
 class RLBIC2(CausalEstimator):
@@ -232,11 +246,11 @@ class RLBIC2(CausalEstimator):
         bic = GPGraphBIC if self.regression == "gp" else GraphBIC
         reward = GraphReward(bic(table.values, self.noise, device), step)
         search = GraphSearch(reward)
-        history: list[dict[str, Any]] = []
+        history: list[GraphIteration] = []
         with ProgressBar("RL-BIC2", int(self.n_iterations), self.verbose) as bar:
             for record in self._train(table, search, rng, device, deadline):
                 history.append(record)
-                bar.update(record["iteration"], **{k: record[k] for k in ("reward", "best_score", "cyclic")})
+                bar.update(record.iteration, reward=record.reward, best_score=record.best_score, cyclic=record.cyclic)
         weights = weights_on_parents(table.values, search.graph)
         scale = table.values.std(axis=0) if self.noise == "unequal" else np.ones(table.n_variables)
         least = 0.0 if self.regression == "gp" else self.threshold
@@ -287,7 +301,7 @@ class RLBIC2(CausalEstimator):
 
     def _train(
         self, table: Table, search: GraphSearch, rng: np.random.Generator, device: torch.device, deadline: Deadline
-    ) -> Iterator[dict[str, Any]]:
+    ) -> Iterator[GraphIteration]:
         """Actor-critic loop; yields one record per iteration."""
         d = table.n_variables
         source, policy = self._build(table, rng, device)
@@ -323,15 +337,10 @@ class RLBIC2(CausalEstimator):
             nn.utils.clip_grad_norm_(policy.parameters(), 1.0)
             optimizer.step()
 
-            yield {
-                "iteration": iteration,
-                "reward": float(judged.rewards.mean()),
-                "best_score": search.best_score,
-                "edges": float(graphs.sum()) / len(graphs),
-                "cyclic": float(judged.cyclic.mean()),
-                "cycle_weight": search.reward.cycle_weight,
-                "acyclicity_weight": search.reward.acyclicity_weight,
-            }
+            yield GraphIteration(
+                iteration, float(judged.rewards.mean()), search.best_score, float(graphs.sum()) / len(graphs),
+                float(judged.cyclic.mean()), search.reward.cycle_weight, search.reward.acyclicity_weight,
+            )  # fmt: skip
             stale = self.patience is not None and iteration - search.found_at >= self.patience
             if deadline.passed() or (stale and judged.cyclic.mean() < 0.5):
                 return

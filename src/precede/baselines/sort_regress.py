@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from precede.arrays import FloatArray, IntArray
@@ -14,6 +12,7 @@ from precede.knowledge import Constraints, Knowledge
 from precede.options import NotNegative, Positive
 from precede.runtime.deadline import Deadline
 from precede.scores.covariance import covariance, regularized
+from precede.strict_json import JsonObject
 
 
 class SortRegress(OrderMethod):
@@ -57,9 +56,7 @@ class SortRegress(OrderMethod):
         """What the variables are sorted by, ascending; (n_variables,) from the covariance."""
         return np.diag(moments).copy()
 
-    def _find_order(
-        self, table: Table, constraints: Constraints, deadline: Deadline
-    ) -> tuple[IntArray, dict[str, Any]]:
+    def _find_order(self, table: Table, constraints: Constraints, deadline: Deadline) -> tuple[IntArray, JsonObject]:
         criterion = self._criterion(regularized(covariance(table.values)))
         order = constraints.nearest_order(np.argsort(criterion, kind="stable"))
         return order, {"criterion": criterion.tolist()}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from precede.cli.terminal import AsJson, Debug, SafeConsole, kindly
-from precede.strict_json import to_json
+from precede.strict_json import JsonObject, to_json
 
 if TYPE_CHECKING:
     from precede.report.load import Results
@@ -46,7 +46,7 @@ def effect(
 
 def _answers(
     results: Results, cause: str, outcome: str, data: str | None, set_to: float | None, level: float
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, JsonObject]:
     """Each answer by its name, with a sentence."""
     from precede.data.load import load_table
     from precede.errors import OptionError

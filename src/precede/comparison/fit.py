@@ -13,11 +13,12 @@ from precede.discovery import make_method
 from precede.errors import OptionError, PrecedeError
 from precede.estimator import CausalEstimator
 from precede.graph import CausalGraph
+from precede.options import Options
 from precede.runtime.device import one_thread
 from precede.runtime.progress import ProgressBar
 from precede.runtime.randomness import RandomState, numpy_rng
 
-Members = Sequence[str | CausalEstimator] | Mapping[str, dict[str, Any] | CausalEstimator]
+Members = Sequence[str | CausalEstimator] | Mapping[str, Options | CausalEstimator]
 
 
 def compare(

@@ -19,7 +19,7 @@ from precede.graph import CausalGraph
 from precede.graph.dags import ancestors
 from precede.graph.formats import text_of
 from precede.lazy import pandas as pd
-from precede.strict_json import to_json
+from precede.strict_json import JsonObject, to_json
 
 FORMAT, VERSION = "precede-confidence", 1
 
@@ -152,7 +152,7 @@ class Confidence:
             raise DataError(f"the confidence's JSON is incomplete or misshapen: {error!r}.") from None
 
     @classmethod
-    def _from_document(cls, document: dict[str, Any]) -> Self:
+    def _from_document(cls, document: JsonObject) -> Self:
         names = tuple(document["names"])
         graphs = []
         for entry in document["graphs"]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from precede.errors import OptionError, listed
 from precede.files import append_line, write_text
-from precede.strict_json import to_json
+from precede.strict_json import JsonObject, to_json
 
 FORMAT, VERSION = "precede-bootstrap", 2
 
@@ -52,7 +52,7 @@ class Journal:
         What the run is about; a file with another header is refused. ``entropy`` None takes that of the file.
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None, header: dict[str, Any]) -> None:
+    def __init__(self, path: str | os.PathLike[str] | None, header: JsonObject) -> None:
         self.path = None if path is None else Path(path)
         self.header = {"format": FORMAT, "version": VERSION, **header}
         self.outcomes: dict[int, Outcome] = {}

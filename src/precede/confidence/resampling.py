@@ -15,6 +15,7 @@ from precede.confidence.journal import Journal, Outcome
 from precede.data.checks import check_values
 from precede.data.load import Table, load_table
 from precede.errors import DataError, OptionError, check_positive
+from precede.options import Options
 from precede.runtime.device import one_thread
 from precede.runtime.progress import ProgressBar
 from precede.runtime.randomness import RandomState, numpy_rng
@@ -25,7 +26,7 @@ from precede.search.checkpoint import data_fingerprint
 MOST_DRAWS = 20
 """Rows are drawn again at most this often when a column comes out constant or collinear."""
 
-OWN_OUTPUT: dict[str, Any] = {
+OWN_OUTPUT: Options = {
     "verbose": False,
     "checkpoint": None,
     "resume": False,

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from precede.arrays import FloatArray, IntArray
 from precede.diagnostics.check import Check, Level
 from precede.scores.assumptions import Assumptions
-from precede.strict_json import plain
+from precede.strict_json import JsonObject, plain
 
 Direction = Literal["told", "either way", "not claimed"]
 Trend = Literal["rising", "falling", "mixed"]
@@ -185,13 +185,13 @@ class Diagnostics(Mapping[str, Any]):
         return [item.sentence for level in ("warning", "note", "fine") for item in self.said if item.level == level]
 
     @cached_property
-    def _plain(self) -> dict[str, Any]:
-        own: dict[str, Any] = {"remarks": [remark.sentence for remark in self.remarks]}
+    def _plain(self) -> JsonObject:
+        own: JsonObject = {"remarks": [remark.sentence for remark in self.remarks]}
         if self.checked:
             own |= {"checks": plain(self.checks), "edges": plain(self.edges), "resamples": self.resamples}
         return {**plain(self.reported), **own}
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Plain values, ready for JSON."""
         return dict(self._plain)
 

@@ -82,7 +82,7 @@ def with_probabilities(learned: Learned, diagnostics: Diagnostics) -> Diagnostic
     place = {name: k for k, name in enumerate(learned.names)}
     likely = np.zeros((learned.n_variables, learned.n_variables))
     for said in learned.reported["policy"]:
-        likely[place[said["cause"]], place[said["effect"]]] = said["probability"]
+        likely[place[said.cause], place[said.effect]] = said.probability
     readings = tuple(
         replace(
             reading,

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from precede.errors import check_choice
+from precede.options import Options
 from precede.search.settings import Details
 
 PaperName = Literal["corl-1", "corl-2"]
 
 
-def paper_options(name: PaperName, nonlinear: bool, pretrained: str | Path | None) -> dict[str, Any]:
+def paper_options(name: PaperName, nonlinear: bool, pretrained: str | Path | None) -> Options:
     """Options of CORL as in the paper; :meth:`precede.CORL.paper` documents the arguments.
 
     Examples
@@ -20,7 +21,7 @@ def paper_options(name: PaperName, nonlinear: bool, pretrained: str | Path | Non
     0.98
     """
     check_choice("name", name, ("corl-1", "corl-2"))
-    options: dict[str, Any] = {
+    options: Options = {
         "score": "gp" if nonlinear else "linear",
         "noise": "equal",
         "reward": "episodic" if name == "corl-1" else "dense",

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from precede.runtime.deadline import Deadline
 from precede.runtime.device import choose_device
 from precede.runtime.progress import ProgressBar, logger
 from precede.scores.build import build_score
-from precede.scores.choose import choose_score
+from precede.scores.choose import Choice, choose_score
 from precede.scores.informed import WEIGHT, PolicyEvidence
 from precede.scores.policy_prior import PolicyScore
 from precede.scores.protocol import OrderScore
@@ -35,6 +34,7 @@ from precede.search.members import Member, choose_member
 from precede.search.observers import ProgressObserver
 from precede.search.run import OrderSearch, Searched, search_exactly
 from precede.search.tensorboard import TensorBoard
+from precede.strict_json import JsonObject
 
 
 def learn(
@@ -42,15 +42,17 @@ def learn(
 ) -> tuple[Findings, TrainedPolicy | None]:
     """Score, search, prune; the findings, and the policy where one was trained."""
     seen = standardized_table(table) if plan.score.standardize_columns else table
-    reported: dict[str, Any] = {}
+    reported: JsonObject = {}
     pretrained = None if plan.search.start is None else load_pretrained(plan.search.start)
     said = judge_table(seen, pretrained) if plan.asks_the_policy else None
     if said is not None:
-        reported["policy"] = said.records(table.names)
+        reported["policy"] = said.opinions(table.names)
         pretrained = None if pretrained is None else replace(pretrained, states=said.states)
     score, choice = make_score(plan, seen, constraints, said, deadline)
     found, policy = search_order(plan, score, seen, constraints, pretrained, rng, deadline)
-    reported |= choice | {"score": score.name, "identifies": score.identifies, "search": found.record.to_dict()}
+    if choice is not None:
+        reported["score_choice"] = choice
+    reported |= {"score": score.name, "identifies": score.identifies, "search": found.record.to_dict()}
     reported["remarks"] = list(score.notes)
     order = found.order
     edges, weights = order_to_graph(
@@ -67,30 +69,28 @@ def learn(
         reported["chosen_directions"] = [[names[i], names[j], why] for (i, j), why in member.chosen.items()]
     if score.assumes.mechanism == "levels":
         reported["levels"] = effects_by_level(table, edges)
-    history = [asdict(record) for record in found.history]
-    return Findings(edges, order, weights, found.record.best_score, history, reported, score.assumes), policy
+    return Findings(edges, order, weights, found.record.best_score, found.history, reported, score.assumes), policy
 
 
 def make_score(
     plan: Plan, table: Table, constraints: Constraints, said: Judgement | None, deadline: Deadline
-) -> tuple[OrderScore, dict[str, Any]]:
-    """The score that the plan names; for "auto" also ``score_choice``, which says why."""
+) -> tuple[OrderScore, Choice | None]:
+    """The score that the plan names; for "auto" also why it was chosen."""
     name, noise = plan.score.score, plan.score.noise
     if isinstance(name, OrderScore):
         if name.n_variables != table.n_variables:
             raise OptionError(f"the score is over {name.n_variables} variables, the data has {table.n_variables}.")
-        return name, {}
+        return name, None
     device = choose_device(plan.score.device)
-    choice: dict[str, Any] = {}
+    choice = None
     weight = 0.0 if plan.score.policy_weight == "auto" else plan.score.policy_weight
     if name == "auto":
-        chosen = choose_score(table, None if said is None else said.likely())
-        choice["score_choice"] = asdict(chosen)
-        name = chosen.name
-        if chosen.informed and plan.score.policy_weight == "auto":
+        choice = choose_score(table, None if said is None else said.likely())
+        name = choice.name
+        if choice.informed and plan.score.policy_weight == "auto":
             weight = WEIGHT
         if plan.verbose:
-            logger.info("score: %s", chosen.reason)
+            logger.info("score: %s", choice.reason)
     if name == "policy":
         if said is None or noise != "auto":
             why = "no noise option" if noise != "auto" else "only numbers, and at most 150 columns"

@@ -17,6 +17,7 @@ from precede.graph.adjustment import causal_nodes, is_adjustment_set, minimal_ad
 from precede.graph.sample import Sample
 from precede.lazy import pandas as pd
 from precede.scores.covariance import regularized
+from precede.strict_json import JsonObject, plain
 
 EffectKind = Literal["total", "direct"]
 AdjustmentName = Literal["optimal", "minimal", "parents"]
@@ -72,20 +73,9 @@ class Effect:
             text += f" {self.probability:.0%} of the resampled graphs have such an effect."
         return text
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Plain values by name, JSON-ready."""
-        return {
-            "cause": _plain(self.cause),
-            "effect": _plain(self.effect),
-            "kind": self.kind,
-            "value": self.value,
-            "standard_error": self.standard_error,
-            "interval": list(self.interval),
-            "level": self.level,
-            "adjusted_for": [_plain(name) for name in self.adjusted_for],
-            "probability": self.probability,
-            "sentence": self.sentence,
-        }
+        return {**plain(self), "sentence": self.sentence}
 
 
 def linear_effect(
@@ -221,7 +211,3 @@ def _named_set(edges: BoolArray, i: int, j: int, adjustment: str) -> IntArray | 
     if adjustment == "minimal":
         return next(minimal_adjustments(edges, i, j))
     return optimal_adjustment(edges, i, j)
-
-
-def _plain(name: Hashable) -> Any:
-    return name.item() if isinstance(name, np.generic) else name

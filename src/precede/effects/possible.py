@@ -21,6 +21,7 @@ from precede.errors import OptionError
 from precede.graph import CausalGraph
 from precede.graph.equivalence import cpdag
 from precede.graph.sample import Sample
+from precede.strict_json import JsonObject, plain
 
 MOST_PARENT_SETS = 4096
 """Beyond this many the question is refused: the class is then too large to be of use."""
@@ -70,16 +71,10 @@ class PossibleEffects:
             return text + f" The sign is the same in all of them ({'positive' if low > 0 else 'negative'})."
         return text + " No effect at all is among the possibilities." if 0.0 in self.values else text
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Plain values by name, JSON-ready."""
-        return {
-            "cause": self.cause,
-            "effect": self.effect,
-            "range": list(self.range),
-            "interval": list(self.interval),
-            "effects": [effect.to_dict() for effect in self.effects],
-            "sentence": self.sentence,
-        }
+        found = {"range": self.range, "interval": self.interval, "effects": [one.to_dict() for one in self.effects]}
+        return {**plain(self), **plain(found), "sentence": self.sentence}
 
 
 def possible_effects(

@@ -14,6 +14,7 @@ from precede.estimator import CausalEstimator
 from precede.experiments.null_methods import NULL_METHODS
 from precede.options import check_names
 from precede.search.settings import Details
+from precede.strict_json import JsonObject
 
 METHOD_SEED = 10_000
 """Added to a cell's seed for the method, so that a method never draws the very numbers its data was made of."""
@@ -139,7 +140,7 @@ class Cell:
         """
         return f"{self.data.name}/{self.method.name}/{self.seed}"
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> JsonObject:
         """Everything that the result depends on, JSON-ready; a recorded cell with other settings is run again."""
         return {
             **({"nonlinear": True} if self.method.nonlinear else {}),
@@ -277,7 +278,7 @@ class Experiment:
         options = {name: value for name, value in REHEARSAL.items() if method.accepts(name)}
         return Cell(data, replace(method, options={**method.options, **options}), self.seeds[0], None, self.keep_curves)
 
-    def adopt(self, record: Mapping[str, Any]) -> dict[str, Any] | None:
+    def adopt(self, record: Mapping[str, Any]) -> JsonObject | None:
         """A cell recorded in any experiment as a cell of this one; None where this one has no such fit.
 
         A time limit may differ, as it may between runs of one experiment, and so may the options of a row (those of
@@ -304,7 +305,7 @@ class Experiment:
         return replace(method, options={**method.options, **small, **own})
 
 
-def _fit(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _fit(settings: Mapping[str, Any]) -> JsonObject:
     """What a fit is, apart from what an experiment calls its data, how long it may take and what is kept of it."""
     data = {name: value for name, value in settings["data"].items() if name != "name"}
     return {**settings, "data": data, "max_time": None, "keep_curve": None}

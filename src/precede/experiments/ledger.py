@@ -17,12 +17,12 @@ from typing import Any, Self
 
 from precede.errors import OptionError, PrecedeError
 from precede.files import append_line, cut_torn_line, only_user, write_text
-from precede.strict_json import to_json
+from precede.strict_json import JsonObject, to_json
 
 LARGEST = 1e300
 """No number of a ledger is larger, whatever a file says."""
 
-Record = dict[str, Any]
+Record = JsonObject
 
 CELLS, TIMES, RUNS = "cells.jsonl", "times.jsonl", "runs.jsonl"
 

@@ -18,6 +18,7 @@ from precede.constraint import CONSTRAINT_METHODS
 from precede.discovery import every_method, make_method
 from precede.errors import OptionError, PrecedeError, check_choice
 from precede.experiments.real_data import Measured, RealSet, measure, measure_class
+from precede.options import Options
 from precede.runtime.progress import ProgressBar, logger
 from precede.runtime.workers import HERE, Workers, as_finished
 from precede.scores.build import SCORE_NAMES
@@ -26,7 +27,7 @@ DEFAULT_METHODS = ("default", "policy", "sparse-linear", "nongaussian", "direct-
 N_RANDOM = 20
 """Draws of the random-order control on each set."""
 
-OPTIONS: dict[str, dict[str, Any]] = {
+OPTIONS: dict[str, Options] = {
     "default": {},
     "policy": {"score": "policy", "n_iterations": 0},
     "policy-order": {"score": "sparse-linear", "pruning": "policy", "n_iterations": 0, "polish": False},
@@ -141,7 +142,7 @@ def _fit(method: str, known: RealSet, max_time: float | None) -> Measured:
 
 def _estimator(method: str, max_time: float | None) -> Any:
     known = every_method()
-    common: dict[str, Any] = {"verbose": False}
+    common: Options = {"verbose": False}
     if method in known:
         common |= {"random_state": 0}
         accepted = known[method]._get_param_names()

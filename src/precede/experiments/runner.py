@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -37,7 +36,7 @@ class Finished:
     """
 
     record: Record
-    times: dict[str, Any]
+    times: Record
 
 
 def run_cell(cell: Cell, device: str | None = None) -> Finished:
@@ -72,7 +71,7 @@ def run_cell(cell: Cell, device: str | None = None) -> Finished:
 def search_numbers(model: CausalEstimator) -> dict[str, float | int | None]:
     """What the search says of itself: its score, and the iteration of its last improvement."""
     search = model.diagnostics_.get("search", {})
-    numbers: dict[str, Any] = {"score": model.score_}
+    numbers: dict[str, float | int | None] = {"score": model.score_}
     numbers |= {name: search[name] for name in ("policy_score", "greedy_score", "iterations") if name in search}
     if "converged_at" in model.diagnostics_:
         numbers["converged_at"] = model.diagnostics_["converged_at"]

@@ -15,6 +15,7 @@ from precede.graph import CausalGraph
 from precede.hidden_causes.residual_dependence import dependence, residuals
 from precede.hidden_causes.triples import not_a_cause, shared_information
 from precede.lazy import pandas as pd
+from precede.strict_json import JsonObject
 
 CALIBRATION = {
     "apart": (-5.072, 1.259, -0.084, 0.491, 0.218, 1.012, -0.145),
@@ -67,7 +68,7 @@ class HiddenCauses:
             "graph's causes leave of them still depends."
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """The suspected pairs and the sentence, JSON-ready."""
         pairs = [{"first": str(a), "second": str(b), "probability": share} for a, b, share in self.suspects()]
         return {"pairs": pairs, "sentence": self.sentence}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import torch
@@ -36,6 +35,16 @@ SHOWN = 0.01
 
 
 @dataclass(frozen=True)
+class EdgeOpinion:
+    """How likely a policy finds an edge, and that its cause comes first."""
+
+    cause: Hashable
+    effect: Hashable
+    probability: float
+    before: float
+
+
+@dataclass(frozen=True)
 class Judgement:
     """A policy's answer, without a score or a search.
 
@@ -61,17 +70,12 @@ class Judgement:
         score = PolicyScore(self.precedence, self.edges, self.order)
         return score.graph(score.quick_order(Constraints.none(len(self.order))))
 
-    def records(self, names: Sequence[Hashable]) -> list[dict[str, Any]]:
-        """Edges that are not ruled out, likeliest first, as plain values."""
+    def opinions(self, names: Sequence[Hashable]) -> list[EdgeOpinion]:
+        """Edges that are not ruled out, likeliest first."""
         cause, effect = np.nonzero(self.edges >= SHOWN)
         likeliest = np.argsort(-self.edges[cause, effect], kind="stable")
         return [
-            {
-                "cause": names[i],
-                "effect": names[j],
-                "probability": round(float(self.edges[i, j]), 4),
-                "before": round(float(self.precedence[i, j]), 4),
-            }
+            EdgeOpinion(names[i], names[j], round(float(self.edges[i, j]), 4), round(float(self.precedence[i, j]), 4))
             for i, j in zip(cause[likeliest], effect[likeliest], strict=True)
         ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from precede.errors import check_choice
@@ -63,13 +63,8 @@ class PretrainingSettings:
 def variant_settings(variant: Variant, **changes: Any) -> PretrainingSettings:
     """Settings behind the shipped weights: "default", or "paper" for the network of :meth:`precede.CORL.paper`."""
     check_choice("variant", variant, ("default", "paper"))
+    settings = PretrainingSettings(Architecture("moments", "lstm", "dot", 1000))
     if variant == "paper":
-        settings: dict[str, Any] = {
-            "architecture": Architecture("transformer", "lstm", "additive", 256, "batch", "resample"),
-            "curriculum": PAPER_CURRICULUM,
-            "tasks_per_step": 512,
-            "learning_rate": 3e-4,
-        }
-    else:
-        settings = {"architecture": Architecture("moments", "lstm", "dot", 1000)}
-    return PretrainingSettings(**(settings | changes))
+        network = Architecture("transformer", "lstm", "additive", 256, "batch", "resample")
+        settings = PretrainingSettings(network, PAPER_CURRICULUM, tasks_per_step=512, learning_rate=3e-4)
+    return replace(settings, **changes)

@@ -12,12 +12,13 @@ from torch import Tensor
 
 from precede.arrays import BoolArray, FloatArray
 from precede.data.simulate import simulate
+from precede.options import Options
 from precede.policy.actor import Actor
 from precede.policy.pretrained import Architecture
 from precede.pretraining.held_out import HELD_OUT, held_out_data
 from precede.pretraining.held_out_pairs import PAIR_FAMILIES, held_out_pair
 
-SUITE: dict[str, dict[str, Any]] = {
+SUITE: dict[str, Options] = {
     "lg-er2": {"graph": "er", "degree": 2, "sem": "linear-gaussian"},
     "lg-sf2": {"graph": "sf", "degree": 2, "sem": "linear-gaussian"},
     "lg-er2-standardized": {"graph": "er", "degree": 2, "sem": "linear-gaussian", "standardize": True},

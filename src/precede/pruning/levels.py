@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +12,27 @@ from precede.data.kinds import ColumnKind, indicator_places
 
 SMALLEST = 1e-9
 """Share of the largest eigenvalue below which a direction of the causes counts as none."""
+
+
+@dataclass(frozen=True)
+class LevelEffects:
+    """Effects along an edge from or to a category.
+
+    Parameters
+    ----------
+    cause, effect : str
+    cause_levels, effect_levels : tuple of str
+        Empty for a column that is no category.
+    effects : list of list of float
+        ``effects[k][l]``: for level k of the cause, against its first (one row for a cause that is no category: by its
+        unit), what is added to the effect, or to the probability of its level l.
+    """
+
+    cause: str
+    effect: str
+    cause_levels: tuple[str, ...]
+    effect_levels: tuple[str, ...]
+    effects: list[list[float]]
 
 
 class LevelRegression:
@@ -84,12 +105,8 @@ class LevelRegression:
         ratio = np.clip(values, SMALLEST, 1.0).prod() ** (1 / len(values))
         return float(np.sqrt(max(0.0, 1 - ratio)))
 
-    def effects(self, names: Sequence[Hashable]) -> list[dict[str, Any]]:
-        """Effects by level for every edge from or to a category, JSON-ready.
-
-        ``effects[k][l]``: for level k of the cause, against its first (one row for a cause that is no category: by its
-        unit), what is added to the effect, or to the probability of its level l.
-        """
+    def effects(self, names: Sequence[Hashable]) -> list[LevelEffects]:
+        """Effects by level for every edge from or to a category."""
         found = []
         for i, j in np.argwhere(self.edges):
             cause, effect = self.kinds[i], self.kinds[j]
@@ -101,12 +118,12 @@ class LevelRegression:
             if cause.name == "categorical":
                 block = np.vstack([np.zeros(block.shape[1]), block])
             found.append(
-                {
-                    "cause": str(names[i]),
-                    "effect": str(names[j]),
-                    "cause_levels": list(cause.labels) if cause.name == "categorical" else [],
-                    "effect_levels": list(effect.labels) if effect.name == "categorical" else [],
-                    "effects": (np.round(block, 12) + 0.0).tolist(),
-                }
+                LevelEffects(
+                    str(names[i]),
+                    str(names[j]),
+                    tuple(cause.labels) if cause.name == "categorical" else (),
+                    tuple(effect.labels) if effect.name == "categorical" else (),
+                    (np.round(block, 12) + 0.0).tolist(),
+                )
             )
         return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from precede.errors import OptionError
 from precede.graph.dags import full_dag
 from precede.knowledge import Constraints
 from precede.pruning.cam import prune_by_gam
-from precede.pruning.levels import LevelRegression
+from precede.pruning.levels import LevelEffects, LevelRegression
 from precede.pruning.weights import prune_by_bic, prune_by_weight, regression_on
 from precede.scores.covariance import moments_of, regularized
 from precede.scores.policy_prior import likely_edges
@@ -96,8 +96,8 @@ def weigh(edges: BoolArray, order: IntArray, table: Table, score: OrderScore) ->
     return prune_by_gam(table.values, edges, required=edges, test="f").strengths
 
 
-def effects_by_level(table: Table, edges: BoolArray) -> list[dict[str, Any]]:
-    """Effects of and on each level of the categories, JSON-ready (see :mod:`precede.pruning.levels`)."""
+def effects_by_level(table: Table, edges: BoolArray) -> list[LevelEffects]:
+    """Effects of and on each level of the categories."""
     return [effect for part in _level_regressions(table, edges) for effect in part.effects(table.names)]
 
 

@@ -27,7 +27,7 @@ from precede.files import remove_leftovers, write_whole
 from precede.policy.inputs import ResampledInputs
 from precede.runtime.progress import logger
 from precede.search.train import IterationRecord, Trainer
-from precede.strict_json import to_json
+from precede.strict_json import JsonObject, to_json
 
 FORMAT, VERSION = "precede-checkpoint", "1"
 SECONDS_BETWEEN_SAVES = 10.0
@@ -65,8 +65,8 @@ class Subject:
     """
 
     data: str
-    settings: dict[str, Any]
-    random: dict[str, Any]
+    settings: JsonObject
+    random: JsonObject
 
 
 class CheckpointFile:

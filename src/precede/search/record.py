@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+
+from precede.strict_json import JsonObject
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,6 @@ class SearchRecord:
     out_of_time: bool = False
     exact: bool = False
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """JSON-ready, without what was not done."""
         return {name: value for name, value in asdict(self).items() if value is not None}
