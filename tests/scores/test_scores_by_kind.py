@@ -275,11 +275,11 @@ def test_weights_and_effects_by_level():
     assert weights[1, 2] == pytest.approx(1.5, abs=0.05)
     assert 0.7 < weights[0, 2] < 0.9  # standard deviations of 1.4 by the levels and 1 by the noise
     assert 0 < weights[2, 3] < 0.5  # a difference in probability
-    by_level = {(record["cause"], record["effect"]): record for record in found.effects(table.names)}
+    by_level = {(record.cause, record.effect): record for record in found.effects(table.names)}
     assert set(by_level) == {("a", "c"), ("c", "a")}
-    np.testing.assert_allclose(np.ravel(by_level["a", "c"]["effects"]), [0, 2, -1.5], atol=0.1)
-    assert by_level["c", "a"]["effect_levels"] == ["low", "mid", "top"]
-    assert np.sum(by_level["c", "a"]["effects"]) == pytest.approx(0, abs=1e-9)
+    np.testing.assert_allclose(np.ravel(by_level["a", "c"].effects), [0, 2, -1.5], atol=0.1)
+    assert by_level["c", "a"].effect_levels == ("low", "mid", "top")
+    assert np.sum(by_level["c", "a"].effects) == pytest.approx(0, abs=1e-9)
 
 
 def test_bootstrap_keeps_the_levels():
