@@ -2,7 +2,7 @@
 How sure is each edge
 =====================
 
-Learn again on resampled rows, and count. Edges that the data determine come back every time; edges that hang on a few
+Learn again on resampled rows, and count. Edges that the data determine come back every time; edges that depend on a few
 rows do not.
 """
 

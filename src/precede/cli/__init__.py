@@ -58,7 +58,7 @@ app.command("methods")(methods.list_methods)
 @app.callback()
 def root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Show the version and leave.")
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Learn which variable precedes which: causal discovery by ordering."""

@@ -64,8 +64,8 @@ def discover(
     ] = None,
     pruning: Annotated[str | None, typer.Option(help="auto, threshold, bic, cam, cam-f, none.")] = None,
     knowledge: Annotated[Path | None, typer.Option(help="JSON or TOML file with what is known.")] = None,
-    root: Annotated[list[str] | None, typer.Option(help="A variable without causes; may be given again.")] = None,
-    sink: Annotated[list[str] | None, typer.Option(help="A variable without effects; may be given again.")] = None,
+    root: Annotated[list[str] | None, typer.Option(help="A variable without causes; may be repeated.")] = None,
+    sink: Annotated[list[str] | None, typer.Option(help="A variable without effects; may be repeated.")] = None,
     tier: Annotated[str | None, typer.Option(help="What comes first, from early to late: 'a,b<c'.")] = None,
     missing: Missing = "em",
     leave_out: LeaveOut = None,
@@ -82,7 +82,7 @@ def discover(
     device: Annotated[str | None, typer.Option(help="auto, cpu, cuda.")] = None,
     resamples: Annotated[
         int,
-        typer.Option("--bootstrap", min=0, help="Learn again on this many resamples: how sure each edge is."),
+        typer.Option("--bootstrap", min=0, help="Learn again on this many resamples, to see how sure each edge is."),
     ] = 0,
     stability: Annotated[
         bool, typer.Option("--stability/--no-stability", help="Resample quickly, to say how sure each edge is.")

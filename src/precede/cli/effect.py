@@ -19,12 +19,12 @@ def effect(
     cause: Annotated[str, typer.Argument(help="The variable that is changed.")],
     outcome: Annotated[str, typer.Argument(help="The variable that is looked at.")],
     data: Annotated[
-        str | None, typer.Option(help="The table, where other rows than those of the folder are to be used.")
+        str | None, typer.Option(help="A table to compute from, in place of what the folder keeps.")
     ] = None,
     set_to: Annotated[
         float | None, typer.Option("--set", help="Also: what if the cause were set to this (needs --data).")
     ] = None,
-    level: Annotated[float, typer.Option(help="Of the interval.")] = 0.95,
+    level: Annotated[float, typer.Option(help="Level of the interval.")] = 0.95,
     as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
@@ -54,12 +54,7 @@ def _answers(
     graph = results.graph
     table = None if data is None else load_table(data)
     start, end = (graph.names[graph.position(name)] for name in (cause, outcome))
-    total = graph.effect(start, end, table, confidence=results.confidence, level=level)
-    answers = {"total": total.to_dict()}
-    if graph.edges[graph.position(start), graph.position(end)]:
-        answers["direct"] = graph.effect(start, end, table, kind="direct", level=level).to_dict()
-    if results.identifies == "cpdag":
-        answers["possible"] = graph.possible_effects(start, end, table, level=level).to_dict()
+    answers = {name: found.to_dict() for name, found in results.effects(start, end, table, level).items()}
     if set_to is not None:
         if table is None:
             raise OptionError("--set asks for rows, and the folder keeps none: name the table with --data.")

@@ -16,10 +16,10 @@ def studio(
         Path | None,
         typer.Argument(help="A table (CSV, Excel, Parquet), a folder that 'discover --out' wrote, or a studio's own."),
     ] = None,
-    folder: Annotated[Path, typer.Option(help="Where runs are kept; they are there again the next time.")] = Path(
+    folder: Annotated[Path, typer.Option(help="Where runs are kept from one time to the next.")] = Path(
         "precede-studio"
     ),
-    port: Annotated[int, typer.Option(help="0 takes one that is free.", min=0, max=65535)] = 0,
+    port: Annotated[int, typer.Option(help="0 takes any free one.", min=0, max=65535)] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page.")] = True,
     debug: Debug = False,
 ) -> None:

@@ -44,14 +44,14 @@ DataFile = Annotated[
 Missing = Annotated[str, typer.Option(help="What to do with missing values: em, pairwise, drop, impute, refuse.")]
 LeaveOut = Annotated[
     list[str] | None,
-    typer.Option("--leave-out", help="A column to leave out; may be given again, * is any text."),
+    typer.Option("--leave-out", help="A column to leave out; may be repeated, * is any text."),
 ]
 Types = Annotated[
     list[str] | None,
     typer.Option(
         "--types",
         help="Kind of a column, as name=categorical (or number, count, ordinal, binary), or its levels from low to "
-        "high, as name=small<medium<large; may be given again.",
+        "high, as name=small<medium<large; may be repeated.",
     ),
 ]
 Lags = Annotated[int, typer.Option("--lags", min=0, help="For rows in sequence: earlier steps that may be causes.")]
@@ -59,9 +59,7 @@ Group = Annotated[str | None, typer.Option("--group", help="With --lags: the col
 Interventions = Annotated[
     str | None, typer.Option("--interventions", help="Column that names the variable that was set in a row, if any.")
 ]
-Na = Annotated[
-    list[str] | None, typer.Option("--na", help="A text that stands for a missing value; may be given again.")
-]
+Na = Annotated[list[str] | None, typer.Option("--na", help="A text that stands for a missing value; may be repeated.")]
 
 
 INVISIBLE = {

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from precede.errors import check_choice
 from precede.graph import CausalGraph
 from precede.lazy import pandas as pd
+from precede.strict_json import JsonObject
 
 SACHS_EDGES = {
     "Raf": ["Mek"],
@@ -39,7 +40,7 @@ class Dataset:
 
     data: pd.DataFrame
     graph: CausalGraph
-    settings: dict[str, Any] = field(default_factory=dict)
+    settings: JsonObject = field(default_factory=dict)
 
 
 SACHS_TARGETS = {

@@ -7,13 +7,14 @@ import platform
 import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 
+from precede.strict_json import JsonObject
 
-def provenance(command: str, jobs: int, device: str | None) -> dict[str, Any]:
+
+def provenance(command: str, jobs: int, device: str | None) -> JsonObject:
     """Describe a run, JSON-ready; ``run`` names it within its folder."""
     now = datetime.now(UTC)
     uses_gpu = device != "cpu" and torch.cuda.is_available()
@@ -64,7 +65,7 @@ def cpu_name() -> str:
     return platform.processor() or platform.machine()
 
 
-def sentence(run: dict[str, Any]) -> str:
+def sentence(run: JsonObject) -> str:
     """Say it in a line.
 
     Examples

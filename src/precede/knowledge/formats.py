@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Sequence
 from itertools import permutations
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
@@ -18,7 +18,15 @@ from precede.errors import KnowledgeError, check_choice
 PathReading = Literal["exact", "edges"]
 
 
-def fields_from_causallearn(source: Any, names: Sequence[Hashable] | None) -> dict[str, Any]:
+class KnowledgeFields(TypedDict, total=False):
+    """Fields of :class:`precede.Knowledge`."""
+
+    required: list[tuple[Hashable, Hashable]]
+    forbidden: list[tuple[Hashable, Hashable]]
+    tiers: list[list[Hashable]]
+
+
+def fields_from_causallearn(source: Any, names: Sequence[Hashable] | None) -> KnowledgeFields:
     """Read causal-learn's ``BackgroundKnowledge``, which speaks of edges as we do: nothing is lost.
 
     Its patterns are regular expressions that match the beginning of a name; they are written out over ``names``. A
@@ -44,7 +52,8 @@ def fields_from_causallearn(source: Any, names: Sequence[Hashable] | None) -> di
         levels.setdefault(int(level), []).append(named(node))
     for level in sorted(getattr(source, "forbidden_within_tiers", ())):
         edges["forbidden"] += permutations(sorted(levels.get(level, []), key=repr), 2)
-    return {**edges, "tiers": [sorted(levels[level], key=repr) for level in sorted(levels)]}
+    tiers = [sorted(levels[level], key=repr) for level in sorted(levels)]
+    return {"required": edges["required"], "forbidden": edges["forbidden"], "tiers": tiers}
 
 
 def _matching(
@@ -62,7 +71,7 @@ def _matching(
     return [(columns[cause], columns[effect]) for cause in causes for effect in effects if cause != effect]
 
 
-def fields_from_lingam(matrix: Any, names: Sequence[Hashable] | None, reading: PathReading) -> dict[str, Any]:
+def fields_from_lingam(matrix: Any, names: Sequence[Hashable] | None, reading: PathReading) -> KnowledgeFields:
     """Read lingam's ``prior_knowledge`` matrix, which speaks of directed paths where we speak of edges.
 
     ``matrix[i, j]`` is about paths from j to i (effects in rows, as lingam computes and ``make_prior_knowledge``

@@ -53,7 +53,7 @@ class LevelRegression:
     >>> values = np.array([[0.0, 1.0], [0.0, 3.0], [1.0, 6.0], [1.0, 8.0], [2.0, 2.0], [2.0, 2.0]])
     >>> table = Table(values, ("color", "size"), True, kinds=(color, ColumnKind("number")))
     >>> found = LevelRegression(moments_of(table).covariance, table.kinds, np.array([[False, True], [False, False]]))
-    >>> found.effects(["color", "size"])[0]["effects"]
+    >>> found.effects(["color", "size"])[0].effects
     [[0.0], [5.0], [0.0]]
     """
 

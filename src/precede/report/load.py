@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from precede.confidence import Confidence
+from precede.effects.linear import Effect
+from precede.effects.possible import PossibleEffects
 from precede.effects.sample import moments_from_json
 from precede.errors import OptionError
 from precede.graph import CausalGraph
@@ -40,6 +44,20 @@ class Results:
     def identifies(self) -> str:
         """What the method can tell: "dag", or "cpdag" for the equivalence class alone."""
         return str(self.description.get("diagnostics", {}).get("identifies", "dag"))
+
+    def effects(
+        self, cause: Hashable, effect: Hashable, data: Any = None, level: float = 0.95
+    ) -> dict[str, Effect | PossibleEffects]:
+        """The total effect, the direct one along an edge, and the possible ones where only the class is told."""
+        graph = self.graph
+        answers: dict[str, Effect | PossibleEffects] = {
+            "total": graph.effect(cause, effect, data, confidence=self.confidence, level=level)
+        }
+        if graph.edges[graph.position(cause), graph.position(effect)]:
+            answers["direct"] = graph.effect(cause, effect, data, kind="direct", level=level)
+        if self.identifies == "cpdag":
+            answers["possible"] = graph.possible_effects(cause, effect, data, level=level)
+        return answers
 
 
 def load_results(folder: str | os.PathLike[str]) -> Results:

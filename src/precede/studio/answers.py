@@ -7,7 +7,6 @@ import json
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,8 +17,9 @@ from precede.errors import OptionError
 from precede.graph.component import payload
 from precede.graph.equivalence import cpdag
 from precede.report import Results, load_results
-from precede.strict_json import plain
+from precede.strict_json import JsonObject, plain
 from precede.studio.changes import mark_changes
+from precede.studio.messages import ComparisonLook, EffectLook, RunLook, WhatIfLook
 from precede.studio.workspace import Run
 
 FORMATS = {
@@ -37,7 +37,7 @@ FORMATS = {
 """What can be taken away one by one."""
 
 
-def shown(run: Run, against: Run | None = None) -> dict[str, Any]:
+def shown(run: Run, against: Run | None = None) -> RunLook:
     """A run as the page draws it: graph, edges with all that is known of them, checks and settings.
 
     Parameters
@@ -71,7 +71,7 @@ def shown(run: Run, against: Run | None = None) -> dict[str, Any]:
     }
 
 
-def _summary(folder: Path) -> dict[str, Any] | None:
+def _summary(folder: Path) -> JsonObject | None:
     """What the report knows; None while it is not written."""
     try:
         found = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
@@ -83,7 +83,7 @@ def _summary(folder: Path) -> dict[str, Any] | None:
     return {name: found.get(name) for name in kept}
 
 
-def _probabilities(results: Results, summary: dict[str, Any] | None) -> tuple[FloatArray | None, str | None]:
+def _probabilities(results: Results, summary: JsonObject | None) -> tuple[FloatArray | None, str | None]:
     """Of each edge: the share of resamples where there are any, else what the pretrained policy says."""
     d = results.graph.n_variables
     found = np.full((d, d), np.nan)
@@ -114,21 +114,17 @@ def _suspicions(results: Results) -> list[tuple[str, str, float]]:
     return []
 
 
-def effect(run: Run, cause: str, outcome: str) -> dict[str, Any]:
+def effect(run: Run, cause: str, outcome: str) -> EffectLook:
     """Total and direct effect, and the possible ones where only the equivalence class is told."""
     results = load_results(run.folder)
     graph = results.graph
     start, end = (graph.names[graph.position(name)] for name in (cause, outcome))
-    answers = {"total": graph.effect(start, end, confidence=results.confidence).to_dict()}
-    if graph.edges[graph.position(start), graph.position(end)]:
-        answers["direct"] = graph.effect(start, end, kind="direct").to_dict()
-    if results.identifies == "cpdag":
-        answers["possible"] = graph.possible_effects(start, end).to_dict()
+    answers = {name: found.to_dict() for name, found in results.effects(start, end).items()}
     sets = graph.adjustment_sets(start, end, most=5)
-    return {"answers": plain(answers), "adjustment_sets": [[str(name) for name in found] for found in sets]}
+    return {"answers": answers, "adjustment_sets": [[str(name) for name in found] for found in sets]}
 
 
-def what_if(run: Run, settings: dict[str, float], table: Table) -> dict[str, Any]:
+def what_if(run: Run, settings: dict[str, float], table: Table) -> WhatIfLook:
     """The variables as they would be, had some been set."""
     graph = load_results(run.folder).graph
     if set(map(str, graph.names)) != set(map(str, table.names)):
@@ -140,7 +136,7 @@ def what_if(run: Run, settings: dict[str, float], table: Table) -> dict[str, Any
     return {"sentence": found.sentence, "remarks": list(found.remarks), "rows": plain(rows)}
 
 
-def compared(runs: Sequence[Run]) -> dict[str, Any]:
+def compared(runs: Sequence[Run]) -> ComparisonLook:
     """Runs side by side: every pair that one of them joins, what differs, and the consensus."""
     graphs = {label_of(run): load_results(run.folder).graph for run in runs}
     found = Comparison.of(graphs)

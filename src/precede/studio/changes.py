@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from precede.graph import CausalGraph
 from precede.graph.component import ShownEdge, ShownGraph
+from precede.studio.messages import Change
 
 
-def mark_changes(graph: ShownGraph, now: CausalGraph, before: CausalGraph) -> list[dict[str, str]]:
+def mark_changes(graph: ShownGraph, now: CausalGraph, before: CausalGraph) -> list[Change]:
     """Mark edges that are new or turned, and add those that are gone; what changed, a sentence for each."""
     names = [str(name) for name in now.names]
     place = {name: k for k, name in enumerate(names)}
     old = {(str(cause), str(effect)) for cause, effect, _ in before.edge_list()}
-    changes: list[dict[str, str]] = []
+    changes: list[Change] = []
 
-    def note(kind: str, cause: str, effect: str, words: str) -> None:
+    def note(kind: Literal["added", "removed", "turned"], cause: str, effect: str, words: str) -> None:
         changes.append({"kind": kind, "cause": cause, "effect": effect, "sentence": f"{cause} → {effect} {words}"})
 
     present = set()

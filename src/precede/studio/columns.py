@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -16,24 +15,18 @@ from precede.data.read import Numbers, read_file
 from precede.data.survey import Survey, survey
 from precede.errors import DataError, PrecedeError
 from precede.lazy import pandas as pd
+from precede.studio.messages import Bars, ColumnLook, FindingLook, TableLook
 from precede.studio.workspace import DataChoice
 
 BINS, MOST_BARS = 16, 12
 
 
-def look_at(data: DataChoice) -> dict[str, Any]:
-    """Every column, the findings of ``precede check``, and whether the table can be used as it stands.
-
-    Returns
-    -------
-    found : dict
-        ``rows``, ``columns`` (a dict each), ``findings``, ``problem`` (a sentence or None) and ``leave_out``: what
-        ``precede check`` would leave out.
-    """
+def look_at(data: DataChoice) -> TableLook:
+    """Every column, the findings of ``precede check``, and whether the table can be used as it stands."""
     frame, looked = _read(data.path, data.path.stat().st_mtime_ns)
     kinds, problem = _kinds(data, looked)
     columns = [_column(frame, place, data, kinds) for place in range(frame.shape[1])]
-    findings = [
+    findings: list[FindingLook] = [
         {"column": _text(item.column), "sentence": item.sentence, "remedy": item.remedy} for item in looked.findings
     ]
     return {
@@ -71,7 +64,7 @@ def _kinds(data: DataChoice, looked: Survey) -> tuple[dict[str, ColumnKind], str
     return {str(name): kind for name, kind in zip(table.names, table.kinds, strict=True)}, None
 
 
-def _column(frame: pd.DataFrame, place: int, data: DataChoice, kinds: dict[str, ColumnKind]) -> dict[str, Any]:
+def _column(frame: pd.DataFrame, place: int, data: DataChoice, kinds: dict[str, ColumnKind]) -> ColumnLook:
     series, name = frame.iloc[:, place], str(frame.columns[place])
     values, own = _values(frame.iloc[:, [place]])
     kind = kinds.get(name, own)
@@ -101,7 +94,7 @@ def _values(frame: pd.DataFrame) -> tuple[FloatArray | None, ColumnKind | None]:
     return read.values[:, 0], read.stated.get(0) or kind_of(read.values[:, 0])
 
 
-def _bars(present: FloatArray, kind: ColumnKind | None) -> dict[str, Any]:
+def _bars(present: FloatArray, kind: ColumnKind | None) -> Bars:
     """Heights of a small histogram, and what its bars are called where they are levels."""
     if not len(present):
         return {"bars": [], "labels": []}

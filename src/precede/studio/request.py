@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,11 @@ from precede.discovery.methods import every_method, make_method
 from precede.errors import OptionError, check_choice
 from precede.estimator import CausalEstimator
 from precede.knowledge import Knowledge
-from precede.options import declared, from_text
+from precede.options import Options, declared, from_text
 from precede.scores.build import SCORE_NAMES
 from precede.scores.informed import WEIGHT
+from precede.strict_json import JsonObject
+from precede.studio.messages import Earlier
 
 OPTIONS = ("score", "pruning", "noise", "max_time", "n_iterations", "patience")
 """Options that the page may set; none of them names a file."""
@@ -45,7 +46,7 @@ class RunRequest:
     name: str
     method: str
     options: dict[str, str]
-    knowledge: dict[str, Any]
+    knowledge: JsonObject
     start: str | None
     seed: int
     resamples: int
@@ -76,20 +77,16 @@ class RunRequest:
             resamples=_whole("resamples", content.get("resamples", 0), MOST_RESAMPLES),
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {**vars(self)}
-
-    def model(self, earlier: Mapping[str, Any] | None = None) -> CausalEstimator:
+    def model(self, earlier: Earlier | None = None) -> CausalEstimator:
         """The estimator; where an earlier result is given, one that starts from its order.
 
         Parameters
         ----------
-        earlier : mapping, optional
-            ``order`` and ``options`` of the run to start from (:func:`earlier_result`).
+        earlier : Earlier, optional
+            See :func:`earlier_result`.
         """
         hints = declared(every_method()[self.method])
-        given: dict[str, Any] = {}
+        given: Options = {}
         for name, text in self.options.items():
             make_method(self.method, {name: None})  # refuses what the method does not have
             given[name] = from_text(name, text, hints[name])
@@ -107,7 +104,7 @@ class RunRequest:
         return make_method(self.method, given)
 
 
-def earlier_result(folder: Path) -> dict[str, Any]:
+def earlier_result(folder: Path) -> Earlier:
     """The order of a run that is there, and the options of its score as they were settled."""
     graph = json.loads((folder / "graph.json").read_text(encoding="utf-8"))
     result = json.loads((folder / "result.json").read_text(encoding="utf-8"))

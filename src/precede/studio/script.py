@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from precede.estimator import CausalEstimator
 from precede.report.provenance import code_for
+from precede.studio.messages import ChosenData
 
 
-def script_of(model: CausalEstimator, data: dict[str, Any], resamples: int = 0, seed: int = 0) -> str:
+def script_of(model: CausalEstimator, data: ChosenData, resamples: int = 0, seed: int = 0) -> str:
     """Load, fit and write, with the options of a model that are not the defaults.
 
     Parameters
     ----------
     model : CausalEstimator
-    data : dict
-        ``path``, ``leave_out`` and ``types``.
+    data : ChosenData
     resamples, seed : int
         Of the bootstrap.
 
@@ -36,7 +34,8 @@ def script_of(model: CausalEstimator, data: dict[str, Any], resamples: int = 0, 
     <BLANKLINE>
     """
     loading = [repr(data["path"])]
-    loading += [f"{name}={data[name]!r}" for name in ("leave_out", "types") if data[name]]
+    loading += [f"leave_out={data['leave_out']!r}"] if data["leave_out"] else []
+    loading += [f"types={data['types']!r}"] if data["types"] else []
     made = code_for(model)
     assert made is not None  # every option that the page can set has a spelling
     fitted = made.split("\n\n", 1)[1]

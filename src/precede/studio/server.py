@@ -22,7 +22,7 @@ from starlette.routing import Route
 from precede.errors import OptionError, PrecedeError
 from precede.graph.component import component_file
 from precede.graph.component.assets import FILES
-from precede.strict_json import to_json
+from precede.strict_json import JsonObject, to_json
 from precede.studio import answers
 from precede.studio.columns import suggested
 from precede.studio.request import RunRequest, earlier_result
@@ -65,7 +65,7 @@ def studio_of(request: Request) -> Studio:
     return found
 
 
-async def content_of(request: Request) -> dict[str, Any]:
+async def content_of(request: Request) -> JsonObject:
     """The JSON object of a request, not too large."""
     if request.headers.get("content-type", "").partition(";")[0] != "application/json":
         raise OptionError("this takes JSON.")

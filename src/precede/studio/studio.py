@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from precede.data.load import Table, load_table
 from precede.errors import OptionError
 from precede.studio.columns import look_at
+from precede.studio.messages import Earlier, RunEntry, StudioLook, TableLook, Told
 from precede.studio.request import RunRequest
 from precede.studio.worker import Worker
 from precede.studio.workspace import STOP_FILE, DataChoice, Run, Workspace
@@ -29,9 +29,9 @@ class Studio:
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self.worker = Worker(self._tell)
-        self._listeners: set[asyncio.Queue[dict[str, Any] | None]] = set()
+        self._listeners: set[asyncio.Queue[Told | None]] = set()
         self._alive: set[str] = set()
-        self._looked: tuple[tuple[DataChoice, int], dict[str, Any]] | None = None
+        self._looked: tuple[tuple[DataChoice, int], TableLook] | None = None
 
     @property
     def data(self) -> DataChoice:
@@ -40,7 +40,7 @@ class Studio:
             raise OptionError("there is no table yet: open one first.")
         return self.workspace.data
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> StudioLook:
         """Everything that a page needs to begin with."""
         from precede.discovery import every_method
 
@@ -54,7 +54,7 @@ class Studio:
             "ready": self.worker.ready,
         }
 
-    def look(self, data: DataChoice) -> dict[str, Any]:
+    def look(self, data: DataChoice) -> TableLook:
         """The columns; looked at again when the file or the choice has changed."""
         key = (data, data.path.stat().st_mtime_ns)
         if self._looked is None or self._looked[0] != key:
@@ -62,7 +62,7 @@ class Studio:
         return self._looked[1]
 
     @staticmethod
-    def _listed(run: Run) -> dict[str, Any]:
+    def _listed(run: Run) -> RunEntry:
         return {**run.to_dict(), "has_graph": run.has_graph}
 
     def finished(self, name: str) -> Run:
@@ -72,15 +72,16 @@ class Studio:
             raise OptionError("this run has no graph.")
         return run
 
-    async def submit(self, asked: RunRequest, earlier: dict[str, Any] | None) -> Run:
+    async def submit(self, asked: RunRequest, earlier: Earlier | None) -> Run:
         """Give a run to the worker; its folder is there at once."""
         data = self.data
-        request = {**asked.to_dict(), "data": {"path": str(data.path), **_settings(data)}}
-        run = self.workspace.new_run(request, asked.start)
+        chosen = data.to_dict()
+        run = self.workspace.new_run({**vars(asked), "data": chosen}, asked.start)
         self._alive.add(run.id)
         self._tell({"kind": "created", "run": run.id, "listed": self._listed(run)})
-        job = {"folder": str(self.workspace.folder), "run": run.id, "data": request["data"], "earlier": earlier}
-        await self.worker.submit(job)
+        await self.worker.submit(
+            {"folder": str(self.workspace.folder), "run": run.id, "data": chosen, "earlier": earlier}
+        )
         return run
 
     def stop(self, name: str) -> bool:
@@ -94,12 +95,12 @@ class Studio:
         """The rows that a run looked at, with its own types; of the studio's data, never of a path in a request."""
         asked = run.request.get("data") or {}
         same = asked.get("path") == str(self.data.path)
-        chosen = asked if same else _settings(self.data)
+        chosen = asked if same else self.data.to_dict()
         return load_table(self.data.path, leave_out=chosen["leave_out"], types=chosen["types"])
 
     # -- news ------------------------------------------------------------------------------------------------------
 
-    def _tell(self, news: dict[str, Any]) -> None:
+    def _tell(self, news: Told) -> None:
         if news["kind"] == "ended":
             self._alive.discard(news["run"])
             news = {**news, "listed": self._listed(self.workspace.run(news["run"], self._alive))}
@@ -110,9 +111,9 @@ class Studio:
             queue.put_nowait(news)
 
     @contextmanager
-    def heard(self) -> Iterator[asyncio.Queue[dict[str, Any] | None]]:
+    def heard(self) -> Iterator[asyncio.Queue[Told | None]]:
         """News from now on; None is the last."""
-        queue: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+        queue: asyncio.Queue[Told | None] = asyncio.Queue()
         self._listeners.add(queue)
         try:
             yield queue
@@ -130,7 +131,3 @@ class Studio:
         if self.worker.running is not None:
             self.stop(self.worker.running)
         await self.worker.close()
-
-
-def _settings(data: DataChoice) -> dict[str, Any]:
-    return {"types": data.types, "leave_out": list(data.leave_out)}

@@ -22,6 +22,7 @@ from typing import Any
 from precede.errors import PrecedeError
 from precede.files import only_user, write_text
 from precede.strict_json import to_json
+from precede.studio.messages import ChosenData, Earlier, Job
 from precede.studio.workspace import STOP_FILE, Run, Workspace
 
 SECONDS_BETWEEN_NEWS = 0.1
@@ -87,7 +88,7 @@ class News:
         return hear
 
 
-def fit(run: Run, data: dict[str, Any], earlier: dict[str, Any] | None, news: News, stop: Stop) -> Run:
+def fit(run: Run, data: ChosenData, earlier: Earlier | None, news: News, stop: Stop) -> Run:
     """One run, from the data to a folder of results."""
     from precede.data.load import load_table
     from precede.report import Heading, Provenance, summarize, write_results, write_summary
@@ -126,7 +127,7 @@ def _bootstrap(model: Any, table: Any, request: Any, run: Run, stop: Stop) -> An
     return found
 
 
-def do(job: dict[str, Any], news: News, stop: Stop) -> None:
+def do(job: Job, news: News, stop: Stop) -> None:
     """A job from its first news to its last."""
     run = Workspace(Path(job["folder"])).run(job["run"])
     stop.file = run.folder / STOP_FILE

@@ -9,7 +9,8 @@ import sys
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+
+from precede.studio.messages import Job, Told
 
 LONGEST_LINE = 1 << 24
 SECONDS_TO_FINISH = 8.0
@@ -24,11 +25,11 @@ class Worker:
         Called with each piece of news, a dict with ``kind``.
     """
 
-    def __init__(self, tell: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, tell: Callable[[Told], None]) -> None:
         self._tell = tell
         self._process: asyncio.subprocess.Process | None = None
         self._reader: asyncio.Task[None] | None = None
-        self._waiting: deque[dict[str, Any]] = deque()
+        self._waiting: deque[Job] = deque()
         self.running: str | None = None
         self.ready = False
 
@@ -42,7 +43,7 @@ class Worker:
         )  # fmt: skip
         self._reader = asyncio.create_task(self._listen(self._process))
 
-    async def submit(self, job: dict[str, Any]) -> None:
+    async def submit(self, job: Job) -> None:
         """Run a job now, or after those before it."""
         self._waiting.append(job)
         await self._next()
@@ -93,7 +94,7 @@ class Worker:
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdout is not None
         async for line in process.stdout:
-            news = json.loads(line)
+            news: Told = json.loads(line)
             if news["kind"] == "ready":
                 self.ready = True
             if news["kind"] == "ended":

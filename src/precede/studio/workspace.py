@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from precede.errors import OptionError
 from precede.files import only_user, write_text
-from precede.strict_json import to_json
+from precede.strict_json import JsonObject, to_json
+from precede.studio.messages import ChosenData, RunEntry, State
 
 RUN_ID = re.compile(r"[0-9]{3,6}")
 STUDIO_FILE, RUN_FILE, STOP_FILE = "studio.json", "run.json", ".stop"
-State = Literal["waiting", "running", "done", "stopped", "failed"]
 ENDINGS = (".csv", ".tsv", ".txt", ".csv.gz", ".xlsx", ".parquet")
 """Files that can be uploaded: those that ``precede.load_table`` reads."""
 
@@ -35,8 +35,12 @@ class DataChoice:
     """
 
     path: Path
-    types: dict[Any, str] = field(default_factory=dict)
+    types: dict[Hashable, str] = field(default_factory=dict)
     leave_out: tuple[str, ...] = ()
+
+    def to_dict(self) -> ChosenData:
+        """Plain values, as a run keeps them."""
+        return {"path": str(self.path), "types": self.types, "leave_out": list(self.leave_out)}
 
 
 @dataclass(frozen=True)
@@ -60,14 +64,14 @@ class Run:
 
     id: str
     folder: Path
-    request: dict[str, Any]
+    request: JsonObject
     state: State
     created: str
     parent: str | None = None
     seconds: float | None = None
     error: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> RunEntry:
         """Plain values, as run.json holds them and the page reads them."""
         return {
             "format": "precede-studio-run",

@@ -1,0 +1,172 @@
+"""What the page, the server and the process that fits tell each other, as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Literal, NotRequired, TypedDict
+
+from precede.graph.component import ShownGraph
+from precede.options import Options
+from precede.strict_json import JsonObject
+
+State = Literal["waiting", "running", "done", "stopped", "failed"]
+
+
+class ChosenData(TypedDict):
+    """The table of a run: what is left out, and the kinds that the user has set."""
+
+    path: str
+    types: dict[Hashable, str]
+    leave_out: list[str]
+
+
+class Earlier(TypedDict):
+    """The order of a run to start from, and the options of its score as they were settled."""
+
+    order: list[str]
+    options: Options
+
+
+class Job(TypedDict):
+    """A run for the process that fits."""
+
+    folder: str
+    run: str
+    data: ChosenData
+    earlier: Earlier | None
+
+
+class RunEntry(TypedDict):
+    """A run, as ``run.json`` holds it; the page is also told whether there is a graph."""
+
+    format: str
+    id: str
+    request: JsonObject
+    state: State
+    created: str
+    parent: str | None
+    seconds: float | None
+    error: str | None
+    has_graph: NotRequired[bool]
+
+
+class Told(TypedDict):
+    """A piece of news: "ready", or of a run "created", "started", "progress", "graph" or "ended"."""
+
+    kind: str
+    run: NotRequired[str]
+    state: NotRequired[State]
+    error: NotRequired[str | None]
+    listed: NotRequired[RunEntry]
+
+
+class Bars(TypedDict):
+    """A small histogram; its bars have labels where they are levels."""
+
+    bars: list[int]
+    labels: list[str]
+
+
+class ColumnLook(Bars):
+    """A column as the page shows it."""
+
+    name: str
+    kind: str
+    words: bool
+    set: str | None
+    left_out: bool
+    used: bool
+    missing: int
+    distinct: int
+    range: list[float] | None
+
+
+class FindingLook(TypedDict):
+    """A finding of ``precede check``."""
+
+    column: str | None
+    sentence: str
+    remedy: str
+
+
+class TableLook(TypedDict):
+    """Every column, the findings, why the table cannot be used as it stands, and what should be left out."""
+
+    name: str
+    rows: int
+    columns: list[ColumnLook]
+    findings: list[FindingLook]
+    problem: str | None
+    suggested: list[str]
+
+
+class MethodLook(TypedDict):
+    """A method, and whether it obeys background knowledge."""
+
+    name: str
+    obeys: bool
+
+
+class StudioLook(TypedDict):
+    """Everything that a page needs to begin with."""
+
+    folder: str
+    data: TableLook | None
+    runs: list[RunEntry]
+    methods: list[MethodLook]
+    running: str | None
+    ready: bool
+
+
+class Change(TypedDict):
+    """An edge that is new, gone or turned."""
+
+    kind: Literal["added", "removed", "turned"]
+    cause: str
+    effect: str
+    sentence: str
+
+
+class RunLook(TypedDict):
+    """A run with its graph, its checks and what changed since another."""
+
+    run: RunEntry
+    graph: ShownGraph
+    changes: list[Change]
+    against: str | None
+    probability_source: str | None
+    identifies: str
+    score: float | None
+    score_name: str | None
+    method: str | None
+    order: list[str]
+    summary: JsonObject | None
+    files: list[str]
+    script: str | None
+
+
+class EffectLook(TypedDict):
+    """Effects by name, and what could be adjusted for."""
+
+    answers: dict[str, JsonObject]
+    adjustment_sets: list[list[str]]
+
+
+class WhatIfLook(TypedDict):
+    """The variables as they would be, had some been set."""
+
+    sentence: str
+    remarks: list[str]
+    rows: list[JsonObject]
+
+
+class ComparisonLook(TypedDict):
+    """Runs side by side, and their consensus."""
+
+    labels: list[str]
+    sentence: str
+    differences: list[str]
+    table: list[JsonObject]
+    order_agreement: list[list[float]]
+    graphs: dict[str, ShownGraph]
+    consensus: ShownGraph
