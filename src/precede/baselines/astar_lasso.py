@@ -123,7 +123,7 @@ class AStarLasso(CausalEstimator):
 
 
 @dataclass(frozen=True)
-class Expansion:
+class ExpandedState:
     """A state that was expanded: how many variables it has placed, and the least cost through it."""
 
     n_placed: int
@@ -189,7 +189,7 @@ class SubsetSearch:
         self.discarded = False
         self.goal: State | None = None
         self.lower_bound = float(self.bounds.sum())
-        self.history: list[Expansion] = []
+        self.history: list[ExpandedState] = []
         self.open[0].append(State(self.lower_bound, 0, 0.0, -1, None))
 
     def expand_next(self) -> None:
@@ -208,7 +208,7 @@ class SubsetSearch:
     def _expand(self, state: State, size: int) -> None:
         self.n_expanded += 1
         self.expanded_at[size] += 1
-        self.history.append(Expansion(size, state.estimate))
+        self.history.append(ExpandedState(size, state.estimate))
         if state.costs is None:
             ahead = heapq.nsmallest(LOOK_AHEAD, self.open[size])
             self._solve([state, *(other for other in ahead if other.costs is None)])
