@@ -1,6 +1,7 @@
 """Seeds hold in threads, and a call leaves the caller's process as it was."""
 
 import os
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,9 @@ from precede.policy.encoders import PaperEncoderName
 from precede.policy.pretrained import load_pretrained
 from precede.runtime.device import one_thread
 from precede.runtime.randomness import initial_weights
+from precede.scores.evidence import GaussianProcessEvidence
+from precede.scores.parent_sets import ParentSets
+from precede.scores.parent_tables import SparseScore
 
 DATA = simulate(n_variables=5, degree=1, n_samples=200, random_state=0).data
 TRAINED: dict[str, dict[str, Any]] = {
@@ -98,3 +102,22 @@ def test_a_written_file_obeys_the_mask_and_leaves_it(tmp_path: Path, monkeypatch
         os.umask(mask)
     assert (tmp_path / "graph.json").stat().st_mode & 0o777 == 0o640
     assert [path.name for path in tmp_path.iterdir()] == ["graph.json"]
+
+
+@pytest.fixture
+def threads_given_back() -> Iterator[None]:
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+def test_growth_ends_at_the_same_set_on_any_number_of_threads(threads_given_back: None) -> None:
+    values = np.tanh(np.random.default_rng(0).normal(size=(40, 8)).cumsum(axis=1))
+    scored = []
+    for n_threads in (1, 5):
+        torch.set_num_threads(n_threads)
+        score = SparseScore(GaussianProcessEvidence(values), ParentSets(max_parents=4, table_size=1, max_sets=50))
+        bounds = score.bounds()
+        assert score.notes, "the limit was not reached"
+        scored.append((len(score.cache), bounds.tolist()))
+    assert scored[0] == scored[1]

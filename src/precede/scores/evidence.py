@@ -39,6 +39,9 @@ MATRICES_AT_ONCE = 4
 KEPT_BYTES = 2**29
 """One-dimensional kernels of an additive kernel are kept up to this size, else computed for each set."""
 
+SETS_AT_ONCE = 32
+"""On a CPU, however many threads share them: where a limit on the sets ends growth, it ends at the same one."""
+
 CUDA_CHUNK_BYTES = 2 * 2**30
 """Kernels are factorized on a GPU in batches of about this size."""
 
@@ -210,8 +213,8 @@ class GaussianProcessEvidence:
 
     @property
     def sets_at_once(self) -> int:
-        """Sets that :meth:`of_sets` should be given at least, to keep all threads or the GPU busy."""
-        return 8 * available_threads() if self.device.type == "cpu" else self._sets_at_once
+        """Sets that :meth:`of_sets` should be given, to keep threads or the GPU busy between two looks at the clock."""
+        return SETS_AT_ONCE if self.device.type == "cpu" else self._sets_at_once
 
     @property
     def _sets_at_once(self) -> int:
