@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -82,11 +82,11 @@ def held_out_likelihood(
         raise DataError("the test needs rows, and this graph has only moments: give the table as data=...")
     columns = hermite_columns(rows)
     fold = numpy_rng(random_state).permutation(len(rows)) % n_folds
-    parts = [columns[fold == k] for k in range(n_folds)]
-    left = [part.T @ part for part in parts]
-    whole, likelihoods = np.sum(left, axis=0), np.zeros(3)
-    for part, moments in zip(parts, left, strict=True):
-        split = Fold(whole - moments, moments, len(rows) - len(part), len(part))
+    whole, likelihoods = columns.T @ columns, np.zeros(3)
+    for k in range(n_folds):
+        part = columns[fold == k]
+        left = part.T @ part
+        split = Fold(whole - left, left, len(rows) - len(part), len(part))
         nothing = np.zeros_like(graph.edges)
         likelihoods += split.of_graph(graph.edges), split.of_graph(nothing), split.of_order(graph.positions)
     own, empty, full = (float(total) / len(rows) for total in likelihoods)
@@ -115,35 +115,35 @@ class Fold:
         total = 0.0
         for j in range(len(edges)):
             used = _columns_of(np.flatnonzero(edges[:, j]))
-            block = self.fit[np.ix_(used, used)] + SHRINKAGE * np.eye(len(used))
-            total += self._of_fit(DEGREE * j, used, np.linalg.solve(block, self.fit[used, DEGREE * j]))
+            block = self.fit[np.ix_(used, used)]
+            weights = np.linalg.solve(block + SHRINKAGE * np.eye(len(used)), self.fit[used, DEGREE * j])
+            fitted, missed = (
+                own[DEGREE * j, DEGREE * j] + weights @ (own[np.ix_(used, used)] @ weights - 2 * own[used, DEGREE * j])
+                for own in (self.fit, self.left)
+            )
+            total += self._of_squares(np.array([fitted]), np.array([missed]), np.array([len(used)]))
         return total
 
     def of_order(self, order: IntArray) -> float:
         """Every variable given all before it: the rows of one Cholesky factor are half-way to all of these fits."""
-        sequence = np.ix_(_columns_of(order), _columns_of(order))
-        ordered = replace(self, fit=self.fit[sequence], left=self.left[sequence])
-        factor = np.linalg.cholesky(ordered.fit + SHRINKAGE * np.eye(len(ordered.fit)))
-        total = 0.0
-        for place in range(0, len(factor), DEGREE):
-            weights = linalg.solve_triangular(
-                factor[:place, :place], factor[place, :place], trans="T", lower=True, check_finite=False
-            )
-            total += ordered._of_fit(place, slice(place), weights)
-        return total
-
-    def _of_fit(self, target: int, used: IntArray | slice, weights: FloatArray) -> float:
-        """Log-density of one variable on the rows left out, given the weights of the columns it is predicted by."""
+        columns = _columns_of(order)
+        targets = np.arange(0, len(columns), DEGREE)
+        before = np.arange(len(columns))[:, None] < targets
+        fit = self.fit[np.ix_(columns, columns)]
+        factor = np.linalg.cholesky(fit + SHRINKAGE * np.eye(len(fit)))
+        halves = np.where(before, factor[targets].T, 0.0)  # transposed: a target's row of the factor as a column
+        weights = linalg.solve_triangular(factor, halves, trans="T", lower=True, check_finite=False)
         fitted, missed = (
-            float(
-                moments[target, target]
-                - 2 * weights @ moments[used, target]
-                + weights @ moments[used][:, used] @ weights
-            )
-            for moments in (self.fit, self.left)
+            own[targets, targets] + (weights * (own @ weights - 2 * own[:, targets])).sum(axis=0)
+            for own in (fit, self.left[np.ix_(columns, columns)])
         )
-        variance = max(fitted / max(self.n_fit - len(weights), 1), SMALLEST_VARIANCE)
-        return -0.5 * (max(missed, 0.0) / variance + self.n_left * math.log(2 * math.pi * variance))
+        return self._of_squares(fitted, missed, targets)
+
+    def _of_squares(self, fitted: FloatArray, missed: FloatArray, n_used: IntArray) -> float:
+        """Log-density of the rows left out, from sums of squared residuals and the numbers of columns used."""
+        variance = np.maximum(fitted / np.maximum(self.n_fit - n_used, 1), SMALLEST_VARIANCE)
+        terms = np.maximum(missed, 0.0) / variance + self.n_left * np.log(2 * math.pi * variance)
+        return float(-0.5 * terms.sum())
 
 
 def _columns_of(variables: IntArray) -> IntArray:
