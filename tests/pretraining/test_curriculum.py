@@ -142,8 +142,8 @@ def test_columns_orders_and_graphs_stay_together():
 
 
 def test_rows_limits_what_is_seen():
-    tasks = Curriculum(PAPER_CURRICULUM, generator()).draw(6, 30, 100)
-    assert tasks.inputs.shape == (6, 30, 65)
+    tasks = Curriculum(PAPER_CURRICULUM, generator()).draw(6, 30, 400)
+    assert tasks.inputs.shape == (6, 30, 257)
     assert (tasks.adjacency.sum((1, 2)) >= 57).all()
 
 
