@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from assumed import assumptions_of
 
 from precede.data.load import Table
 from precede.data.simulate import simulate
@@ -13,7 +14,7 @@ from precede.diagnostics.parent_regressions import regress_on_parents
 from precede.diagnostics.residual_tests import curvature, equal_variances, holm, normality
 from precede.diagnostics.stability import stability, with_shares
 from precede.knowledge import Knowledge
-from precede.scores.build import NOISES, assumptions_of
+from precede.scores.build import NOISES
 from precede.strict_json import to_json
 
 CHAIN = np.eye(3, k=1, dtype=bool)

@@ -6,6 +6,7 @@ import logging
 import numpy as np
 import pandas as pd
 import pytest
+from assumed import assumptions_of
 
 import precede as pc
 import precede.diagnostics.all_checks as diagnose_module
@@ -14,7 +15,6 @@ from precede.data.load import Table, load_table
 from precede.diagnostics import Check, Diagnostics, Learned, Remark, diagnose
 from precede.diagnostics.edge_readings import read_edges
 from precede.diagnostics.method_assumptions import BY_METHOD, identified_under
-from precede.scores.build import assumptions_of
 
 FAST = {"n_iterations": 3, "batch_size": 8, "random_state": 0, "verbose": False}
 

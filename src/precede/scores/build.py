@@ -11,16 +11,13 @@ from precede.data.load import Table
 from precede.errors import OptionError, check_choice, listed
 from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
-from precede.scores.assumptions import Assumptions
-from precede.scores.by_kind import ASSUMED as ASSUMED_BY_KIND
 from precede.scores.by_kind import KIND_SCORES, KindScoreName, build_by_kind
 from precede.scores.covariance import moments_of
-from precede.scores.evidence import ASSUMED
 from precede.scores.gp import GPScore
 from precede.scores.informed import PolicyEvidence
 from precede.scores.likelihood import Noise
 from precede.scores.linear import LinearScore
-from precede.scores.location_scale import ConditionalDensity, location_scale_score
+from precede.scores.location_scale import location_scale_score
 from precede.scores.nongaussian import NonGaussianScore
 from precede.scores.parent_tables import SparseScore
 from precede.scores.protocol import NoiseName, OrderScore
@@ -49,22 +46,6 @@ NOISES: dict[ScoreName, tuple[NoiseName, ...]] = {
 
 TAKES_POLICY: tuple[ScoreName, ...] = ("location-scale", "sparse-gp", "sparse-gp-additive")
 """Scores to which a policy's evidence of edges can be added."""
-
-
-def assumptions_of(name: str | None, noise: str = "auto") -> Assumptions:
-    """Assumptions of a score by name; those of an unknown score or method claim nothing.
-
-    Examples
-    --------
-    >>> assumptions_of("gp").mechanism, assumptions_of("gp", noise="equal").equal_variances
-    ('additive', True)
-    """
-    classes = (LinearScore, NonGaussianScore, QuadraticScore, GPScore, SparseLinearScore)
-    known = {cls.name: cls.assumes for cls in classes}
-    known |= {"sparse-gp": ASSUMED["joint"], "sparse-gp-additive": ASSUMED["additive"]} | ASSUMED_BY_KIND
-    known |= {"location-scale": ConditionalDensity.assumes}
-    found = known.get((name or "").removesuffix("+policy"), Assumptions())
-    return found.with_equal_variances() if noise == "equal" and name in known else found
 
 
 def build_score(
