@@ -17,7 +17,7 @@ from precede.diagnostics.data_checks import (
     check_standardizing,
     check_var_sortability,
 )
-from precede.diagnostics.directions import check_column_kinds, check_identifiability
+from precede.diagnostics.directions import check_column_kinds, check_cut_off, check_identifiability
 from precede.diagnostics.edge_readings import draw_edges, read_edges
 from precede.diagnostics.hidden import check_hidden_causes
 from precede.diagnostics.influence import check_influence, check_outliers
@@ -25,6 +25,7 @@ from precede.diagnostics.learned import Learned
 from precede.diagnostics.limits import remarks_on
 from precede.diagnostics.record import Diagnostics, Remark
 from precede.diagnostics.result_checks import check_search, check_weak_edges
+from precede.diagnostics.rows_in_time import check_rows_in_time
 from precede.diagnostics.stability import resample, with_probabilities
 from precede.runtime.deadline import Deadline, Signals
 from precede.runtime.progress import logger
@@ -32,6 +33,7 @@ from precede.runtime.progress import logger
 T = TypeVar("T")
 
 OF_NUMBERS: tuple[Callable[[Learned], Check | None], ...] = (
+    check_rows_in_time,
     check_independences,
     check_prediction,
     check_hidden_causes,
@@ -48,6 +50,7 @@ OF_NUMBERS: tuple[Callable[[Learned], Check | None], ...] = (
 CHECKS: tuple[Callable[[Learned], Check | None], ...] = (
     check_identifiability,
     check_column_kinds,
+    check_cut_off,
     check_search,
     check_weak_edges,
     *OF_NUMBERS,

@@ -20,7 +20,7 @@ def check_independences(learned: Learned) -> Check | None:
     found = permutation_test(graph, sample_of(learned.values), PERMUTATIONS)
     if found.n_tests == 0:
         return None
-    level: Level = "warning" if found.falsified else "fine"
+    level: Level = "warning" if found.falsified else "fine" if found.informative else "note"
     return Check("independences against chance", found.p_value, found.sentence, level, asdict(found))
 
 

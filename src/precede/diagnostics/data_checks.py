@@ -124,7 +124,7 @@ def check_normality(learned: Learned) -> Check:
         gaussian = d - count
         level = "warning" if gaussian > 1 and count < d / 2 else "note" if gaussian > 1 else "fine"
         tail = (
-            f"; directions between the other {gaussian} rest on little, because this score needs non-Gaussian noise."
+            f"; directions between the other {gaussian} are not claimed, because this score needs non-Gaussian noise."
             if gaussian > 1
             else ", as this score needs."
         )
@@ -154,8 +154,10 @@ def check_equal_variances(learned: Learned) -> Check:
     details = {"ratio": ratio, "p_value": p_value, "largest": str(widest), "smallest": str(narrowest)}
     found = f"The largest residual variance ({widest}) is {_times(ratio)} times the smallest ({narrowest})"
     level: Level
-    if not unequal:
+    if ratio <= NOTABLE_RATIO:
         level, tail = "fine", ": equal for practical purposes."
+    elif not unequal:
+        level, tail = "fine", ", which with so few rows or such tails may be chance."
     elif needed:
         level = "warning"
         tail = (
@@ -168,7 +170,7 @@ def check_equal_variances(learned: Learned) -> Check:
 
 
 def _times(ratio: float) -> str:
-    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
+    return f"{ratio:.3g}" if not 100 <= ratio < 1e6 else f"{ratio:,.0f}"
 
 
 def check_nonlinearity(learned: Learned) -> Check:

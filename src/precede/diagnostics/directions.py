@@ -8,7 +8,11 @@ from precede.arrays import BoolArray
 from precede.diagnostics.check import Check, Level, counted, some
 from precede.diagnostics.learned import Learned
 from precede.diagnostics.record import Direction
+from precede.diagnostics.residual_tests import SIGNIFICANT, normality
 from precede.graph.equivalence import class_of
+
+CUT_OFF = 0.05
+"""Share of the rows at a column's smallest or largest value from which the column looks cut off there."""
 
 
 def stepped_columns(learned: Learned) -> BoolArray:
@@ -16,19 +20,39 @@ def stepped_columns(learned: Learned) -> BoolArray:
     return np.array([kind.name != "number" and not learned.levels for kind in learned.table.kinds])
 
 
+def cut_off_columns(learned: Learned) -> BoolArray:
+    """Columns of numbers that pile up at an end, as a saturated sensor's or a detection limit's do, (n_variables,)."""
+    if learned.levels:
+        return np.zeros(learned.n_variables, dtype=bool)
+    values = learned.values
+    at_an_end = np.maximum((values == values.min(axis=0)).mean(axis=0), (values == values.max(axis=0)).mean(axis=0))
+    return np.asarray((at_an_end >= CUT_OFF) & ~stepped_columns(learned))
+
+
+def gaussian_columns(learned: Learned) -> BoolArray:
+    """Variables whose noise looks Gaussian to a score that tells directions by noise that is not, (n_variables,)."""
+    if learned.assumptions.gaussian != "excluded":
+        return np.zeros(learned.n_variables, dtype=bool)
+    return np.asarray(normality(learned.fit.residuals) >= SIGNIFICANT)  # NaN, too few rows to tell, is not
+
+
 def edge_directions(learned: Learned) -> dict[tuple[int, int], Direction]:
     """What may be claimed about each edge's direction.
 
     An edge that conditional independences or background knowledge direct is told by any score. The others are told
     only by a score that identifies more than the class, between columns that are what it takes them for.
+
+    Columns of few values and columns that are cut off are not what a continuous model takes them for, and two variables
+    with Gaussian noise give a score nothing that rests on other noise.
     """
     pattern = class_of(learned.edges, learned.table.targets)
     fixed = _known_directions(learned)
-    stepped = stepped_columns(learned)
+    unfit = stepped_columns(learned) | cut_off_columns(learned)
+    gaussian = gaussian_columns(learned)
     result: dict[tuple[int, int], Direction] = {}
     for i, j in np.argwhere(learned.edges):
         loose = bool(pattern[j, i]) and not fixed[i, j]
-        if loose and (stepped[i] or stepped[j]):
+        if loose and (unfit[i] or unfit[j] or (gaussian[i] and gaussian[j])):
             direction: Direction = "not claimed"
         else:
             direction = "either way" if loose and learned.identifies == "cpdag" else "told"
@@ -78,16 +102,24 @@ def check_identifiability(learned: Learned) -> Check:
 
 def check_column_kinds(learned: Learned) -> Check | None:
     """Whether columns that are no continuous numbers were taken for such, and what is not claimed for that."""
-    name = "kinds of columns"
-    stepped = np.flatnonzero(stepped_columns(learned))
-    if len(stepped) == 0:
+    found = "with few values, or counts ({}), taken for continuous numbers by this method"
+    return _not_claimed("kinds of columns", learned, stepped_columns(learned), found)
+
+
+def check_cut_off(learned: Learned) -> Check | None:
+    """Whether columns pile up at an end, and what is not claimed for that."""
+    found = f"with {CUT_OFF:.0%} or more of the rows at the smallest or largest value ({{}}), as if cut off there"
+    return _not_claimed("columns cut off", learned, cut_off_columns(learned), found)
+
+
+def _not_claimed(name: str, learned: Learned, unfit: BoolArray, words: str) -> Check | None:
+    """Say which columns are not what the method takes them for, and which directions are not claimed for that."""
+    if not unfit.any():
         return None
-    left = [edge for edge, direction in edge_directions(learned).items() if direction == "not claimed"]
-    names, edges = learned.variable_names(stepped), learned.edge_names(left)
-    found = (
-        f"{counted(len(names), 'column')} with few values, or counts ({some(names)}), taken for continuous numbers by "
-        "this method"
-    )
+    directions = edge_directions(learned).items()
+    left = [(i, j) for (i, j), direction in directions if direction == "not claimed" and (unfit[i] or unfit[j])]
+    names, edges = learned.variable_names(np.flatnonzero(unfit)), learned.edge_names(left)
+    found = f"{counted(len(names), 'column')} {words.format(some(names))}"
     if not left:
         return Check(name, float(len(names)), f"{found}; no direction rests on that.", "note", {"columns": names})
     sentence = (

@@ -15,5 +15,4 @@ def check_hidden_causes(learned: Learned) -> Check:
     """Name the pairs; ``details["pairs"]`` holds what a report draws as dashed, double-headed lines."""
     graph = CausalGraph.from_matrix(learned.edges, order=learned.order, names=learned.names)
     found = hidden_causes(graph, sample_of(learned.values))
-    n = len(found.suspects())
-    return Check(HIDDEN_CAUSES, float(n), found.sentence, "note" if n else "fine", found.to_dict())
+    return Check(HIDDEN_CAUSES, float(len(found.suspects())), found.sentence, "note", found.to_dict())  # no all-clear

@@ -14,6 +14,9 @@ from precede.pruning.splines import spline_basis
 ROWS_PER_ONE = 500
 """One row in this many may be left out to see whether an edge rests on it, and at least one."""
 
+FEW = 0.01
+"""Rows that are far out may all be left out together where they are no more than this share."""
+
 CLEAR = 0.001
 """Only edges with at most this p-value are looked at: what is hardly there rests on single rows anyway."""
 
@@ -27,7 +30,8 @@ def influence_on(learned: Learned, cause: int, effect: int) -> Influence | None:
     With :math:`\tilde x` the contribution of the cause and :math:`\tilde y` the effect without its other causes, row
     :math:`k` moves the slope :math:`\sum \tilde x \tilde y / \sum \tilde x^2` to
     :math:`(\sum \tilde x \tilde y - \tilde x_k \tilde y_k) / (\sum \tilde x^2 - \tilde x_k^2)`. First the row that
-    lowers it most is left out, then one in 500.
+    lowers it most is left out, then one in 500, then all that are far out, where they are few: two errors that hold an
+    edge up together are seen by leaving out both.
 
     Returns
     -------
@@ -48,13 +52,13 @@ def influence_on(learned: Learned, cause: int, effect: int) -> Influence | None:
     # a row that is nearly all of the contribution's variance leaves nothing to take a slope of
     lowered = np.where(own - x**2 <= 1e-9 * own, 0.0, lowered)
     worst = np.argsort(lowered * np.sqrt(left), kind="stable")
-    for n_out in sorted({1, max(1, len(x) // ROWS_PER_ONE)}):
-        out = worst[:n_out]
+    distance = np.abs(standard_columns(learned.values[fit.rows[:, None], [cause, effect]])[0]).max(axis=1)
+    far = np.flatnonzero(distance > FAR_OUT)
+    trials = [worst[:n_out] for n_out in sorted({1, max(1, len(x) // ROWS_PER_ONE)})]
+    for out in [*trials, *([far] if 0 < len(far) <= FEW * len(x) else [])]:
         strength = _strength_without(learned, cause, effect, out)
         if strength < FALLEN * before:
-            columns = learned.values[fit.rows[:, None], [cause, effect]]
-            far = float(np.abs(standard_columns(columns)[0][out]).max())
-            return Influence(tuple(int(k) + 1 for k in fit.rows[out]), strength, far)
+            return Influence(tuple(int(k) + 1 for k in fit.rows[out]), strength, float(distance[out].max()))
     return None
 
 

@@ -18,6 +18,7 @@ from precede.errors import DataError, check_positive
 from precede.falsification.curves import dependence_p_values, hermite_moments
 from precede.graph import CausalGraph
 from precede.graph.dags import ancestors
+from precede.graph.equivalence import cpdag
 from precede.runtime.randomness import RandomState, numpy_rng
 
 SIGNIFICANT = 0.05
@@ -39,19 +40,27 @@ class PermutationTest:
         Share of the graph's independences that the data contradict.
     by_chance : float
         The same for the shuffled graphs, on average.
+    equivalent : float
+        Share of the shuffled graphs that claim the same as the graph. Above .05 the test cannot judge it.
     n_tests, n_permutations : int
     """
 
     p_value: float
     violated: float
     by_chance: float
+    equivalent: float
     n_tests: int
     n_permutations: int
 
     @property
+    def informative(self) -> bool:
+        """Whether there are shuffled copies enough that claim something else."""
+        return self.equivalent <= SIGNIFICANT
+
+    @property
     def falsified(self) -> bool:
-        """Whether the data treat the graph no better than its shuffled copies."""
-        return self.p_value > SIGNIFICANT
+        """Whether the data treat the graph no better than its shuffled copies, where these claim something else."""
+        return self.informative and self.p_value > SIGNIFICANT
 
     @property
     def sentence(self) -> str:
@@ -62,6 +71,11 @@ class PermutationTest:
             f"The data contradict {self.violated:.0%} of the {self.n_tests} independences that the graph claims, and "
             f"{self.by_chance:.0%} on average once its variables are shuffled (p = {self.p_value:.2g})"
         )
+        if not self.informative:
+            return (
+                f"{facts}: {self.equivalent:.0%} of the shuffled graphs claim just the same, so this test cannot tell "
+                "the graph from a random one."
+            )
         if self.falsified:
             return f"{facts}: the graph is no better than a random one of the same shape."
         return f"{facts}: the graph fits better than a random one of the same shape."
@@ -98,15 +112,19 @@ def permutation_test(
     statements = independences(graph.edges)
     n_tests = sum(len(others) for _, others, _ in statements)
     if n_tests == 0:
-        return PermutationTest(1.0, 0.0, 0.0, 0, 0)
+        return PermutationTest(1.0, 0.0, 0.0, 1.0, 0, 0)
     identity = np.arange(graph.n_variables)
     own = violations(moments, m, statements, identity)
     rng = numpy_rng(random_state)
-    others = np.array(
-        [violations(moments, m, statements, rng.permutation(graph.n_variables)) for _ in range(n_permutations)]
-    )
+    pattern = cpdag(graph.edges)
+    others, same = np.zeros(n_permutations), 0
+    for k in range(n_permutations):
+        names = rng.permutation(graph.n_variables)
+        others[k] = violations(moments, m, statements, names)
+        same += bool((pattern[np.ix_(names, names)] == pattern).all())
     p_value = (1 + int((others <= own).sum())) / (1 + n_permutations)
-    return PermutationTest(p_value, own / n_tests, float(others.mean()) / n_tests, n_tests, n_permutations)
+    by_chance, equivalent = float(others.mean()) / n_tests, same / n_permutations
+    return PermutationTest(p_value, own / n_tests, by_chance, equivalent, n_tests, n_permutations)
 
 
 Statement = tuple[int, IntArray, IntArray]

@@ -59,7 +59,10 @@ class HiddenCauses:
         """The suspicion in plain words."""
         found = self.suspects()
         if not found:
-            return "No pair of variables looks as if it shared a cause that is not in the data (0 suspected)."
+            return (
+                "No pair of variables stands out as sharing a cause that is not in the data (0 suspected), which rules "
+                "none out: along an edge most hidden causes leave no trace."
+            )
         shown = ", ".join(f"{first} and {second} ({share:.0%})" for first, second, share in found[:3])
         more = f" and {len(found) - 3} more" if len(found) > 3 else ""
         noun = "pair" if len(found) == 1 else "pairs"

@@ -1,0 +1,52 @@
+"""Are rows near each other alike? Then they are no independent draws, which every score and every test takes them for."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import stats
+
+from precede.arrays import FloatArray
+from precede.diagnostics.check import Check, some
+from precede.diagnostics.learned import Learned
+
+ALIKE, SURELY = 0.2, 5.0
+"""Rank correlation of each row with the next from which they are alike, and by how many standard errors."""
+
+
+def check_rows_in_time(learned: Learned) -> Check:
+    """Name the columns whose rests go on from row to row, as those of series in time do.
+
+    What a variable's causes leave is looked at, not the variable: a trend that comes from a cause is no fault. A column
+    that is sorted itself says nothing, but the others do.
+    """
+    name = "rows near each other"
+    likeness = np.array([row_likeness(rest) for rest in learned.fit.residuals.T])
+    steps = np.diff(learned.values[learned.fit.rows], axis=0)
+    is_sorted = (steps >= 0).all(axis=0) | (steps <= 0).all(axis=0)
+    earlier = np.array(learned.table.steps or [0] * learned.n_variables) > 0  # lagged columns go on by their nature
+    standard_error = 1 / np.sqrt(len(learned.fit.rows))
+    alike = (likeness > max(ALIKE, SURELY * standard_error)) & ~is_sorted & ~earlier
+    found = sorted(np.flatnonzero(alike), key=lambda j: -likeness[j])
+    if not found:
+        return Check(name, 0.0, "Rows near each other are no more alike than others (0 columns).", "fine")
+    named = [f"{learned.names[j]} {likeness[j]:.2f}" for j in found]
+    sentence = (
+        f"Rows near each other are alike in {len(found)} of {learned.n_variables} columns (correlation of a row with "
+        f"the next: {some(named)}): they are in time, or sorted. Rows in time depend on one another, and trends go "
+        "together without a cause: edges, p-values and confidences are overstated then; take lags or differences."
+    )
+    return Check(name, float(len(found)), sentence, "warning", {"columns": named})
+
+
+def row_likeness(values: FloatArray) -> float:
+    """Rank correlation of a column with itself one row later.
+
+    Examples
+    --------
+    >>> round(row_likeness(np.arange(10.0)), 2), round(row_likeness(np.array([0.0, 1.0] * 5)), 2)
+    (1.0, -1.0)
+    """
+    ranks = stats.rankdata(values)
+    here, next_ = ranks[:-1] - ranks[:-1].mean(), ranks[1:] - ranks[1:].mean()
+    size = float(np.sqrt((here @ here) * (next_ @ next_)))
+    return float(here @ next_ / size) if size > 0 else 0.0
