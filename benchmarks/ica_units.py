@@ -1,8 +1,8 @@
 """In which units does ICA-LiNGAM find the order: the data's, standardized ones, or those of its own errors?
 
 Run: python benchmarks/ica_units.py [--data-sets 12] [--first-seed 300]. Prints a Markdown table of mean order TPR
-(docs/results/answers/consensus.md). The simulated data have noise of one size, so that their own units do mean something;
-most data have not.
+(docs/results/answers/consensus.md). The simulated data have noise of one size, so that their own units do mean
+something; most data have not.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Are rows near each other alike? Then they are no independent draws, which every score and every test takes them for."""
+"""Are rows near each other alike? Then they are not the independent draws that every score and test takes them for."""
 
 from __future__ import annotations
 
