@@ -26,7 +26,7 @@ def check_rows_in_time(learned: Learned) -> Check:
     earlier = np.array(learned.table.steps or [0] * learned.n_variables) > 0  # lagged columns go on by their nature
     standard_error = 1 / np.sqrt(len(learned.fit.rows))
     alike = (likeness > max(ALIKE, SURELY * standard_error)) & ~is_sorted & ~earlier
-    found = sorted(np.flatnonzero(alike), key=lambda j: -likeness[j])
+    found = sorted(map(int, np.flatnonzero(alike)), key=lambda j: -likeness[j])
     if not found:
         return Check(name, 0.0, "Rows near each other are no more alike than others (0 columns).", "fine")
     named = [f"{learned.names[j]} {likeness[j]:.2f}" for j in found]
