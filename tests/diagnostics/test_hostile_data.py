@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from assumed import assumptions_of
 
 import precede as pc
 from precede.data.load import Table
 from precede.diagnostics import Check, Diagnostics, Learned, diagnose
 from precede.falsification import permutation_test
 from precede.hidden_causes import hidden_causes
-from precede.scores.build import assumptions_of
 
 ROWS = 800
 
