@@ -28,7 +28,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 TESTS: dict[str, tuple[str, ...]] = {
     "ties.py": ("tests/test_ties.py",),
-    "runtime/deadline.py": ("tests/test_ties.py", "tests/test_deadline.py"),
+    "runtime/deadline.py": ("tests/test_ties.py", "tests/runtime/test_deadline.py"),
     "options.py": ("tests/test_options.py",),
     "files.py": ("tests/test_files.py",),
     "strict_json.py": ("tests/test_strict_json.py",),

@@ -134,3 +134,16 @@ def test_each_decision_has_its_own_number():
     records = sorted((ROOT / "docs" / "decisions").glob("0*.md"))
     assert [int(path.name[:3]) for path in records] == list(range(1, len(records) + 1))
     assert [path.read_text().split(".")[0] for path in records] == [f"# {k}" for k in range(1, len(records) + 1)]
+
+
+def test_tests_mirror_the_tree():
+    """A folder of tests for each package, and none for anything else; what concerns all of them lies above."""
+    packages = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
+    folders = {path.parent.name for path in Path(__file__).parent.glob("*/test_*.py")}
+    assert folders == packages
+
+
+def test_plain_records_are_rare():
+    """Records have types; mappings of any content go by two names, ``JsonObject`` and ``Options``."""
+    found = [str(path.relative_to(SOURCE)) for path in MODULES if "dict[str, Any]" in path.read_text()]
+    assert len(found) <= 5, found
