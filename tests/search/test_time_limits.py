@@ -10,9 +10,6 @@ from precede.errors import OptionError
 from precede.metrics import shd
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import one_thread
-from precede.scores.nongaussian import NonGaussianScore
-from precede.search.greedy import greedy_order
-from precede.search.polish import polish
 
 PLAIN = {"random_state": 0, "verbose": False, "diagnose": False, "batch_size": 8}
 SMALL = {**PLAIN, "encoder": "null", "decoder": "mlp", "n_samples": 8}
@@ -52,42 +49,37 @@ def test_300_columns_with_a_limit_of_20(score):
     assert np.isfinite(found["best_score"])
 
 
-def floor_of(data: pd.DataFrame) -> float:
-    """Score that a climb from the greedy order reaches, without any policy."""
-    score = NonGaussianScore(data[sorted(data)].to_numpy())
-    return polish(score, greedy_order(score)).score
-
-
-def test_training_only_adds_to_what_climbs_alone_find():
-    """At 100 columns 29 iterations gave SHD 7 and 300 gave 39: polish climbed from the policy's order alone."""
-    data = simulate(n_variables=30, degree=2, sem="lingam", n_samples=100, random_state=1).data
-    floor = floor_of(data)
+@pytest.mark.parametrize(("n_variables", "degree", "seed"), [(40, 2, 0), (60, 3, 1)])
+def test_a_policy_that_is_not_there_yet_costs_nothing(n_variables, degree, seed):
+    """Climbs from the policy's order alone end at SHD 6 and 25 here; those from the greedy order lead to the graph."""
+    made = simulate("er", n_variables, degree, "lingam", 1000, random_state=seed)
     for n_iterations in (1, 12):
-        found = searched(data, score="nongaussian", n_iterations=n_iterations, pretrained=None, **SMALL)
-        assert found["iterations"] == n_iterations
-        assert found["policy_score"] < floor - 1  # what the climb from the policy's order alone would start from
-        assert found["best_score"] >= floor - 1e-6 * abs(floor)
-    alone, *trained = (
-        searched(data, score="nongaussian", n_iterations=n, patience=None, pretrained="default", n_restarts=0, **PLAIN)
-        for n in (0, 1, 8)
-    )
-    assert alone["best_score"] >= floor - 1e-6 * abs(floor)
+        options = {"n_iterations": n_iterations, "pretrained": None, "n_restarts": 0, **SMALL}
+        model = CORL("nongaussian", **options).fit(made.data)
+        found = model.diagnostics_["search"]
+        assert found["policy_score"] < found["greedy_score"] < found["best_score"]
+        assert shd(model.graph_, made.graph) <= 2
+
+
+def test_training_only_adds_to_what_polish_found():
+    data = simulate(n_variables=30, degree=2, sem="lingam", n_samples=100, random_state=1).data
+    options = {"score": "nongaussian", "patience": None, "pretrained": "default", "n_restarts": 0, **PLAIN}
+    alone, *trained = (searched(data, n_iterations=n, **options) for n in (0, 1, 8))
+    assert [found["iterations"] for found in trained] == [1, 8]
     assert all(found["best_score"] >= alone["best_score"] for found in trained)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pretrained", [None, "default"])
 def test_100_columns_are_no_worse_with_more_time(pretrained):
-    """The case itself (``benchmarks/more_time.py`` prints it)."""
+    """29 iterations gave SHD 7 and 300 gave 39, because polish climbed from the policy's order alone."""
     made = simulate(n_variables=100, degree=2, sem="lingam", n_samples=1000, random_state=0)
-    options = PLAIN if pretrained else SMALL
-    floor, errors = floor_of(made.data), []
+    errors = []
     for n_iterations in (29, 300):
-        model = CORL("nongaussian", n_iterations=n_iterations, patience=None, pretrained=pretrained, **options)
-        model.fit(made.data)
-        assert model.score_ >= floor - 1e-6 * abs(floor)
+        options = {"n_iterations": n_iterations, "patience": None, "pretrained": pretrained}
+        model = CORL("nongaussian", **options, **(PLAIN if pretrained else SMALL)).fit(made.data)
         errors.append(shd(model.graph_, made.graph))
-    assert errors[1] <= errors[0]
+    assert errors[1] <= errors[0] <= 7
 
 
 @pytest.mark.usefixtures("ticking")
