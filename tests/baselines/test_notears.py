@@ -129,7 +129,7 @@ def test_bad_options_are_refused(chain: FloatArray, options: dict[str, object], 
 
 @pytest.mark.parametrize("loss", ["logistic", "poisson"])
 def test_a_loss_refuses_data_it_is_not_for(chain: FloatArray, loss: str) -> None:
-    with pytest.raises(DataError, match=f"loss='{loss}' wants columns of"):
+    with pytest.raises(DataError, match=f"loss='{loss}' takes columns of"):
         NOTEARS(loss=loss, verbose=False).fit(chain)  # type: ignore[arg-type]
 
 

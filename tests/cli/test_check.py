@@ -43,7 +43,7 @@ def untidy(tmp_path: Path) -> Path:
 def test_every_problem_is_named_and_the_command_works(untidy: Path, tmp_path: Path) -> None:
     done = runner.invoke(app, ["check", str(untidy), "--json"])
     assert done.exit_code == 0, done.output
-    answer = json.loads(done.output)
+    answer = json.loads(done.stdout)
     out = {item["column"] for item in answer["findings"] if item["remedy"] == "leave out"}
     assert {"when", "age_months", "site"} <= out
     assert not out & {"age", "dose", "group", "income"}
@@ -82,7 +82,7 @@ def test_a_column_that_others_add_up_to_is_found(tmp_path: Path) -> None:
     frame = pd.DataFrame(rng.normal(size=(50, 3)), columns=list("abc"))
     frame["total"] = frame.sum(axis=1)
     frame.to_csv(tmp_path / "sum.csv", index=False)
-    answer = json.loads(runner.invoke(app, ["check", str(tmp_path / "sum.csv"), "--json"]).output)
+    answer = json.loads(runner.invoke(app, ["check", str(tmp_path / "sum.csv"), "--json"]).stdout)
     assert [item["column"] for item in answer["findings"]] == ["total"]
 
 
@@ -91,9 +91,9 @@ def test_knowledge_from_flags_is_obeyed(tmp_path: Path) -> None:
     data.data.to_csv(tmp_path / "data.csv", index=False)
     last, first = data.graph.order[-1], data.graph.order[0]
     base = ["discover", str(tmp_path / "data.csv"), "--method", "eqvar", "--quiet", "--json"]
-    found = json.loads(runner.invoke(app, [*base, "--root", str(last), "--sink", str(first)]).output)
+    found = json.loads(runner.invoke(app, [*base, "--root", str(last), "--sink", str(first)]).stdout)
     assert not any(edge["effect"] == last or edge["cause"] == first for edge in found["edges"])
-    tiers = json.loads(runner.invoke(app, [*base, "--tier", f"{last}<{first}"]).output)
+    tiers = json.loads(runner.invoke(app, [*base, "--tier", f"{last}<{first}"]).stdout)
     assert tiers["order"].index(last) < tiers["order"].index(first)
     wrong = runner.invoke(app, [*base, "--root", "nobody"])
     assert wrong.exit_code == 2
@@ -115,7 +115,7 @@ def test_a_table_may_come_from_standard_input() -> None:
     text = pc.simulate(n_variables=4, degree=1, n_samples=200, random_state=0).data.to_csv(index=False)
     piped = runner.invoke(app, ["discover", "-", "--method", "eqvar", "--quiet", "--json"], input=text)
     assert piped.exit_code == 0, piped.output
-    assert len(json.loads(piped.output)["order"]) == 4
+    assert len(json.loads(piped.stdout)["order"]) == 4
 
 
 def test_a_table_of_many_edges_stops_at_a_screen(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def test_folders_are_compared_and_the_consensus_written(tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "both").iterdir()} == {
         "comparison.csv", "comparison.png", "consensus.csv", "consensus.json"
     }  # fmt: skip
-    as_json = json.loads(runner.invoke(app, ["compare", *folders, "--json"]).output)
+    as_json = json.loads(runner.invoke(app, ["compare", *folders, "--json"]).stdout)
     assert as_json["graphs"] == ["eqvar", "sort-regress", "random"]
     agreed = pc.CausalGraph.from_json(tmp_path / "both" / "consensus.json")
     assert len(as_json["consensus"]) == agreed.n_edges

@@ -28,7 +28,7 @@ def test_the_folder_answers_as_the_model_does(folder: Path) -> None:
     expected = results.graph.effect(cause, effect, folder / "data.csv")
     done = runner.invoke(app, ["effect", str(folder / "out"), str(cause), str(effect), "--json"])
     assert done.exit_code == 0, done.output
-    answers = json.loads(done.output)
+    answers = json.loads(done.stdout)
     assert answers["total"]["value"] == pytest.approx(expected.value, abs=1e-9)
     assert answers["total"]["probability"] > 0.5
     assert "direct" in answers
@@ -59,7 +59,7 @@ def test_a_class_gives_possible_effects(tmp_path: Path) -> None:
     names = list(frame.columns)
     done = runner.invoke(app, ["effect", str(tmp_path / "out"), names[0], names[1], "--json"])
     assert done.exit_code == 0, done.output
-    assert json.loads(done.output)["possible"]["effects"]
+    assert json.loads(done.stdout)["possible"]["effects"]
 
 
 @pytest.mark.parametrize(

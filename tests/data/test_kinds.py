@@ -140,7 +140,7 @@ def test_categories_may_tell_the_same(frame):
     doubled = frame.assign(town=frame["city"].map({"Rome": "r", "Bonn": "z", "Oslo": "a"}))
     table = load_table(doubled)
     assert table.names[-1] == "town"
-    assert any("'city' and 'town' tell the same" in remark for remark in table.remarks)
+    assert any("'city' and 'town' say the same" in remark for remark in table.remarks)
 
 
 def test_kinds_go_where_the_table_goes(frame):

@@ -180,7 +180,7 @@ def test_words_about_gaps(data):
     assert dependent_gaps(holed(data.data, 0.1)) == []
     pairs = load_table(frame, missing="pairwise")
     assert pairs.gaps.how == "pairwise"
-    assert "rows where both are there" in pairs.remarks[0]
+    assert "rows in which both are present" in pairs.remarks[0]
 
 
 def test_gaps_that_cannot_be_mended(data):
@@ -189,7 +189,7 @@ def test_gaps_that_cannot_be_mended(data):
     apart = data.data.copy()
     apart.loc[:700, "x1"] = np.nan
     apart.loc[701:, "x2"] = np.nan
-    with pytest.raises(DataError, match="columns 'x1' and 'x2' are both there in only 0 rows"):
+    with pytest.raises(DataError, match="columns 'x1' and 'x2' are both present in only 0 rows"):
         load_table(apart)
 
 

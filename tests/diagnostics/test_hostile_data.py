@@ -39,7 +39,7 @@ def test_trends_that_go_together_are_named() -> None:
     check = one(checked(walks, [("storks", "babies"), ("babies", "prices")], "sparse-linear"), "rows near each other")
     assert check.level == "warning"
     assert "alike in 3 of 3 columns" in check.sentence
-    assert "trends go together without a cause" in check.sentence
+    assert "trends move together without a cause" in check.sentence
 
 
 @pytest.mark.parametrize("by", ["x", "y", None])

@@ -173,7 +173,7 @@ def test_a_torn_line_is_cut_and_written_again(tmp_path: Path) -> None:
 def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
     (tmp_path / "tiny").mkdir()
     (tmp_path / "tiny" / CELLS).write_text('{"key": "a/b/0"}\nnonsense\n{"key": "a/b/1"}\n')
-    with pytest.raises(PrecedeError, match=r"line 1 of .* is no record"):
+    with pytest.raises(PrecedeError, match=r"line 1 of .* is not a record"):
         reproduce(TINY, out=tmp_path, verbose=False)
 
 

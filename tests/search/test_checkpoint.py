@@ -177,7 +177,7 @@ def test_damaged_files_get_a_sentence(saved: Path, data: pd.DataFrame, tmp_path:
     target.write_bytes(b"")
     assert "is damaged or not a checkpoint" in refusal(target, data)
     assert "cannot be read" in refusal(tmp_path, data)
-    assert "no checkpoint of Precede" in refusal(rewritten(saved, target, {"format": "other"}), data)
+    assert "not a checkpoint of Precede" in refusal(rewritten(saved, target, {"format": "other"}), data)
     assert "version '9'" in refusal(rewritten(saved, target, {"version": "9"}), data)
     assert "does not say what it was made from" in refusal(rewritten(saved, target, {"about": "{"}), data)
     with safe_open(saved, framework="pt") as file:

@@ -140,7 +140,7 @@ def test_an_upload_stays_in_the_folder(tmp_path: Path, name: str, kept: str) -> 
 
 @pytest.mark.parametrize("name", ["", "..", "run.json", ".csv", "x.exe"])
 def test_what_is_no_table_is_not_taken(tmp_path: Path, name: str) -> None:
-    with pytest.raises(OptionError, match="is no table"):
+    with pytest.raises(OptionError, match="is not a table"):
         Workspace(tmp_path).place_for(name)
 
 

@@ -263,4 +263,4 @@ def _loss(kind: Loss, table: Table) -> ValueAndGradient:
 def _refuse_columns(table: Table, bad: BoolArray, loss: str, wanted: str) -> None:
     columns = [table.names[j] for j in np.flatnonzero(bad.any(axis=0))]
     if columns:
-        raise DataError(f"loss={loss!r} wants columns of {wanted}, which {listed(columns)} are not: take loss='l2'.")
+        raise DataError(f"loss={loss!r} takes columns of {wanted}, which {listed(columns)} are not: take loss='l2'.")

@@ -143,7 +143,7 @@ class Confidence:
         except (ValueError, RecursionError) as error:
             raise DataError(f"the confidence is not valid JSON: {error}.") from None
         if not isinstance(document, dict) or document.get("format") != FORMAT:
-            raise DataError(f"the JSON is no confidence of this package: it lacks format={FORMAT!r}.")
+            raise DataError(f"the JSON is not a confidence of this package: it lacks format={FORMAT!r}.")
         if document.get("version") != VERSION:
             raise DataError(f"the confidence has version {document.get('version')!r}; this release reads {VERSION}.")
         try:

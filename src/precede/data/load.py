@@ -38,7 +38,7 @@ __all__ = ["Table", "load_table"]
 MISSING_CHOICES = ("em", "pairwise", "drop", "impute", "refuse")
 DONE = {
     "em": "linear scores use the covariance that EM estimates, other steps see draws from what the rest of a row says",
-    "pairwise": "linear scores use covariances of the rows where both are there, other steps see draws",
+    "pairwise": "linear scores use covariances of the rows in which both are present, other steps see draws",
     "impute": "they were replaced by the column's mean, which weakens edges and can make false ones",
 }
 SEED = 0
@@ -211,8 +211,8 @@ def _table(
     check_values(table.values, names, kinds)
     notes += remark_on(names, kinds)
     notes += [
-        f"columns {names[i]!r} and {names[j]!r} tell the same under other labels: what depends on one may be drawn "
-        "from the other."
+        f"columns {names[i]!r} and {names[j]!r} say the same under other labels: an edge of one may as well be "
+        "drawn from the other."
         for i, j in relabeled(table.values, kinds)
     ]
     for note in notes:

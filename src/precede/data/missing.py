@@ -228,7 +228,7 @@ def check_gaps(values: FloatArray, names: Sequence[Hashable]) -> None:
     i, j = divmod(int(together.argmin()), len(names))
     if together[i, j] < FEWEST_TOGETHER:
         raise DataError(
-            f"columns {names[i]!r} and {names[j]!r} are both there in only {together[i, j]:.0f} rows: leave one of "
+            f"columns {names[i]!r} and {names[j]!r} are both present in only {together[i, j]:.0f} rows: leave one of "
             "them out."
         )
 

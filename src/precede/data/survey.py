@@ -168,7 +168,7 @@ def _scales(columns: dict[Hashable, FloatArray]) -> list[Finding]:
         Finding(
             None,
             f"spreads differ widely, from {spreads[small]:.2g} ({small}) to {spreads[large]:.2g} ({large}): a method "
-            "that reads directions from variances sees units.",
+            "that reads directions from variances would see only the units.",
             "none",
         )
     ]

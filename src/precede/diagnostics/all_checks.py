@@ -127,19 +127,19 @@ class _Sheltered:
             return None
         if self._deadline.passed():
             self._interrupted = True
-            self._say(f"The time limit ended the checks before {what}: what is not said here was not looked at.")
+            self._say(f"The time limit ended the checks before {what}: what is not mentioned here was not checked.")
             return None
         try:
             with self._signals.breaking_off():
                 return work()
         except KeyboardInterrupt:
             self._interrupted = True
-            self._say("The checks were interrupted: the graph is complete, what is not said here was not looked at.")
+            self._say("The checks were interrupted: the graph is complete, what is not mentioned here was not checked.")
         except Exception as error:
             logger.debug("%s failed", what, exc_info=True)
             self._say(
-                f"{what[0].upper()}{what[1:]} failed ({type(error).__name__}: {error}): the graph is as it was found, "
-                "and this was not looked at."
+                f"{what[0].upper()}{what[1:]} failed ({type(error).__name__}: {error}): the graph stands, but "
+                "this was not checked."
             )
         return None
 

@@ -179,7 +179,7 @@ def check_nonlinearity(learned: Learned) -> Check:
     p_values = curvature(learned.values, learned.edges, learned.linear_fit)
     tested = int((~np.isnan(p_values)).sum())
     if tested == 0:
-        return Check(name, None, "No variable has causes (or rows enough) to check for curvature.", "fine")
+        return Check(name, None, "No variable has causes (or enough rows) to check for curvature.", "fine")
     curved = np.flatnonzero(p_values < SIGNIFICANT)
     names = learned.variable_names(curved)
     details = {"variables": names, "smallest_p": float(np.nanmin(p_values))}

@@ -32,8 +32,8 @@ def check_rows_in_time(learned: Learned) -> Check:
     named = [f"{learned.names[j]} {likeness[j]:.2f}" for j in found]
     sentence = (
         f"Rows near each other are alike in {len(found)} of {learned.n_variables} columns (correlation of a row with "
-        f"the next: {some(named)}): they are in time, or sorted. Rows in time depend on one another, and trends go "
-        "together without a cause: edges, p-values and confidences are overstated then; take lags or differences."
+        f"the next: {some(named)}): they are in time, or sorted. Rows in time depend on one another, and trends move "
+        "together without a cause: edges, p-values and confidences are then overstated; use lags or differences."
     )
     return Check(name, float(len(found)), sentence, "warning", {"columns": named})
 

@@ -117,7 +117,7 @@ def resample(learned: Learned, diagnostics: Diagnostics, deadline: Deadline) -> 
     remarks = []
     if found.n_resamples < N_RESAMPLES:
         remarks.append(
-            f"The time was over after {found.n_resamples} of {N_RESAMPLES} resamples: the confidences are coarse."
+            f"Time ran out after {found.n_resamples} of {N_RESAMPLES} resamples: the confidences are coarse."
         )
     return with_shares(
         diagnostics, learned.edges, found.directed, learned.names, found.n_resamples, remarks, found.connected

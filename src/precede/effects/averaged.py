@@ -94,7 +94,7 @@ def averaged_effect(
     if counted < confidence.n_resamples:
         raise OptionError(
             f"the confidence holds {counted} of {confidence.n_resamples} resampled graphs, and an interval needs all: "
-            "make the bootstrap again with this release."
+            "repeat the bootstrap with this release."
         )
     i, j = positions_of(graph, cause, effect)
     sample = sample_for(graph, data)

@@ -109,7 +109,7 @@ def what_if(
         places.append(k)
         low, high = float(rows[:, k].min()), float(rows[:, k].max())
         if after[:, k].min() < low or after[:, k].max() > high:
-            remarks.append(f"{name} was never seen outside of {low:.4g} to {high:.4g}: what lies beyond is a guess.")
+            remarks.append(f"{name} was never seen outside of {low:.4g} to {high:.4g}: anything beyond is a guess.")
     changed = np.asarray(ancestors(graph.edges)[places].any(axis=0))
     changed[places] = False
     for j in graph.positions[changed[graph.positions]]:

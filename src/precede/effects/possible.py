@@ -143,8 +143,8 @@ def possible_parents(pattern: IntArray, variable: int) -> Iterator[IntArray]:
     for count, clique in enumerate(cliques):  # grows while it is read: every clique, smaller ones first
         if count >= MOST_PARENT_SETS:
             raise OptionError(
-                f"more than {MOST_PARENT_SETS} sets of causes are possible here: the class says nothing of use; "
-                "background knowledge about directions would."
+                f"more than {MOST_PARENT_SETS} sets of causes are possible here: the class says too little to "
+                "be of use; background knowledge about directions would help."
             )
         yield np.concatenate([sure, clique]).astype(np.int64)
         last = clique[-1] if clique else -1

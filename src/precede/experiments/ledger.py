@@ -39,7 +39,7 @@ def read_lines(path: Path) -> list[Record]:
         except (ValueError, RecursionError) as error:
             raise PrecedeError(f"line {number} of {path} is not JSON ({error}): remove it and start again.") from error
         if not _is_record(record, path.name):
-            raise PrecedeError(f"line {number} of {path} is no record of a ledger: remove it and start again.")
+            raise PrecedeError(f"line {number} of {path} is not a record of a ledger: remove it and start again.")
         records.append(record)
     return records
 

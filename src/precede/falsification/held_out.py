@@ -43,7 +43,7 @@ class HeldOut:
     def sentence(self) -> str:
         """The comparison in plain words."""
         gain, rest = self.graph - self.empty, self.full - self.graph
-        facts = f"On rows not used to fit it, the graph predicts {gain:+.3g} nats a row beside no edges at all"
+        facts = f"On rows not used to fit it, the graph predicts {gain:+.3g} nats a row compared with no edges at all"
         if gain <= 0:
             return f"{facts}: its edges do not help to predict."
         if rest > 0.02 * gain:

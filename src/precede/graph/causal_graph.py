@@ -96,7 +96,7 @@ class CausalGraph(Answers):
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise GraphError(f"an adjacency matrix is square; this one has shape {matrix.shape}.")
         if len(labels) != len(matrix) or len(set(labels)) != len(labels):
-            raise GraphError(f"{len(matrix)} variables need as many distinct names: {labels}.")
+            raise GraphError(f"{len(matrix)} variables need the same number of distinct names: {labels}.")
         if not np.isfinite(matrix).all():
             raise GraphError("the adjacency matrix has missing or infinite entries.")
         edges = matrix != 0

@@ -92,7 +92,7 @@ def fields_from_lingam(matrix: Any, names: Sequence[Hashable] | None, reading: P
     np.fill_diagonal(known, -1)
     if not np.isin(known, (-1, 0, 1)).all():
         strange = known[~np.isin(known, (-1, 0, 1))][0]
-        raise KnowledgeError(f"lingam's prior knowledge holds {strange:g}; it means something by 0, 1 and -1 only.")
+        raise KnowledgeError(f"lingam's prior knowledge holds {strange:g}; only 0, 1 and -1 have a meaning there.")
     forbidden, required = known == 0, known == 1
     if reading == "exact":
         _check_edges_say_the_same(forbidden, required, labels)

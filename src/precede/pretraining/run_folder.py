@@ -84,7 +84,7 @@ def _resume(trainer: Pretrainer, checkpoint: Path) -> None:
             return
     except Exception as error:  # unpickling what is damaged may raise anything
         raise OptionError(
-            f"{checkpoint.name} is damaged, so that --resume cannot go on from it ({type(error).__name__})."
+            f"{checkpoint.name} is damaged, so --resume cannot continue from it ({type(error).__name__})."
         ) from None
     raise OptionError(
         f"resume=True found a checkpoint of another architecture ({architecture}): use the same settings or another "

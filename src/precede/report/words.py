@@ -76,7 +76,7 @@ def sure_words(known: Diagnostics, confidence: Confidence | None = None) -> list
         likely = sum(share >= 0.9 for share in shares)
         sentences.append(
             f"The pretrained policy finds {likely} of {counted(len(shares), 'edge')} more than 90% likely, and "
-            f"{sum(share < UNSTABLE for share in shares)} less than half. How stable they are a bootstrap would tell."
+            f"{sum(share < UNSTABLE for share in shares)} less than half. A bootstrap would tell how stable they are."
         )
     elif shares:
         often = f"{known.resamples} resamples" if known.resamples else "resamples"

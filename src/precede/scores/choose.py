@@ -143,7 +143,7 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
     elif rounded > MOST_ROUNDED:
         broken = f"{_percent(rounded)} of the columns are rounded to few distinct values"
     elif columns.shape[1] < FEWEST_VARIABLES and named.name != "sparse-linear":
-        broken = "One pair of variables is too little to tell a class of models by"
+        broken = "One pair of variables is too little to tell which class of models holds"
     else:
         return Choice(named.name, named.reason, figures)
     broken = f"{broken}: no score with additive noise is safe here (the nearest would be {named.name!r})"

@@ -157,7 +157,7 @@ class GaussianProcessEvidence:
             self._inducing = torch.from_numpy(spread_rows(values, int(n_inducing))).to(self.device)
             self.notes.append(
                 f"The GP evidence rests on {n_inducing} inducing rows that stand for all {self.n_samples}: close to "
-                "the exact evidence at a small part of its time."
+                "the exact evidence in a small part of the time."
             )
         self._check_memory(memory_limit)
         variances = values.var(axis=0)

@@ -9,19 +9,13 @@ import torch
 from torch import Tensor
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.errors import KnowledgeError
 from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
 from precede.scores.moves import ExpandedMoves, Expansion, ParentSet
-from precede.scores.protocol import OrderScore
+from precede.scores.protocol import CPDAG_NOTE, OrderScore, check_agreement
 from precede.ties import TOLERANCE
 
 LEVELS = Assumptions("levels")
-
-CPDAG_NOTE = (
-    "The score is the same for Markov-equivalent graphs: only the CPDAG is identified, and the direction of an "
-    "edge that the CPDAG leaves undirected is arbitrary."
-)
 
 
 class FamilyScore(Protocol):
@@ -249,10 +243,7 @@ class GrowShrinkScore(OrderScore):
         sequence = np.asarray(order).tolist()
         for variable, answer in zip(sequence, self._answers(sequence), strict=True):
             edges[list(answer.state.parents), variable] = True
-        position = np.argsort(order)
-        against = np.argwhere(edges & (position[:, None] > position[None, :]))
-        if len(against):
-            raise KnowledgeError(f"the order puts column {against[0][1]} before a parent that is required.")
+        check_agreement(edges, order)
         return edges
 
     def insertion_sums(self, order: Tensor) -> Tensor:

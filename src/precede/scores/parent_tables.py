@@ -11,13 +11,13 @@ import torch
 from torch import Tensor
 
 from precede.arrays import BoolArray, IntArray
-from precede.errors import KnowledgeError, check_not_negative
+from precede.errors import check_not_negative
 from precede.knowledge import Constraints
 from precede.runtime.deadline import GRACE, Deadline
 from precede.runtime.progress import ProgressBar
 from precede.scores.moves import ParentSet, TableMoves
 from precede.scores.parent_sets import SMALL_SETS, LocalScore, ParentSetCache, ParentSets
-from precede.scores.protocol import OrderScore
+from precede.scores.protocol import OrderScore, check_agreement
 from precede.ties import TOLERANCE, first_best
 
 CHUNK_ELEMENTS = 2**24
@@ -245,11 +245,8 @@ class SparseScore(OrderScore):
         orders = torch.as_tensor(np.asarray(order), device=self.device)[None]
         self.terms(orders)  # settles what the order needs
         predecessors = self._predecessor_bits(orders)[0].tolist()
-        position = np.argsort(order)
         edges = np.zeros((self.n_variables, self.n_variables), dtype=bool)
         for v, bits in enumerate(predecessors):
-            parents = list(self._members(v, int(self._chosen[v, bits])))
-            if (position[parents] > position[v]).any():
-                raise KnowledgeError(f"the order puts column {v} before a parent that is required.")
-            edges[parents, v] = True
+            edges[list(self._members(v, int(self._chosen[v, bits]))), v] = True
+        check_agreement(edges, order)
         return edges

@@ -60,7 +60,7 @@ class PolicyScore(OrderScore):
     identifies = "dag"
     assumes = Assumptions(
         words="Nothing about the form of the effects: the pretrained policy has seen tables of many kinds, simulated "
-        "with known causes, and takes these data for another one."
+        "with known causes, and treats these data as one more."
     )
 
     def __init__(

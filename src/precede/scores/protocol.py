@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from precede.arrays import BoolArray, IntArray
+from precede.errors import KnowledgeError
 from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
 from precede.scores.moves import LocalMoves
@@ -23,6 +24,12 @@ NoiseName = Literal["auto", "equal", "unequal"]
 
 CHUNK_ORDERS = 4096
 """Moved orders are scored in pieces of this many where the score has no quicker way."""
+
+
+CPDAG_NOTE = (
+    "The score is the same for Markov-equivalent graphs: only the CPDAG is identified, and the direction of an "
+    "edge that the CPDAG leaves undirected is arbitrary."
+)
 
 
 class OrderScore(ABC):
@@ -169,3 +176,11 @@ class OrderScore(ABC):
 def column_sums(orders: Tensor, terms: Tensor) -> Tensor:
     """Sum of each order's terms, added up by column and not by position; see :meth:`OrderScore.sums`."""
     return torch.zeros_like(terms).scatter_(1, orders, terms).sum(1)
+
+
+def check_agreement(edges: BoolArray, order: IntArray) -> None:
+    """Refuse an order that puts a variable before one of its parents, which then is required."""
+    position = np.argsort(order)
+    against = np.argwhere(edges & (position[:, None] > position[None, :]))
+    if len(against):
+        raise KnowledgeError(f"the order puts column {against[0][1]} before a parent that is required.")

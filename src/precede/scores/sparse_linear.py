@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.errors import KnowledgeError, OptionError
+from precede.errors import OptionError
 from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import Moments, covariance, regularized
 from precede.scores.moves import CovarianceMoves
-from precede.scores.protocol import OrderScore
+from precede.scores.protocol import CPDAG_NOTE, OrderScore, check_agreement
 from precede.scores.regions import Parents, RegionMemo
 
 CHUNK_ELEMENTS = 2**22
@@ -146,10 +146,7 @@ class SparseLinearScore(OrderScore):
         self._allowed = torch.from_numpy(constraints.allowed.T.copy()).to(self.device)  # [child, parent]
         self._required = torch.from_numpy(constraints.required.T.copy()).to(self.device)
         self.memo = RegionMemo(d, self.parents, self.device)
-        self.notes = [
-            "The score is the same for Markov-equivalent graphs: only the CPDAG is identified, and the direction of an "
-            "edge that the CPDAG leaves undirected is arbitrary."
-        ]
+        self.notes = [CPDAG_NOTE]
 
     # -- parents of many problems at once ----------------------------------------------------------------------
 
@@ -293,10 +290,7 @@ class SparseLinearScore(OrderScore):
         """The graph of an order: each variable's parents, ``[i, j]`` means i -> j."""
         chosen = self._parents_in(torch.as_tensor(np.asarray(order), device=self.device)).chosen
         edges: BoolArray = chosen.cpu().numpy().T.copy()  # transposed: a row of chosen is a child
-        position = np.argsort(order)
-        against = np.argwhere(edges & (position[:, None] > position[None, :]))
-        if len(against):
-            raise KnowledgeError(f"the order puts column {against[0][1]} before a parent that is required.")
+        check_agreement(edges, order)
         return edges
 
     def insertion_sums(self, order: Tensor) -> Tensor:

@@ -156,7 +156,7 @@ def restore(trainer: Trainer, state: Mapping[str, Tensor]) -> None:
     trainer.iteration, trainer.seconds = int(state["iteration"]), float(state["seconds"])
     best = trainer.best
     if sorted(state["best_order"].tolist()) != list(range(trainer.score.n_variables)):
-        raise ValueError("its best order is not one of the variables")
+        raise ValueError("its best order does not list the variables")
     if any(tensor.is_floating_point() and tensor.isnan().any() for tensor in state.values()):
         raise ValueError("it holds values that are not numbers")
     best.order, best.score = state["best_order"].to(trainer.device), state["best_score"].to(trainer.device)
@@ -181,7 +181,7 @@ def read_subject(path: str | Path) -> Subject:
     metadata, _ = _read(Path(path))
     shown = f"checkpoint={str(path)!r}"
     if metadata.get("format") != FORMAT:
-        raise OptionError(f"{shown} is no checkpoint of Precede: its format is {metadata.get('format')!r}.")
+        raise OptionError(f"{shown} is not a checkpoint of Precede: its format is {metadata.get('format')!r}.")
     if metadata.get("version") != VERSION:
         raise OptionError(f"{shown} has version {metadata.get('version')!r}; this release reads {VERSION}.")
     try:

@@ -129,7 +129,7 @@ def what_if(run: Run, settings: dict[str, float], table: Table) -> WhatIfLook:
     graph = load_results(run.folder).graph
     if set(map(str, graph.names)) != set(map(str, table.names)):
         raise OptionError(
-            "the data have other columns than this run had: set their types and what is left out as then."
+            "the data have other columns than this run had: set their types and what is left out as they were then."
         )
     found = graph.do({graph.names[graph.position(name)]: value for name, value in settings.items()}, table)
     rows = found.summary.reset_index().to_dict("records")

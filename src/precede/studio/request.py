@@ -55,7 +55,7 @@ class RunRequest:
     def read(cls, content: Any) -> RunRequest:
         """From the JSON of a request; what is of another shape is refused in a sentence."""
         if not isinstance(content, dict):
-            raise OptionError("a run is asked for by named values.")
+            raise OptionError("a request for a run holds named values.")
         method = content.get("method", "corl")
         check_choice("method", method, every_method())
         options = content.get("options") or {}

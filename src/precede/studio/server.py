@@ -122,7 +122,7 @@ async def upload(request: Request) -> Response:
             async for part in request.stream():
                 size += len(part)
                 if size > LARGEST_UPLOAD:
-                    raise OptionError(f"this file is too large: {LARGEST_UPLOAD >> 20} MB are the most.")
+                    raise OptionError(f"this file is too large: the limit is {LARGEST_UPLOAD >> 20} MB.")
                 file.write(part)
         beside.replace(place)
     finally:
@@ -136,7 +136,7 @@ async def columns(request: Request) -> Response:
     content, studio = await content_of(request), studio_of(request)
     types, out = content.get("types"), content.get("leave_out")
     if not isinstance(types, dict) or not isinstance(out, list) or not _texts([*types, *types.values(), *out]):
-        raise OptionError("types are texts by name, leave_out a list of names.")
+        raise OptionError("types holds a text for each name, leave_out is a list of names.")
     data = DataChoice(studio.data.path, types, tuple(out))
     found = await run_in_threadpool(studio.look, data)
     studio.workspace.choose(data)
@@ -274,5 +274,5 @@ def listen(port: int) -> socket.socket:
         found.bind(("127.0.0.1", port))
     except OSError as error:
         found.close()
-        raise OptionError(f"port {port} cannot be used: {error.strerror}; --port 0 takes one that is free.") from None
+        raise OptionError(f"port {port} cannot be used: {error.strerror}; --port 0 takes any free one.") from None
     return found

@@ -129,7 +129,7 @@ class Workspace:
         """Where an uploaded file of this name goes: inside the folder, whatever the name says."""
         plain = re.sub(r"[^\w.() -]+", "_", Path(name.replace("\\", "/")).name).strip(". ")[-100:]
         if not plain or not plain.lower().endswith(ENDINGS):
-            raise OptionError(f"{name[:80]!r} is no table: choose a file that ends with {', '.join(ENDINGS)}.")
+            raise OptionError(f"{name[:80]!r} is not a table: choose a file that ends with {', '.join(ENDINGS)}.")
         place = self.folder / "data"
         place.mkdir(exist_ok=True)
         return place / plain
@@ -191,7 +191,7 @@ def _read_run(folder: Path, alive: Collection[str]) -> Run | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     if run.state in ("waiting", "running") and run.id not in alive and not in_use(folder):
-        why = None if run.has_graph else "it was broken off before there was a graph."
+        why = None if run.has_graph else "it was stopped before there was a graph."
         return replace(run, state="stopped" if run.has_graph else "failed", error=why)
     return run
 

@@ -56,7 +56,7 @@ function edgeCard(k) {
 function suspicionCard(pair) {
   const [first, second] = [nodes[pair.cause].name, nodes[pair.effect].name];
   card.replaceChildren(html("h3", {}, `${first} ↔ ${second}`), list([["Probability", text(pair.probability)]]),
-    html("p", { class: "hint" }, `What their known causes leave of ${first} and ${second} still depends: they may share a cause that is not in the data, or lack an edge. ` +
+    html("p", { class: "hint" }, `What their known causes leave of ${first} and ${second} is still dependent: they may share a cause that is not in the data, or lack an edge. ` +
       "This is a suspicion and no edge; the probability was calibrated on simulated data."));
 }
 
