@@ -17,8 +17,9 @@ from precede.policy.critic import Critic
 from precede.policy.decoders import DecoderName
 from precede.policy.encoders import PaperEncoderName
 from precede.policy.pretrained import load_pretrained
-from precede.runtime.device import one_thread
+from precede.runtime.device import all_threads, one_thread, pool_of_threads
 from precede.runtime.randomness import initial_weights
+from precede.scores.choose import choose_score
 from precede.scores.evidence import GaussianProcessEvidence
 from precede.scores.parent_sets import ParentSets
 from precede.scores.parent_tables import SparseScore
@@ -121,3 +122,35 @@ def test_growth_ends_at_the_same_set_on_any_number_of_threads(threads_given_back
         assert score.notes, "the limit was not reached"
         scored.append((len(score.cache), bounds.tolist()))
     assert scored[0] == scored[1]
+
+
+def test_a_block_within_a_block_leaves_the_outer_one_at_one_thread(threads_given_back: None) -> None:
+    """After the inner one ended, the outer went on with many threads, which waited for each other."""
+    torch.set_num_threads(3)
+    with one_thread():
+        with one_thread():
+            pass
+        assert torch.get_num_threads() == 1
+        with all_threads():
+            assert torch.get_num_threads() == 3
+        assert torch.get_num_threads() == 1
+        with pool_of_threads(5) as pool:
+            assert set(pool.map(lambda _: torch.get_num_threads(), range(5))) == {1}
+    assert torch.get_num_threads() == 3
+
+
+def test_the_whole_fit_of_a_small_table_is_on_one_thread(
+    threads_given_back: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The choice of the score was not: small regressions on two threads took twenty times the processor seconds."""
+    torch.set_num_threads(3)
+    seen = []
+
+    def spied(table: Any, likely: Any = None) -> Any:
+        seen.append(torch.get_num_threads())
+        return choose_score(table, likely)
+
+    monkeypatch.setattr("precede.discovery.pipeline.choose_score", spied)
+    CORL(verbose=False, random_state=0, diagnose=False).fit(DATA)
+    assert seen == [1]
+    assert torch.get_num_threads() == 3

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +15,7 @@ from precede.graph.equivalence import cpdag
 from precede.knowledge import Constraints
 from precede.pruning.order_to_graph import PruningName, order_to_graph
 from precede.runtime.deadline import Deadline
-from precede.runtime.device import available_threads, one_thread
+from precede.runtime.device import one_thread, pool_of_threads
 from precede.scores.build import ScoreName, build_score
 from precede.scores.protocol import NoiseName
 from precede.search.polish import polish
@@ -59,11 +58,10 @@ def shares_of(relearn: Relearn, seed: int, deadline: Deadline) -> Shares | None:
     def one(k: int) -> tuple[BoolArray, BoolArray] | None:
         if own.passed():
             return None
-        with one_thread():
-            found = relearn(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(k,))), own)
+        found = relearn(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(k,))), own)
         return None if own.passed() else found  # it may have been cut short
 
-    with one_thread(), ThreadPoolExecutor(min(N_RESAMPLES, available_threads())) as pool:
+    with one_thread(), pool_of_threads(N_RESAMPLES) as pool:
         try:
             made = [found for found in pool.map(one, range(N_RESAMPLES)) if found is not None]
         except BaseException:

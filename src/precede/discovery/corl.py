@@ -25,7 +25,7 @@ from precede.policy.judgement import MOST_VARIABLES
 from precede.pruning.order_to_graph import PruningName
 from precede.pruning.weights import THRESHOLD
 from precede.runtime.deadline import Deadline, stopped_by_signals
-from precede.runtime.device import DeviceName
+from precede.runtime.device import DeviceName, one_thread
 from precede.runtime.randomness import RandomState, numpy_rng
 from precede.scores.build import ScoreName
 from precede.scores.protocol import NoiseName, OrderScore
@@ -263,7 +263,7 @@ class CORL(CausalEstimator):
         deadline = Deadline(self.max_time)
         constraints = constraints_over(self.knowledge, table.names).in_time(table.steps)
         self._policy_ = None
-        with stopped_by_signals(deadline):
+        with stopped_by_signals(deadline), one_thread():
             findings, self._policy_ = learn(
                 self._plan(table), table, constraints, numpy_rng(self.random_state), deadline
             )

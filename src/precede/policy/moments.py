@@ -8,7 +8,6 @@ work is on the d x d pairs.
 from __future__ import annotations
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 
 import torch
 from torch import Tensor, nn
@@ -16,7 +15,7 @@ from torch import Tensor, nn
 from precede.policy.edges import EdgeHead
 from precede.policy.features import N_PAIR_FEATURES, N_VARIABLE_FEATURES, classical_features, read_columns
 from precede.runtime.deadline import Deadline
-from precede.runtime.device import available_threads, one_thread
+from precede.runtime.device import one_thread, pool_of_threads
 
 BLOCKS = 6
 PAIR_WIDTH = 64
@@ -29,6 +28,9 @@ TRIANGLE_WIDTH = 32
 HEADS = 8
 CELL_FEATURES = 3
 """Of a cell: its value, its normal score, and how often the value is found."""
+
+CELLS_AT_ONCE = 100_000
+"""Looks with as many cells are worked on side by side: each cell takes some 1.5 kB."""
 
 
 class MomentsBlock(nn.Module):
@@ -154,13 +156,13 @@ class MomentsEncoder(nn.Module):
         """
 
         def at(look: Tensor) -> tuple[Tensor, Tensor]:
-            with torch.no_grad(), one_thread():
+            with torch.no_grad():
                 return self.states_and_edges(look[None], within)
 
         if looks.device.type != "cpu":
-            with torch.no_grad():
-                return [self.states_and_edges(look[None], within) for look in looks]
-        with one_thread(), ThreadPoolExecutor(min(len(looks), available_threads())) as pool:
+            return [at(look) for look in looks]
+        at_once = max(1, CELLS_AT_ONCE // looks[0].numel())
+        with one_thread(), pool_of_threads(min(len(looks), at_once)) as pool:
             return list(pool.map(at, looks))
 
     def states_and_edges(self, inputs: Tensor, within: Deadline | None = None) -> tuple[Tensor, Tensor]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import torch
@@ -70,29 +71,54 @@ def one_thread() -> Iterator[None]:
         _SINGLE.leave()
 
 
+@contextmanager
+def all_threads() -> Iterator[None]:
+    """Let torch have all threads within the block, also within :func:`one_thread`: for few and large operations."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(_SINGLE.available())
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
 def available_threads() -> int:
     """Threads that independent pieces of work may share, also within :func:`one_thread`."""
     return _SINGLE.available()
 
 
+def pool_of_threads(n_tasks: int) -> ThreadPoolExecutor:
+    """Threads to share independent pieces of work, each of which computes on one thread; open it in :func:`one_thread`.
+
+    A block of :func:`one_thread` in each piece would not do: when the first of them ends, torch's linear algebra has
+    many threads again, everywhere.
+    """
+    n_threads = max(1, min(n_tasks, available_threads()))
+    return ThreadPoolExecutor(n_threads, initializer=lambda: torch.set_num_threads(1))
+
+
 class _SingleThread:
-    """Counts the blocks that are open, in whatever threads: the numbers of threads come back when the last ends."""
+    """Counts the blocks that are open: a thread has its number of threads back when the outermost of its own ends."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._open = 0
+        self._own = threading.local()
 
     def enter(self) -> None:
         with self._lock:
             if self._open == 0:
                 self._torch, self._others = torch.get_num_threads(), threadpool_limits(1)
             self._open += 1
+            self._own.depth = getattr(self._own, "depth", 0) + 1
             torch.set_num_threads(1)  # holds for the thread that calls it
 
     def leave(self) -> None:
         with self._lock:
             self._open -= 1
-            torch.set_num_threads(self._torch)
+            self._own.depth -= 1
+            if self._own.depth == 0:
+                torch.set_num_threads(self._torch)
             if self._open == 0:
                 self._others.restore_original_limits()
 

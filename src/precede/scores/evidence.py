@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -14,7 +13,7 @@ from torch import Tensor
 
 from precede.arrays import FloatArray, IntArray
 from precede.errors import DataError, check_choice, check_positive
-from precede.runtime.device import available_threads, one_thread
+from precede.runtime.device import one_thread, pool_of_threads
 from precede.scores.assumptions import Assumptions
 from precede.scores.likelihood import Noise
 from precede.scores.memory import memory_budget, size_in_words
@@ -324,7 +323,7 @@ def squared_distances(points: Tensor, others: Tensor) -> Tensor:
     return distances.clamp_(min=0)
 
 
-def map_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+def map_in_threads(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
     """Apply a function to items in as many threads as there are, each with one thread of linear algebra."""
-    with one_thread(), ThreadPoolExecutor(available_threads(), initializer=lambda: torch.set_num_threads(1)) as pool:
+    with one_thread(), pool_of_threads(len(items)) as pool:
         return list(pool.map(function, items))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -15,7 +14,7 @@ from precede.arrays import IntArray
 from precede.errors import OptionError
 from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
-from precede.runtime.device import available_threads
+from precede.runtime.device import one_thread, pool_of_threads
 from precede.scores.protocol import OrderScore
 from precede.search import local
 from precede.search.local import Climber
@@ -111,7 +110,7 @@ def polish(
     shares = [len(part) for part in np.array_split(np.arange(n_restarts), n_chains)]
     seeds = [0] * len(starts) * n_chains if rng is None else rng.integers(2**62, size=len(starts) * n_chains).tolist()
     plan = [(make(seed), start, share) for seed, (start, share) in zip(seeds, product(starts, shares), strict=True)]
-    _climb_all(plan, own, 1 if moves is None else available_threads())
+    _climb_all(plan, own, in_threads=moves is not None)
     climbers = [climber for climber, _, _ in plan]
     reached = np.array([climber.best for climber in climbers]).reshape(len(starts), n_chains)
     heads = [climbers[k * n_chains + best] for k, best in enumerate(first_best_rows(reached))]
@@ -122,7 +121,7 @@ def polish(
     return Polished(orders[best], float(totals[best]), sum(climber.n_moves for climber in climbers), agreed)
 
 
-def _climb_all(plan: Sequence[tuple[Climber, IntArray, int]], deadline: Deadline, n_threads: int) -> None:
+def _climb_all(plan: Sequence[tuple[Climber, IntArray, int]], deadline: Deadline, in_threads: bool) -> None:
     """Let each climber climb from its start, and restart so many times."""
 
     def work(task: tuple[Climber, IntArray, int]) -> None:
@@ -133,11 +132,11 @@ def _climb_all(plan: Sequence[tuple[Climber, IntArray, int]], deadline: Deadline
                 break
             going = climber.restart()
 
-    if len(plan) == 1 or n_threads == 1:
+    if len(plan) == 1 or not in_threads:
         for task in plan:
             work(task)
         return
-    with ThreadPoolExecutor(min(len(plan), n_threads)) as pool:
+    with one_thread(), pool_of_threads(len(plan)) as pool:
         try:
             list(pool.map(work, plan))
         except BaseException:

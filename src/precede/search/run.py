@@ -7,7 +7,6 @@ it is never worse than any order that was scored. The record says who found what
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +16,7 @@ from precede.arrays import FloatArray, IntArray
 from precede.knowledge import Constraints
 from precede.policy.pretrained import Pretrained
 from precede.runtime.deadline import GRACE, Deadline, OutOfTime
-from precede.runtime.device import one_thread
+from precede.runtime.device import all_threads, one_thread
 from precede.runtime.progress import logger
 from precede.scores.moves import CovarianceMoves, ResidualMoves
 from precede.scores.protocol import OrderScore
@@ -187,15 +186,15 @@ class OrderSearch:
         if self.deadline.passed() and not always:
             return
         try:
-            with self._threads():
+            with self._threads(compiled=local.moves_of(self.score) is not None):
                 work()
         except KeyboardInterrupt:
             logger.warning("interrupted; the best order so far is kept")
             self.deadline.cancel()
 
-    def _threads(self) -> Any:
+    def _threads(self, compiled: bool = False) -> Any:
         small = self.score.device.type == "cpu" and self.score.n_variables < SHARED_FROM
-        return one_thread() if small else nullcontext()
+        return one_thread() if small or compiled else all_threads()
 
     def _greedy(self) -> None:
         part = self.deadline.part(share=GREEDY_SHARE).with_grace(GRACE)
