@@ -159,10 +159,11 @@ class MomentsEncoder(nn.Module):
             with torch.no_grad():
                 return self.states_and_edges(look[None], within)
 
-        if looks.device.type != "cpu":
-            return [at(look) for look in looks]
-        at_once = max(1, CELLS_AT_ONCE // looks[0].numel())
-        with one_thread(), pool_of_threads(min(len(looks), at_once)) as pool:
+        at_once = min(len(looks), CELLS_AT_ONCE // looks[0].numel())
+        if looks.device.type != "cpu" or at_once <= 1:
+            with one_thread():
+                return [at(look) for look in looks]
+        with one_thread(), pool_of_threads(at_once) as pool:
             return list(pool.map(at, looks))
 
     def states_and_edges(self, inputs: Tensor, within: Deadline | None = None) -> tuple[Tensor, Tensor]:
