@@ -1,6 +1,6 @@
 """What each ingredient of the prior and each group of features buys: short trainings from scratch, one part left out.
 
-    python benchmarks/prior_ablation.py --device cuda [--seconds 100] [--only NAME] >> ablation.jsonl
+    python benchmarks/prior_ablation.py --device cuda [--seconds 300] [--without NAME ...] >> ablation.jsonl
     python benchmarks/prior_ablation.py --table ablation.jsonl
 
 Tables of 2 to 12 variables and 100 to 500 rows, otherwise as ``precede pretrain``. Order TPR on 24 sets of each cell of
@@ -83,6 +83,21 @@ PARTS: dict[str, Part] = {
 }
 
 
+def together(names: Sequence[str]) -> Part:
+    """Several parts at once."""
+    parts = [PARTS[name] for name in names]
+    worlds = [part.world for part in parts if part.world is not None]
+    return Part(
+        constants=tuple(constant for part in parts for constant in part.constants),
+        world=worlds[0] if worlds else None,
+        pair_features=sorted({feature for part in parts for feature in part.pair_features}),
+        variable_features=sorted({feature for part in parts for feature in part.variable_features}),
+        readings=tuple(reading for part in parts for reading in part.readings),
+        samples=all(part.samples for part in parts),
+        seed=max(part.seed for part in parts),
+    )
+
+
 def silence(part: Part) -> None:
     """Set the constants, and show the encoder zeros for what it is to do without."""
     for module, name, value in part.constants:
@@ -122,8 +137,8 @@ def settings_of(part: Part, options: argparse.Namespace) -> PretrainingSettings:
     )
 
 
-def train(name: str, options: argparse.Namespace) -> dict[str, Any]:
-    part = PARTS[name]
+def train(options: argparse.Namespace) -> dict[str, Any]:
+    part = together(options.without)
     silence(part)
     trainer = Pretrainer(settings_of(part, options))
     if not part.samples:
@@ -132,8 +147,8 @@ def train(name: str, options: argparse.Namespace) -> dict[str, Any]:
     losses = [(record.loss, record.edge_loss) for record in trainer.run()]
     loss, edge_loss = np.mean(losses[-10:], axis=0).tolist()
     figures = {key: round(value, 4) for key, value in trainer.best.items()}
-    return {"without": name, "steps": trainer.step, "tasks": trainer.tasks_seen, "loss": round(loss, 4),
-            "edge_loss": round(edge_loss, 4), **figures}  # fmt: skip
+    record = {"without": "; ".join(options.without), "steps": trainer.step, "tasks": trainer.tasks_seen}
+    return {**record, "loss": round(loss, 4), "edge_loss": round(edge_loss, 4), **figures}
 
 
 def table(path: Path) -> None:
@@ -146,25 +161,25 @@ def table(path: Path) -> None:
         "pairs": lambda row: row["pairs"],
     }
     print("| without | steps | " + " | ".join(columns) + " |\n|---|---|" + "---|" * len(columns))
-    for row in sorted(rows, key=lambda row: list(PARTS).index(row["without"])):
+    for row in sorted(rows, key=lambda row: list(PARTS).index(row["without"].split("; ")[0])):
         cells = " | ".join(f"{figure(row):.3f}" for figure in columns.values())
         print(f"| {row['without']} | {row['steps']} | {cells} |")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=list(PARTS), default="nothing", help="what to leave out")
+    parser.add_argument("--without", nargs="*", choices=list(PARTS), default=["nothing"], help="what to leave out")
     parser.add_argument("--table", type=Path)
-    parser.add_argument("--seconds", type=float, default=100.0)
+    parser.add_argument("--seconds", type=float, default=300.0)
     parser.add_argument("--steps", type=int)
-    parser.add_argument("--tasks", type=int, default=64, help="tasks of 30 variables and 400 rows in a step")
+    parser.add_argument("--tasks", type=int, default=256, help="tasks of 30 variables and 400 rows in a step")
     parser.add_argument("--sets", type=int, default=24)
     parser.add_argument("--device", default="cuda")
     options = parser.parse_args()
     if options.table is not None:
         table(options.table)
     else:
-        print(json.dumps(train(options.only, options)), flush=True)
+        print(json.dumps(train(options)), flush=True)
 
 
 if __name__ == "__main__":
