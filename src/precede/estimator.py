@@ -34,6 +34,7 @@ from precede.runtime.progress import tell
 from precede.runtime.randomness import RandomState
 from precede.runtime.workers import Workers
 from precede.scores.assumptions import Assumptions
+from precede.search.record import SearchRecord
 from precede.strict_json import JsonObject
 
 if TYPE_CHECKING:
@@ -57,9 +58,11 @@ class Findings:
     history : sequence of dataclass instances
         One record per iteration or step.
     diagnostics : dict
-        What the method says of itself: ``search``, ``remarks``, and anything else worth knowing.
+        What the method says of itself: ``remarks``, and anything else worth knowing.
     assumes : Assumptions, optional
         What was taken for granted, where it depends on more than the method.
+    search : SearchRecord, optional
+        How the search went.
     """
 
     adjacency: BoolArray
@@ -69,22 +72,21 @@ class Findings:
     history: Sequence[DataclassInstance] = ()
     diagnostics: JsonObject = field(default_factory=dict)
     assumes: Assumptions | None = None
+    search: SearchRecord | None = None
 
     def at(self, places: IntArray) -> Findings:
         """The same for columns in another sequence: the k-th variable here is at ``places[k]`` there."""
         inverse = np.argsort(places)
         grid = np.ix_(inverse, inverse)
-        diagnostics = dict(self.diagnostics)
-        search = dict(diagnostics.get("search", {}))
-        if search.get("policy_order") is not None:
-            search["policy_order"] = places[search["policy_order"]].tolist()
-            diagnostics["search"] = search
+        search = self.search
+        if search is not None and search.policy_order is not None:
+            search = replace(search, policy_order=places[search.policy_order].tolist())
         return replace(
             self,
             adjacency=self.adjacency[grid],
             order=None if self.order is None else places[self.order],
             weights=None if self.weights is None else self.weights[grid],
-            diagnostics=diagnostics,
+            search=search,
         )
 
 
@@ -243,15 +245,9 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
         if verbose is None:
             verbose = bool(getattr(self, "verbose", True))
         return bootstrap(
-            self,
-            X,
-            n_resamples=n_resamples,
-            workers=Workers(n_jobs, cluster),
-            block=block,
-            random_state=random_state,
-            checkpoint=checkpoint,
-            verbose=verbose,
-        )
+            self, X, n_resamples=n_resamples, workers=Workers(n_jobs, cluster), block=block,
+            random_state=random_state, checkpoint=checkpoint, verbose=verbose,
+        )  # fmt: skip
 
     if not TYPE_CHECKING:  # to a type checker only the declared attributes exist
 
@@ -284,9 +280,11 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
         options = self.get_params(deep=False)
         assumes = findings.assumes or assumptions_of_method(type(self).__name__)
         reported = {"identifies": identified_under(assumes), **findings.diagnostics}
-        search = dict(reported.get("search", {}))
-        if np.isfinite(findings.score):
-            search.setdefault("best_score", float(findings.score))
+        search = findings.search
+        if search is not None:
+            reported["search"] = search.to_dict()
+        elif np.isfinite(findings.score):
+            search = SearchRecord(float(findings.score))
         rule = {name: options[name] for name in ("threshold", "cutoff") if isinstance(options.get(name), float)}
         return Learned(
             table,
@@ -339,9 +337,8 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
     def cpdag_(self) -> pd.DataFrame:
         """Equivalence class of the graph: 1 at both ``[i, j]`` and ``[j, i]`` where the edge could point either way.
 
-        With interventions, the interventional class.
-
-        It is all that a score with ``diagnostics_["identifies"] == "cpdag"`` can tell.
+        With interventions, the interventional class. It is all that a score with ``diagnostics_["identifies"] ==
+        "cpdag"`` can tell.
         """
         pattern = class_of(self.graph_.edges, self._targets_)
         if self._steps_ is not None:

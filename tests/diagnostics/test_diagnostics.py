@@ -15,6 +15,7 @@ from precede.diagnostics.residual_tests import curvature, equal_variances, holm,
 from precede.diagnostics.stability import stability, with_shares
 from precede.knowledge import Knowledge
 from precede.scores.build import NOISES
+from precede.search.record import SearchRecord
 from precede.strict_json import to_json
 
 CHAIN = np.eye(3, k=1, dtype=bool)
@@ -133,28 +134,33 @@ def test_identifiability():
 def test_search():
     name = "distance to the best score known"
     values = chain()
-    best = check(name, values, score="linear", search={"best_score": 0.0}).details["the exact optimum"]
-    good = check(name, values, score="linear", search={"best_score": best, "policy_score": best, "polish_gain": 0.0})
+    best = check(name, values, score="linear", search=SearchRecord(best_score=0.0)).details["the exact optimum"]
+    good = check(name, values, score="linear", search=SearchRecord(best_score=best, policy_score=best, polish_gain=0.0))
     assert (good.level, good.value) == ("fine", 0.0)
     assert "this is the optimum" in good.sentence
-    short = check(name, values, score="linear", search={"best_score": best - 5, "policy_score": best - 5})
+    short = check(name, values, score="linear", search=SearchRecord(best_score=best - 5, policy_score=best - 5))
     assert short.level == "warning"
     assert short.value == pytest.approx(5.0)
     assert "polish was off" in short.sentence
-    beaten = check(name, values, score="gp", search={"best_score": -10.0, "greedy_score": -8.0})
+    beaten = check(name, values, score="gp", search=SearchRecord(best_score=-10.0, greedy_score=-8.0))
     assert beaten.value == pytest.approx(2.0)
-    assert "no proof" in check(name, values, score="gp", search={"best_score": -8.0, "greedy_score": -9.0}).sentence
-    assert check(name, values, score="gp", search={"best_score": -8.0, "exact_score": -7.0}).value == pytest.approx(1.0)
-    assert check(name, values, score="gp", search={"best_score": -8.0, "exact": True}).level == "fine"
+    assert (
+        "no proof" in check(name, values, score="gp", search=SearchRecord(best_score=-8.0, greedy_score=-9.0)).sentence
+    )
+    assert check(name, values, score="gp", search=SearchRecord(best_score=-8.0, exact=True)).level == "fine"
     assert check(name, values).value is None
 
 
 def test_exact_optimum_obeys_knowledge():
     values = chain()
     constraints = Knowledge(required=[("c", "a")]).over(NAMES)
-    free = check("distance to the best score known", values, score="linear", search={"best_score": 0.0})
+    free = check("distance to the best score known", values, score="linear", search=SearchRecord(best_score=0.0))
     bound = check(
-        "distance to the best score known", values, score="linear", search={"best_score": 0.0}, constraints=constraints
+        "distance to the best score known",
+        values,
+        score="linear",
+        search=SearchRecord(best_score=0.0),
+        constraints=constraints,
     )
     assert bound.details["the exact optimum"] < free.details["the exact optimum"]
 

@@ -15,6 +15,7 @@ from precede.data.load import Table, load_table
 from precede.diagnostics import Check, Diagnostics, Learned, Remark, diagnose
 from precede.diagnostics.edge_readings import read_edges
 from precede.diagnostics.method_assumptions import BY_METHOD, identified_under
+from precede.search.record import SearchRecord
 
 FAST = {"n_iterations": 3, "batch_size": 8, "random_state": 0, "verbose": False}
 
@@ -119,8 +120,8 @@ def test_units_change_no_reading(unit):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"search": {"interrupted": True}}, "interrupted"),
-        ({"search": {"out_of_time": True}}, "time limit ended the search"),
+        ({"search": SearchRecord(0.0, interrupted=True)}, "interrupted"),
+        ({"search": SearchRecord(0.0, out_of_time=True)}, "time limit ended the search"),
         ({"reported": {"remarks": ["the table ends at one parent each."]}}, "The table ends at one parent each."),
         ({"reported": {"stopped_by_max_time": True}}, "time limit ended the method"),
         ({"reported": {"converged": False}}, "did not converge"),

@@ -16,6 +16,7 @@ from precede.knowledge import Constraints
 from precede.pruning.weights import THRESHOLD
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import covariance, regularized
+from precede.search.record import SearchRecord
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,9 +40,8 @@ class Learned:
         What the score or the method takes for granted.
     identifies : "dag" or "cpdag"
         What the score can tell apart.
-    search : mapping
-        How the search went: ``best_score``, and where known ``policy_score``, ``polish_gain``, ``greedy_score``,
-        ``exact_score``, ``exact=True``, ``interrupted``, ``out_of_time``.
+    search : SearchRecord, optional
+        How the search went; None for a method without a score.
     pruning, threshold, cutoff
         How the edges were chosen.
     constraints : Constraints, optional
@@ -62,7 +62,7 @@ class Learned:
     noise: str = "auto"
     assumptions: Assumptions = field(default_factory=Assumptions)
     identifies: str = "dag"
-    search: Mapping[str, Any] = field(default_factory=dict)
+    search: SearchRecord | None = None
     pruning: str = "auto"
     threshold: float = THRESHOLD
     cutoff: float = 0.001

@@ -26,9 +26,9 @@ def remarks_on(learned: Learned) -> tuple[Remark, ...]:
     """Everything that limits a result, each once."""
     remarks = [Remark(sentence, _level(sentence)) for sentence in _sentences(learned)]
     search = learned.search
-    if search.get("interrupted"):
+    if search is not None and search.interrupted:
         remarks.append(Remark("The search was interrupted: the graph is the best that was known by then."))
-    elif search.get("out_of_time"):
+    elif search is not None and search.out_of_time:
         remarks.append(Remark("The time limit ended the search early: longer might find a better order."))
     ended = [words for name, (limits, words) in ENDINGS.items() if learned.reported.get(name) is limits]
     remarks += [Remark(words) for words in ended]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import torch
@@ -17,6 +15,7 @@ from precede.knowledge import Constraints
 from precede.pruning.weights import regression_weights
 from precede.scores.build import build_score
 from precede.search.exact import exact_order
+from precede.search.record import SearchRecord
 
 REACH = 1.5
 """An edge is within reach of the rule when a rule this many times stricter or laxer would decide otherwise."""
@@ -29,21 +28,21 @@ def check_search(learned: Learned) -> Check:
     """How far the score of the result is from the best that is known."""
     name = "distance to the best score known"
     search = learned.search
-    reached = search.get("best_score")
-    if reached is None or not math.isfinite(reached):
+    if search is None or not math.isfinite(search.best_score):
         return Check(name, None, "The method reports no score, so the search cannot be judged.", "note")
-    if search.get("exact") is True:
+    reached = search.best_score
+    if search.exact:
         return Check(name, 0.0, f"The score {reached:.2f} is the best of all orders (exact search).", "fine")
-    rivals = {"a greedy order": search.get("greedy_score"), "the exact optimum": _exact_score(learned)}
+    rivals = {"a greedy order": search.greedy_score, "the exact optimum": _exact_score(learned)}
     known = {label: value for label, value in rivals.items() if value is not None and math.isfinite(value)}
     best = max([reached, *known.values()])
     shortfall = best - reached
     tolerance = 1e-6 * max(1.0, abs(best))
     story = f"The result scores {reached:.2f}"
-    if "policy_score" in search:
-        gain = search.get("polish_gain")
+    if search.policy_score is not None:
+        gain = search.polish_gain
         added = "polish was off" if gain is None else f"polish added {gain:.2f} to the better of that and greedy"
-        story += f" (the policy alone {search['policy_score']:.2f}; {added}{_training(search)})"
+        story += f" (the policy alone {search.policy_score:.2f}; {added}{_training(search)})"
     against = "; ".join(f"{label} scores {value:.2f}" for label, value in known.items())
     against = f"; {against}" if against else ""
     details = {"reached": reached, "best_known": best, **known}
@@ -55,21 +54,18 @@ def check_search(learned: Learned) -> Check:
     return Check(name, 0.0, f"{story}{against}: {ending}.", "fine", details)
 
 
-def _training(search: Mapping[str, Any]) -> str:
+def _training(search: SearchRecord) -> str:
     """What training did after the polish, where a pretrained policy was polished first."""
-    if "climbs_agree" not in search:
+    if search.climbs_agree is None:
         return ""
-    ends = "the same score" if search["climbs_agree"] else "different scores"
+    ends = "the same score" if search.climbs_agree else "different scores"
     climbs = f"; climbs from the greedy order and from the policy's ended at {ends}"
-    gain = search.get("rl_gain")
+    gain = search.rl_gain
     return climbs + (", and the policy was not trained" if gain is None else f"; training added {gain:.2f}")
 
 
 def _exact_score(learned: Learned) -> float | None:
-    """The optimum: given by the caller, or computed where that is quick."""
-    given = learned.search.get("exact_score")
-    if given is not None:
-        return float(given)
+    """The optimum, where it is computed quickly."""
     if learned.score != "linear" or learned.noise == "unequal" or learned.n_variables > EXACT_VARIABLES:
         return None
     constraints = learned.constraints or Constraints.none(learned.n_variables)

@@ -52,7 +52,7 @@ def learn(
     found, policy = search_order(plan, score, seen, constraints, pretrained, rng, deadline)
     if choice is not None:
         reported["score_choice"] = choice
-    reported |= {"score": score.name, "identifies": score.identifies, "search": found.record.to_dict()}
+    reported |= {"score": score.name, "identifies": score.identifies}
     reported["remarks"] = list(score.notes)
     order = found.order
     edges, weights = order_to_graph(
@@ -69,7 +69,10 @@ def learn(
         reported["chosen_directions"] = [[names[i], names[j], why] for (i, j), why in member.chosen.items()]
     if score.assumes.mechanism == "levels":
         reported["levels"] = effects_by_level(table, edges)
-    return Findings(edges, order, weights, found.record.best_score, found.history, reported, score.assumes), policy
+    findings = Findings(
+        edges, order, weights, found.record.best_score, found.history, reported, score.assumes, found.record
+    )
+    return findings, policy
 
 
 def make_score(
