@@ -6,10 +6,15 @@ import pytest
 
 from precede import CORL, simulate
 from precede.confidence.stability import N_RESAMPLES, shares_of
+from precede.data.load import load_table
+from precede.diagnostics.all_checks import time_for_checks
+from precede.diagnostics.learned import Learned
 from precede.errors import OptionError
 from precede.metrics import shd
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import one_thread
+from precede.scores.linear import LinearScore
+from precede.search.restarts import default_restarts
 
 PLAIN = {"random_state": 0, "verbose": False, "diagnose": False, "batch_size": 8}
 SMALL = {**PLAIN, "encoder": "null", "decoder": "mlp", "n_samples": 8}
@@ -106,6 +111,27 @@ def test_a_wide_table_is_left_to_climbs_unless_the_policy_is_asked_for(monkeypat
     assert asked.score_ == pytest.approx(alone.score_)
     narrow = CORL("sparse-linear", **PLAIN).fit(data.iloc[:, :5])
     assert "policy_score" in narrow.diagnostics_["search"]
+
+
+def test_a_wide_linear_table_is_left_to_restarts(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("precede.discovery.plan.MOST_VARIABLES", 5)
+    data = simulate(n_variables=6, degree=1, n_samples=200, random_state=0).data
+    found = searched(data, score="linear", **PLAIN)
+    assert "policy_score" not in found
+    assert found["best_score"] >= found["greedy_score"]
+    score = LinearScore(data.to_numpy())
+    assert (default_restarts(score), default_restarts(score, alone=True)) == (0, 20)
+    assert "policy_score" in searched(data, score="nongaussian", **PLAIN)
+
+
+@pytest.mark.parametrize(("max_time", "seconds", "left"), [(None, 3.0, None), (20.0, 5.0, 15.0), (20.0, 21.0, 5.0)])
+def test_checks_have_what_the_search_has_left(max_time, seconds, left):
+    """They had half of the limit whatever the search had taken."""
+    learned = Learned(
+        load_table(np.random.default_rng(0).normal(size=(20, 2))), np.eye(2, k=1, dtype=bool), np.arange(2),
+        search={"seconds": seconds}, max_time=max_time,
+    )  # fmt: skip
+    assert time_for_checks(learned) == left
 
 
 def test_resampling_ends_with_the_deadline_of_the_checks():

@@ -57,8 +57,8 @@ CHECKS: tuple[Callable[[Learned], Check | None], ...] = (
 )
 """In the sequence of the report. A check returns None where it has nothing to say."""
 
-CHECKS_SHARE = 0.5
-"""The checks may take this share of the time limit, after the search."""
+CHECKS_SHARE = 0.25
+"""The checks may take what the search has left of the time limit, and this share of the limit in any case."""
 
 
 def diagnose(learned: Learned, depth: bool | Literal["quick"] = True, signals: Signals | None = None) -> Diagnostics:
@@ -86,7 +86,7 @@ def diagnose(learned: Learned, depth: bool | Literal["quick"] = True, signals: S
     remarks = remarks_on(learned)
     if not depth:
         return Diagnostics(learned.reported, learned.assumptions, remarks)
-    limit = Deadline(None if learned.max_time is None else CHECKS_SHARE * learned.max_time)
+    limit = Deadline(time_for_checks(learned))
     run = _Sheltered(limit, signals or Signals(Deadline(None)))
     edges = run("the reading of the edges", lambda: read_edges(learned)) or ()
     wanted = [check for check in CHECKS if not (learned.levels and check in OF_NUMBERS)]
@@ -107,6 +107,13 @@ def diagnose(learned: Learned, depth: bool | Literal["quick"] = True, signals: S
     elif depth is True and edges:
         found = run("resampling", partial(resample, learned, found, limit)) or found
     return replace(found, remarks=(*found.remarks, *run.remarks))
+
+
+def time_for_checks(learned: Learned) -> float | None:
+    """Seconds that the checks may take; None without a limit."""
+    if learned.max_time is None:
+        return None
+    return max(learned.max_time - float(learned.search.get("seconds", 0.0)), CHECKS_SHARE * learned.max_time)
 
 
 def _rests_on_the_policy(learned: Learned) -> bool:

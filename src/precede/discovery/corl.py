@@ -67,9 +67,9 @@ class CORL(CausalEstimator):
     pretrained : {"auto", "default", "paper"}, path or None
         Policy to start from; it brings a network of its own. "auto" takes the shipped one unless ``inputs``,
         ``encoder``, ``decoder``, ``pointer``, ``normalization`` or ``n_samples`` ask for another network, which is
-        then trained from scratch, as with None; with a sparse linear score, tables of more than 150 columns are left
-        to polish, which finds the same or more. With ``n_iterations=0`` and ``polish=False`` the policy's most likely
-        order is the result.
+        then trained from scratch, as with None; with the linear scores, tables of more than 150 columns are left to
+        restarts of polish, which find the same or more. With ``n_iterations=0`` and ``polish=False`` the policy's most
+        likely order is the result.
     n_iterations, batch_size, n_samples : int
         Iterations of Algorithm 1, orders in each, rows that the encoder sees.
     patience : int, "auto" or None
@@ -339,7 +339,7 @@ class CORL(CausalEstimator):
         if self._policy_ is None:
             raise OptionError(
                 "there is no policy to draw from: search='exact' trains none, nor initial_order with n_iterations=0, "
-                f"and with a sparse linear score over {MOST_VARIABLES} columns only pretrained='default' asks it."
+                f"and with a linear score over {MOST_VARIABLES} columns only pretrained='default' asks it."
             )
         orders, log_probabilities, scores = self._policy_.draw(n_orders, numpy_rng(random_state))
         return OrderSample(self.graph_.names, self._places_[orders], log_probabilities, scores)

@@ -18,7 +18,6 @@ from precede.policy.pretrained import Pretrained
 from precede.runtime.deadline import GRACE, Deadline, OutOfTime
 from precede.runtime.device import all_threads, one_thread
 from precede.runtime.progress import logger
-from precede.scores.moves import CovarianceMoves, ResidualMoves
 from precede.scores.protocol import OrderScore
 from precede.search import local
 from precede.search.checkpoint import CheckpointFile
@@ -27,21 +26,13 @@ from precede.search.greedy import greedy_order
 from precede.search.observers import Observer, run_observed
 from precede.search.polish import polish
 from precede.search.record import SearchRecord
+from precede.search.restarts import default_restarts, do_without_policy
 from precede.search.settings import TrainingSettings
 from precede.search.train import IterationRecord, Trainer
 from precede.ties import exceeds
 
 SHARED_FROM = 64
 """Variables from which a training step on a CPU is shared between threads: below, its operations are too small."""
-
-CPDAG_RESTARTS = 20
-"""Restarts of polish for a score that identifies only the CPDAG (``benchmarks/cpdag_flop.py``)."""
-
-MOST_RESTARTS = 100
-"""Where compiled search makes them cheap, small problems have up to this many (``benchmarks/discrete_networks.py``)."""
-
-RESIDUAL_RESTARTS = 40
-"""Where compiled code prices moves by residuals, small problems have up to this many, those with 100 variables ten."""
 
 GREEDY_SHARE = 0.2
 """Part of the time left that the greedy order may take."""
@@ -67,8 +58,8 @@ class SearchSettings:
         Else a policy that was pretrained is trained further only where polish leaves a question open: where climbs are
         slow, and those from the greedy order and from the policy's end at different scores.
     is_wide : bool
-        There are more columns than the policy was made for, and nobody asked for it: where climbs of parent sets are
-        compiled, they are all there is.
+        There are more columns than the policy was made for, and nobody asked for it: where restarts do better in less
+        time (:func:`precede.search.restarts.do_without_policy`), they are all there is.
     """
 
     polish: bool
@@ -80,9 +71,8 @@ class SearchSettings:
 
     def without_policy(self, score: OrderScore) -> bool:
         """Whether there is nothing but climbs."""
-        if self.is_wide and isinstance(local.moves_of(score), CovarianceMoves):
-            return True
-        return self.initial_order is not None and self.training.n_iterations == 0
+        given = self.initial_order is not None and self.training.n_iterations == 0
+        return given or (self.is_wide and do_without_policy(score))
 
 
 @dataclass(frozen=True)
@@ -93,17 +83,6 @@ class Searched:
     record: SearchRecord
     history: list[IterationRecord] = field(default_factory=list)
     trainer: Trainer | None = None
-
-
-def default_restarts(score: OrderScore) -> int:
-    """How often polish restarts: the more the cheaper a climb is, and the earlier climbs end short of the best."""
-    moves = local.moves_of(score)
-    if isinstance(moves, ResidualMoves):
-        return max(1, min(RESIDUAL_RESTARTS, 1000 // score.n_variables))
-    if score.identifies == "dag":
-        return 0
-    n_restarts = CPDAG_RESTARTS if moves is None else max(CPDAG_RESTARTS, min(MOST_RESTARTS, 3000 // score.n_variables))
-    return n_restarts if local.are_cheap(moves) else n_restarts // 2
 
 
 def search_exactly(score: OrderScore, constraints: Constraints, deadline: Deadline) -> Searched:
@@ -230,7 +209,7 @@ class OrderSearch:
         """Climb from every start, with restarts where they are asked for."""
         score, restarts = self.score, self.settings.n_restarts
         if restarts is None:
-            restarts = default_restarts(score)
+            restarts = default_restarts(score, alone=self.settings.is_wide and self._trainer is None)
         chases = score.identifies == "cpdag" and local.are_cheap(local.moves_of(score))
         first, *others = [order for order, _ in sorted(self._starts.values(), key=lambda start: -start[1])]
         found = polish(

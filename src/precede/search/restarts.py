@@ -1,0 +1,50 @@
+"""How often polish starts again, and where that takes the place of a policy."""
+
+from __future__ import annotations
+
+from precede.scores.linear import LinearScore
+from precede.scores.moves import CovarianceMoves, ResidualMoves
+from precede.scores.protocol import OrderScore
+from precede.search import local
+
+CPDAG_RESTARTS = 20
+"""Restarts of polish for a score that identifies only the CPDAG (``benchmarks/cpdag_flop.py``)."""
+
+MOST_RESTARTS = 100
+"""Where compiled search makes them cheap, small problems have up to this many (``benchmarks/discrete_networks.py``)."""
+
+RESIDUAL_RESTARTS = 40
+"""Where compiled code prices moves by residuals, small problems have up to this many, those with 100 variables ten."""
+
+WIDE_RESTARTS = 20
+"""Of a linear score of equal variances that is searched without a policy, up to 150 variables; the more, the fewer."""
+
+
+def do_without_policy(score: OrderScore) -> bool:
+    """Whether a table too wide for the policy is better left to restarts.
+
+    With parent sets priced by compiled code both end at the same score, and the look of the policy alone takes longer.
+    With equal variances the quick order is nearly right, and restarts from there reach more in a third of the time
+    (160 variables: four of four data sets). With non-Gaussian noise the policy's start is worth its time.
+    """
+    return isinstance(score, LinearScore) or isinstance(local.moves_of(score), CovarianceMoves)
+
+
+def default_restarts(score: OrderScore, alone: bool = False) -> int:
+    """How often polish restarts: the more the cheaper a climb is, and the earlier climbs end short of the best.
+
+    Parameters
+    ----------
+    score : OrderScore
+    alone : bool
+        Whether no policy proposes other starts.
+    """
+    moves = local.moves_of(score)
+    if isinstance(moves, ResidualMoves):
+        return max(1, min(RESIDUAL_RESTARTS, 1000 // score.n_variables))
+    if alone and isinstance(score, LinearScore):
+        return max(1, min(WIDE_RESTARTS, 3000 // score.n_variables))
+    if score.identifies == "dag":
+        return 0
+    n_restarts = CPDAG_RESTARTS if moves is None else max(CPDAG_RESTARTS, min(MOST_RESTARTS, 3000 // score.n_variables))
+    return n_restarts if local.are_cheap(moves) else n_restarts // 2
