@@ -14,6 +14,7 @@ from precede.metrics import shd
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import one_thread
 from precede.scores.linear import LinearScore
+from precede.search.record import SearchRecord
 from precede.search.restarts import default_restarts
 
 PLAIN = {"random_state": 0, "verbose": False, "diagnose": False, "batch_size": 8}
@@ -129,7 +130,7 @@ def test_checks_have_what_the_search_has_left(max_time, seconds, left):
     """They had half of the limit whatever the search had taken."""
     learned = Learned(
         load_table(np.random.default_rng(0).normal(size=(20, 2))), np.eye(2, k=1, dtype=bool), np.arange(2),
-        search={"seconds": seconds}, max_time=max_time,
+        search=SearchRecord(0.0, seconds=seconds), max_time=max_time,
     )  # fmt: skip
     assert time_for_checks(learned) == left
 

@@ -113,7 +113,8 @@ def time_for_checks(learned: Learned) -> float | None:
     """Seconds that the checks may take; None without a limit."""
     if learned.max_time is None:
         return None
-    return max(learned.max_time - float(learned.search.get("seconds", 0.0)), CHECKS_SHARE * learned.max_time)
+    spent = 0.0 if learned.search is None else learned.search.seconds
+    return max(learned.max_time - spent, CHECKS_SHARE * learned.max_time)
 
 
 def _rests_on_the_policy(learned: Learned) -> bool:
