@@ -60,7 +60,7 @@ class ICALiNGAM(CausalEstimator):
     threshold : float
         Smallest weight that stays, for ``pruning="threshold"``: the CORL paper's, in the units of the data.
     standardize : bool
-        Take steps 2 and 4 in units of each entry's error (:func:`order_of`), so that the columns' own do not matter;
+        Take steps 2 and 4 in units of each entry's error (``order_of``), so that the columns' own do not matter;
         False is the paper.
     random_state : int, Generator or None
         Of FastICA's start.
