@@ -41,17 +41,16 @@ def reproduce(
 
         log_to_terminal(quiet)
         console = SafeConsole()
-        workers = Workers(jobs, cluster, gpu=(device or "").startswith("cuda"))
         if list_ or name is None:
             console.print(list_experiments())
             return
         if name == "real":
-            _real(console, folder, _names(methods), {"max_time": max_time, "workers": workers}, quiet)
+            _real(console, folder, _names(methods), {"max_time": max_time, "workers": Workers(jobs, cluster)}, quiet)
             return
         numbers = None if seeds is None else parse_seeds(seeds)
         chosen = Selection(numbers, _names(methods), _names(data), max_time, quick, retry_failed)
         common: dict[str, Any] = {
-            "workers": workers, "device": device, "out": out, "render": render, "verbose": not quiet,
+            "workers": Workers(jobs, cluster), "device": device, "out": out, "render": render, "verbose": not quiet,
         }  # fmt: skip
         if name == "all":
             if methods or data or merge:

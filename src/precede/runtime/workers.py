@@ -1,7 +1,4 @@
-"""Many fits at once: on processes of this machine, on threads that share a GPU, or on the workers of a Dask cluster.
-
-The results are the same.
-"""
+"""Many fits at once: on processes of this machine or on the workers of a Dask cluster, with the same results."""
 
 from __future__ import annotations
 
@@ -9,18 +6,15 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, TypeVar
 
-import torch
 from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky import get_reusable_executor
 
 from precede.errors import OptionError, PrecedeError, is_number
-from precede.runtime.device import available_threads
 
 SECONDS = 10
 """How long a Dask scheduler may take to answer, and a worker of it to appear."""
@@ -47,14 +41,10 @@ class Workers:
         Processes here; -1 takes every core, 1 is this very process.
     cluster : str or None
         Address of a Dask scheduler, whose workers are used instead.
-    gpu : bool
-        Whether the work lies on a GPU. Then jobs are threads, each with a stream of its own: a GPU runs the small
-        kernels of one process side by side, and those of several processes in turns.
     """
 
     jobs: int = 1
     cluster: str | None = None
-    gpu: bool = False
 
 
 HERE = Workers()
@@ -79,9 +69,6 @@ def as_finished(
         for task in tasks:
             yield function(*task)
         return
-    if cluster is None and workers.gpu:
-        yield from _on_streams(function, tasks, jobs if jobs > 0 else available_threads())
-        return
     with _dask(cluster) if cluster is not None else _processes():
         pool = Parallel(n_jobs=jobs if cluster is None else -1, return_as="generator_unordered", batch_size=1)
         try:
@@ -93,21 +80,6 @@ def as_finished(
                 "a worker process died, most often for lack of memory: what was finished is kept; start again with "
                 "fewer processes."
             ) from error
-
-
-def _on_streams(function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[Result]:
-    """Threads of this process, each on a stream of its own."""
-
-    def work(task: tuple[Any, ...]) -> Result:
-        with torch.cuda.stream(torch.cuda.Stream()):
-            return function(*task)
-
-    pool = ThreadPoolExecutor(jobs)
-    try:
-        for done in as_completed([pool.submit(work, task) for task in tasks]):
-            yield done.result()
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _end_with(parent: int) -> None:

@@ -6,7 +6,6 @@ cost two launches.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -17,10 +16,6 @@ from precede.runtime.device import training_on
 
 WARM_UP = 3
 """Iterations that run as they are before the recording, so that libraries and optimizers allocate what they need."""
-
-RECORDING = threading.Lock()
-OTHERS_WORK_ON = "thread_local"
-"""One thread records at a time, and what others do on the GPU meanwhile is not recorded."""
 
 Collect = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 Update = Callable[[Tensor, Tensor, Tensor], Tensor]
@@ -75,7 +70,7 @@ class GraphedIteration(EagerIteration):
                 return super().collect(inputs, noise)
         if self._runs == WARM_UP:
             self._inputs, self._noise = inputs.clone(), noise.clone()
-            with self._recording(self._collecting):
+            with torch.cuda.graph(self._collecting, stream=self._stream):
                 super().collect(self._inputs, self._noise)
         else:
             self._inputs.copy_(inputs)
@@ -91,20 +86,13 @@ class GraphedIteration(EagerIteration):
                 return super().update(returns)
         if self._runs == WARM_UP + 1:
             self._returns = returns.clone()
-            with self._recording(self._updating):
+            with torch.cuda.graph(self._updating, pool=self._collecting.pool(), stream=self._stream):
                 self._number = super().update(self._returns)
             self._states = None  # its history is spent
         else:
             self._returns.copy_(returns)
         self._updating.replay()
         return self._number.clone()
-
-    @contextmanager
-    def _recording(self, graph: torch.cuda.CUDAGraph) -> Iterator[None]:
-        """Record on this iteration's own stream; both graphs share the first one's memory."""
-        pool = None if graph is self._collecting else self._collecting.pool()
-        with RECORDING, torch.cuda.graph(graph, pool, self._stream, OTHERS_WORK_ON):
-            yield
 
     @contextmanager
     def _aside(self) -> Iterator[None]:
