@@ -3,6 +3,7 @@
 import json
 import pickle
 import re
+from dataclasses import asdict
 from importlib.resources import files
 
 import numpy as np
@@ -188,12 +189,12 @@ def test_other_shapes_and_versions_are_refused_by_the_estimator(made, shipped, t
     save_file(tensors, path, metadata=metadata)
     with pytest.raises(OptionError, match="format version 0"):
         fit(made.data, pretrained=path)
-    architecture = '{"encoder": "transformer", "decoder": "lstm", "pointer": "dot", "n_samples": 32}'
+    architecture = json.dumps(asdict(policy.architecture) | {"n_samples": 32})
     save_file(tensors, path, metadata=metadata | {"format_version": "1"})
     with pytest.raises(OptionError, match="does not say how its network is built"):
         fit(made.data, pretrained=path)
     save_file(tensors, path, metadata=metadata | {"format_version": "1", "architecture": architecture})
-    with pytest.raises(OptionError, match=r"encoder\.embed\.weight has shape \(256, 65\) where \(256, 33\) is needed"):
+    with pytest.raises(OptionError, match=r"encoder\.embed\.weight has shape \(256, 256\) where \(256, 32\) is needed"):
         fit(made.data, pretrained=path)
 
 

@@ -175,15 +175,23 @@ def test_compile_is_asked_for_every_block_and_may_fail(monkeypatch):
     assert torch._dynamo.config.suppress_errors
 
 
-def test_paper_variant_is_the_papers_network():
+def test_paper_variant_is_the_network_of_paper_mode():
+    paper = CORL.paper()
+    architecture = variant_settings("paper").architecture
+    assert architecture.rows == paper.inputs
+    assert (architecture.pointer, architecture.normalization) == (paper.pointer, paper.normalization)
+    assert architecture.n_samples == paper.n_samples
+
+
+def test_paper_variant_trains():
     settings = variant_settings("paper")
-    assert settings.architecture == Architecture("transformer", "lstm", "dot", 64)
+    assert settings.architecture == Architecture("transformer", "lstm", "additive", 256, "batch", "resample")
     assert settings.curriculum.n_variables == (30,)
     [(record, trainer)] = list(pretrain(tiny("paper")))
     assert record.edge_loss == 0
     values = np.random.default_rng(0).normal(size=(20, 9))
     inputs = trainer.settings.architecture.inputs(values, np.random.default_rng(0), torch.device("cpu"))
-    assert inputs.draw(1).shape == (1, 9, 65)
+    assert inputs.draw(3).shape == (3, 9, 256)
     assert greedy_orders(trainer.averaged, inputs.draw(1)).sort(1).values.tolist() == [list(range(9))]
 
 
