@@ -135,7 +135,8 @@ def judge(values: FloatArray, policy: Pretrained | None = None, *, scales: bool 
         edges = edge_log_probabilities(logits)[0].exp().mean(0)
         states = states.mean(0, keepdim=True)
         generator = torch.Generator().manual_seed(SEED)
-        noise = gumbel_noise((N_ORDERS + 1, d, d), generator)
+        # a variable's noise goes by its state, not by its column: columns may come in any sequence
+        noise = gumbel_noise((N_ORDERS + 1, d, d), generator)[:, :, states[0, :, 0].argsort().argsort()]
         noise[0] = 0.0  # the first is the most likely one
         orders = policy.actor.sample(states, noise)
         position = orders.argsort(1)

@@ -53,7 +53,7 @@ class ValidationSuite:
     def __init__(self, settings: ValidationSettings, architecture: Architecture, device: torch.device) -> None:
         n, sets = settings.n_samples, range(settings.n_sets)
         reader = Reader(architecture, device)
-        smaller = max(2, settings.n_variables * 2 // 3)
+        smaller = max(4, settings.n_variables * 2 // 3)
         cause_first = np.array([[False, True], [False, False]])
         groups = {
             "mean": {name: [_simulated(options, settings, k) for k in sets] for name, options in SUITE.items()},
