@@ -17,13 +17,21 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from precede.errors import PrecedeError
 from precede.files import only_user, write_text
 from precede.strict_json import to_json
 from precede.studio.messages import ChosenData, Earlier, Job
 from precede.studio.workspace import STOP_FILE, Run, Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from precede.confidence import Confidence
+    from precede.data.load import Table
+    from precede.estimator import CausalEstimator
+    from precede.studio.request import RunRequest
 
 SECONDS_BETWEEN_NEWS = 0.1
 
@@ -64,7 +72,7 @@ class News:
         with suppress(OSError):
             self._out.write(to_json({"kind": kind, **content}) + "\n")
 
-    def listener(self, run: Run) -> Any:
+    def listener(self, run: Run) -> Callable[[object], None]:
         """Passes on what a fit tells, not too often; the graph with what has changed since the run before."""
         from precede.graph import CausalGraph
         from precede.graph.component import payload
@@ -114,7 +122,7 @@ def fit(run: Run, data: ChosenData, earlier: Earlier | None, news: News, stop: S
     return replace(run, state="stopped" if stop.asked else "done")
 
 
-def _bootstrap(model: Any, table: Any, request: Any, run: Run, stop: Stop) -> Any:
+def _bootstrap(model: CausalEstimator, table: Table, request: RunRequest, run: Run, stop: Stop) -> Confidence | None:
     """Resample; a stop leaves the graph without confidences."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
