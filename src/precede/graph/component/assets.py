@@ -8,6 +8,8 @@ import re
 from importlib.resources import files
 
 FILES = {
+    "elements.js": "text/javascript",
+    "edge-plots.js": "text/javascript",
     "graph-view.css": "text/css",
     "graph-view.js": "text/javascript",
     "graph-layers.js": "text/javascript",
@@ -29,9 +31,16 @@ def component_file(name: str) -> bytes:
     return files(__package__).joinpath(name).read_bytes()
 
 
-def inline_module() -> str:
+def inline_module(*more: str) -> str:
     """The component as one text for ``<script type="module">``, without Cytoscape.js, which goes before it.
 
+    Parameters
+    ----------
+    more : str
+        Other :data:`FILES` that the page needs, in the sequence in which they need each other.
+
+    Notes
+    -----
     ELK is not in it: a page that serves no files takes the places that Python computed (:func:`payload`), and the small
     layout of ``graph-layers.js`` for neighborhoods.
 
@@ -40,7 +49,7 @@ def inline_module() -> str:
     >>> "import " in inline_module()
     False
     """
-    names = ["graph-layers.js", "graph-picture.js", "graph-style.js", "graph-view.js"]
+    names = [*more, "graph-layers.js", "graph-picture.js", "graph-style.js", "graph-view.js"]
     return "\n".join(BETWEEN_THEM.sub("", component_file(name).decode("utf-8")) for name in names)
 
 

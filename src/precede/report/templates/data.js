@@ -1,4 +1,4 @@
-// The data of the page, and small tools for building elements: text is always set as text, never as markup.
+// The data of the page.
 const data = JSON.parse(document.getElementById("data").textContent);
 // numbers of plots travel as their range and a byte each, tables column by column
 const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
@@ -6,26 +6,10 @@ const unpacked = (packed) => packed && [...bytes(packed[2])].map((byte) => packe
 const records = (columns) => Object.values(columns)[0].map((_, k) => Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, column[k]])));
 const nodes = records(data.nodes), edges = records(data.edges), suspicions = data.graph.edges.slice(edges.length);
 nodes.forEach((node) => { node.values = unpacked(node.values); node.grid = unpacked(node.grid); });
-edges.forEach((edge) => { edge.points = unpacked(edge.points); edge.curve = unpacked(edge.curve); });
+// a density is a square of bytes, column after column
+const square = (cells, n = Math.round(Math.sqrt(cells.length))) => Array.from({ length: n }, (_, i) => cells.slice(i * n, (i + 1) * n));
+edges.forEach((edge) => { edge.points = unpacked(edge.points); edge.curve = unpacked(edge.curve); edge.density = edge.density && square([...bytes(edge.density)]); });
 
 const byId = (id) => document.getElementById(id);
-const SVG = "http://www.w3.org/2000/svg";
-function build(make, tag, attributes, children) {
-  const element = make(tag);
-  Object.entries(attributes).forEach(([name, value]) => element.setAttribute(name, value));
-  element.append(...children.flat().filter((child) => child !== null));
-  return element;
-}
-const html = (tag, attributes = {}, ...children) => build((name) => document.createElement(name), tag, attributes, children);
-const drawn = (tag, attributes = {}, ...children) => build((name) => document.createElementNS(SVG, name), tag, attributes, children);
-
-const text = (value, digits = 3) => {
-  if (value === null) return "–";
-  const size = Math.abs(value);
-  return size !== 0 && (size < 1e-4 || size >= 1e7) ? value.toExponential(digits - 1) : Number(value.toPrecision(digits)).toLocaleString("en");
-};
-const pValue = (value) => value === null ? "–" : value < 1e-10 ? "< 1e-10" : String(Number(value.toPrecision(2)));
-const trends = { rising: "rises with the cause", falling: "falls as the cause rises", mixed: "no single direction" };
-const directions = { "told": "told by the data", "either way": "either way", "not claimed": "not claimed" };
-const totalEffect = ({ value, low, high }) => value === null ? `${text(low)} to ${text(high)}, by its direction` : `${text(value)} (${text(low)} to ${text(high)})`;
+const totalEffect = ({ value, low, high }) => value === null ? `${number(low)} to ${number(high)}, by its direction` : `${number(value)} (${number(low)} to ${number(high)})`;
 const joint = (edge) => edge.direction === "told" ? "→" : "–";

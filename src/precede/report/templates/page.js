@@ -17,13 +17,13 @@ const rows = new Map([...document.querySelectorAll("#edges tbody tr")].map((row)
 const cells = document.querySelectorAll("#cells rect");
 edges.forEach((edge, k) => {
   const names = [nodes[edge.cause].name, nodes[edge.effect].name];
-  const button = html("button", { type: "button", class: "show", "aria-label": `Show ${names[0]} and ${names[1]} in the graph` }, "show");
+  const button = el("button", { type: "button", class: "show", "aria-label": `Show ${names[0]} and ${names[1]} in the graph` }, "show");
   rows.get(k).lastElementChild.replaceChildren(button);
   button.addEventListener("click", () => {
     byId("graph").scrollIntoView({ block: "nearest" });
     view.choose({ kind: "edge", index: k });
   });
-  cells[k].append(drawn("title", {}, `${names[0]} ${joint(edge)} ${names[1]}: strength ${text(edge.strength)}`));
+  cells[k].append(drawn("title", {}, `${names[0]} ${joint(edge)} ${names[1]}: strength ${number(edge.strength)}`));
 });
 
 byId("controls").addEventListener("submit", (event) => event.preventDefault());
@@ -63,7 +63,7 @@ document.querySelectorAll("#edges thead th[aria-sort]").forEach((head, column) =
 
 // files to take away: they are in the page, compressed
 function save(blob, name) {
-  const link = html("a", { download: name, href: URL.createObjectURL(blob) });
+  const link = el("a", { download: name, href: URL.createObjectURL(blob) });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60000);
 }

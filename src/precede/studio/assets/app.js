@@ -2,7 +2,8 @@
 import { get, listen, post, upload } from "./api.js";
 import { drawCard } from "./card.js";
 import { columnsPanel, emptyData } from "./columns.js";
-import { byId, el, number, options, plural } from "./dom.js";
+import { byId, options, plural } from "./dom.js";
+import { el, number } from "./elements.js";
 import { elkLayout } from "./graph-layout.js";
 import { GraphView } from "./graph-view.js";
 import { checksPanel, comparePanel, effectsPanel, exportPanel } from "./results.js";

@@ -1,9 +1,8 @@
 // The card beside the graph: what is known of an edge or a variable, and what can be done about it.
-import { byId, el, facts, number, pValue } from "./dom.js";
-import { distribution, mechanism } from "./plots.js";
+import { byId } from "./dom.js";
+import { DIRECTIONS, TRENDS, distribution, mechanism } from "./edge-plots.js";
+import { el, facts, number, pValue } from "./elements.js";
 
-const TRENDS = { rising: "rises with the cause", falling: "falls as the cause rises", mixed: "no single direction" };
-const DIRECTIONS = { "told": "told by the data", "either way": "either way", "not claimed": "not claimed" };
 const HINT = ["Choose an edge to see how it works, and to veto or require it.", "Choose a variable to see its causes and effects.", "Double-click a variable, or press Enter on it, to see all that leads to it and all it leads to."];
 
 export function drawCard(item, shown, rules, actions) {

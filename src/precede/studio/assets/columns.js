@@ -1,5 +1,6 @@
 // The table of columns: what each holds, how it is taken, and what is known of it.
-import { el, number, plural } from "./dom.js";
+import { plural } from "./dom.js";
+import { el, number } from "./elements.js";
 import { bars } from "./plots.js";
 
 const KINDS = ["number", "count", "ordinal", "binary", "categorical"];

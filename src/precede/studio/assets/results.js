@@ -1,6 +1,7 @@
 // The other views of a run: checks, effects and what-ifs, runs side by side, files to take away.
 import { get, post } from "./api.js";
-import { el, number, options, plural } from "./dom.js";
+import { options, plural } from "./dom.js";
+import { el, number } from "./elements.js";
 
 const needed = (words) => [el("p", { class: "hint" }, words)];
 const titles = { warning: "Warnings", note: "Notes", fine: "Fine" };

@@ -1,5 +1,6 @@
 // What is known before looking at the data: edges that must or must not be there, roots, sinks, tiers.
-import { byId, el, options } from "./dom.js";
+import { byId, options } from "./dom.js";
+import { el } from "./elements.js";
 
 export class Rules {
   constructor(onChange) {

@@ -1,0 +1,48 @@
+// What is known of an edge or a variable in pictures and words: the same on every page.
+import { drawn, number } from "./elements.js";
+
+export const TRENDS = { rising: "rises with the cause", falling: "falls as the cause rises", mixed: "no single direction" };
+export const DIRECTIONS = { "told": "told by the data", "either way": "either way", "not claimed": "not claimed" };
+
+function frame(xs, ys, xName, yName, contents) {
+  const [w, h, l, b] = [300, 228, 54, 36];
+  const range = (v) => { const lo = Math.min(...v), hi = Math.max(...v), pad = (hi - lo || 1) * 0.04; return [lo - pad, hi + pad]; };
+  const [x0, x1] = range(xs), [y0, y1] = range(ys);
+  const px = (x) => l + (x - x0) / (x1 - x0) * (w - l - 6), py = (y) => 6 + (y1 - y) / (y1 - y0) * (h - b - 6);
+  const label = (x, y, words, extra = {}) => drawn("text", { x, y, ...extra }, words);
+  const short = (words) => words.length > 34 ? words.slice(0, 33) + "…" : words;
+  return drawn("svg", { class: "plot", viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": `${yName} against ${xName}` },
+    contents(px, py, h - b),
+    drawn("path", { class: "axis", d: `M${l} 6V${h - b}H${w - 6}` }),
+    label(l, h - b + 13, number(Math.min(...xs))), label(w - 6, h - b + 13, number(Math.max(...xs)), { "text-anchor": "end" }),
+    label((l + w) / 2, h - 5, short(xName), { "text-anchor": "middle", class: "axis-name" }),
+    label(0, 0, short(yName), { "text-anchor": "middle", class: "axis-name", transform: `translate(11 ${(h - b) / 2}) rotate(-90)` }),
+    label(l - 4, 14, number(Math.max(...ys), 2), { "text-anchor": "end" }), label(l - 4, h - b, number(Math.min(...ys), 2), { "text-anchor": "end" }));
+}
+const polyline = (kind, xs, ys, px, py) => drawn("polyline", { class: kind, points: xs.map((x, k) => `${px(x).toFixed(1)},${py(ys[k]).toFixed(1)}`).join(" ") });
+const dots = (kind, radius, xs, ys, px, py) => drawn("g", { class: kind }, xs.map((x, k) => drawn("circle", { cx: px(x).toFixed(1), cy: py(ys[k]).toFixed(1), r: radius })));
+
+// what is left of the effect once its other causes are taken out, against the cause: points of rows, or their density
+export function mechanism(edge, cause, effect) {
+  if (!edge.curve || !cause.grid || !(edge.points || (edge.density && edge.extent))) return null;
+  const straight = edge.slope !== null, line = cause.grid.map((x) => edge.slope * (x - cause.mean));
+  const fits = (px, py) => [polyline(straight ? "smooth" : "fitted", cause.grid, edge.curve, px, py), straight && polyline("fitted", cause.grid, line, px, py)];
+  const yName = `${effect.name}, other causes taken out`;
+  if (edge.points) {
+    const [ex, ey] = edge.extremes ?? [[], []];
+    return frame([...cause.values, ...cause.grid, ...ex], [...edge.points, ...edge.curve, ...ey, ...(straight ? line : [])], cause.name, yName,
+      (px, py) => [dots("dots", 1.7, cause.values, edge.points, px, py), dots("far", 2.6, ex, ey, px, py), ...fits(px, py)]);
+  }
+  const [x0, x1, y0, y1] = edge.extent, n = edge.density.length, most = Math.max(...edge.density.flat(), 1);
+  return frame([x0, x1], [y0, y1, ...edge.curve], cause.name, yName, (px, py) => [
+    drawn("g", { class: "cells" }, edge.density.flatMap((row, i) => row.map((count, j) => count > 0 && drawn("rect", {
+      x: px(x0 + (x1 - x0) * i / n).toFixed(1), y: py(y0 + (y1 - y0) * (j + 1) / n).toFixed(1), width: ((px(x1) - px(x0)) / n).toFixed(1),
+      height: ((py(y0) - py(y1)) / n).toFixed(1), "fill-opacity": (0.12 + 0.75 * count / most).toFixed(2) })))), ...fits(px, py)]);
+}
+
+export function distribution(node) {
+  if (!node.histogram || !node.range) return null;
+  const [low, high] = node.range, width = (high - low) / node.histogram.length;
+  return frame(node.range, [0, ...node.histogram], node.name, "rows", (px, py, floor) => drawn("g", { class: "columns" }, node.histogram.map((count, k) => drawn("rect", {
+    x: px(low + k * width).toFixed(1), y: py(count).toFixed(1), width: Math.max(0, px(low + width) - px(low) - 1).toFixed(1), height: Math.max(0, floor - py(count)).toFixed(1) }))));
+}
