@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -216,6 +217,12 @@ def test_a_killed_worker_is_a_sentence() -> None:
         list(as_finished(_dies, [()] * 2, Workers(jobs=2)))
 
 
+def test_workers_work_and_the_caller_does_not() -> None:
+    done = list(as_finished(os.getpid, [()] * 4, Workers(jobs=2)))
+    assert len(done) == 4
+    assert os.getpid() not in done
+
+
 def test_reproduce_says_which_cells_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import precede.experiments.runner as runner
 
@@ -311,6 +318,45 @@ def test_strict_json_of_a_method_without_a_score(csv: str, tmp_path: Path) -> No
     assert json.loads(done.stdout, parse_constant=no_constants)["score"] is None
     for path in out.glob("*.json"):
         json.loads(path.read_text(), parse_constant=no_constants)
+
+
+@pytest.mark.parametrize("what", ["summarize", "write_summary"])
+def test_a_failing_report_costs_nothing_but_itself(
+    csv: str, tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An empty basis was a ZeroDivisionError after the search, and nothing was written."""
+
+    def fails(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr(f"precede.report.{what}", fails)
+    out = tmp_path / "out"
+    done = CliRunner().invoke(app, ["discover", csv, "--method=eqvar", f"--out={out}"])
+    assert done.exit_code == 0, done.output
+    assert "failed (ZeroDivisionError: division by zero)" in " ".join((done.stdout + done.stderr).split())
+    assert pc.CausalGraph.from_json(out / "graph.json").n_variables == 5
+
+
+@pytest.mark.parametrize("command", ["check", "order", "effect", "compare", "evaluate", "report"])
+def test_no_command_lets_names_steer_the_terminal(command: str, tmp_path: Path) -> None:
+    names = ["\x1b[31mred\x1b[0m", "right\u202eleft", "a", "b", "c"]
+    data = tmp_path / "data.csv"
+    DATA.set_axis(names, axis=1).to_csv(data, index=False)
+    out = tmp_path / "out"
+    assert CliRunner().invoke(app, ["discover", str(data), "--method=eqvar", f"--out={out}", "--quiet"]).exit_code == 0
+    arguments = {
+        "check": [str(data)],
+        "order": [str(data)],
+        "effect": [str(out), names[0], names[1]],
+        "compare": [str(out), str(shutil.copytree(out, tmp_path / "twin"))],
+        "evaluate": [str(out / "graph.json"), str(out / "graph.json")],
+        "report": [str(out)],
+    }[command]
+    done = CliRunner().invoke(app, [command, *arguments])
+    assert done.exit_code == 0, done.output
+    shown = done.stdout + done.stderr
+    assert "\x1b[31m" not in shown
+    assert "\u202e" not in shown
 
 
 def test_a_lock_is_refused_with_a_sentence(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from precede.experiments.cells import Data, Experiment
 from precede.experiments.designs import CORL_2, as_published
 from precede.experiments.ledger import CELLS
 from precede.experiments.reproduce import reproduce
-from precede.runtime.workers import Workers
+from precede.runtime.workers import Workers, as_finished
 
 LEARNING = replace(CORL_2, options={"n_iterations": 40, "batch_size": 8})
 TINY = Experiment(
@@ -65,6 +65,15 @@ def test_workers_of_several_threads_give_the_same(tmp_path: Path) -> None:
     reproduce(TINY, out=tmp_path / "here", verbose=False)
     cells = [(tmp_path / where / "tiny" / CELLS).read_bytes() for where in ("cluster", "here")]
     assert cells[0] == cells[1]
+
+
+@pytest.mark.cluster
+@pytest.mark.filterwarnings("default")
+def test_the_caller_does_none_of_the_work() -> None:
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        done = list(as_finished(os.getpid, [()] * 3, Workers(cluster=cluster.scheduler_address)))
+        assert done == [next(iter(cluster.workers.values())).pid] * 3
 
 
 @pytest.mark.cluster

@@ -64,6 +64,13 @@ def test_labels_and_orientation():
     assert repr(graph) == "CausalGraph(3 variables, 2 edges: b -> a, b -> c)"
 
 
+def test_edges_are_listed_by_column_whatever_the_order() -> None:
+    edges = [[0, 0, 0], [1, 0, 0], [1, 1, 0]]
+    for order in (None, [2, 1, 0]):
+        graph = CausalGraph.from_matrix(edges, order=order, names=["a", "b", "c"])
+        assert repr(graph) == "CausalGraph(3 variables, 3 edges: b -> a, c -> a, c -> b)"
+
+
 def test_names_come_from_a_frame_and_weights_from_their_own_matrix():
     frame = pd.DataFrame([[0, 1], [0, 0]], index=["u", "v"], columns=["u", "v"])
     before = frame.copy()

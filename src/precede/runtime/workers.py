@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import islice
 from typing import Any, TypeVar
 
 from joblib import Parallel, delayed, parallel_config
@@ -69,17 +70,20 @@ def as_finished(
         for task in tasks:
             yield function(*task)
         return
-    with _dask(cluster) if cluster is not None else _processes():
-        pool = Parallel(n_jobs=jobs if cluster is None else -1, return_as="generator_unordered", batch_size=1)
-        try:
-            yield from pool(delayed(function)(*task) for task in tasks)
-        except Exception as error:
-            if type(error).__name__ not in ("TerminatedWorkerError", "BrokenProcessPool", "KilledWorker"):
-                raise
-            raise PrecedeError(
-                "a worker process died, most often for lack of memory: what was finished is kept; start again with "
-                "fewer processes."
-            ) from error
+    try:
+        if cluster is not None:
+            yield from _on_cluster(function, tasks, cluster)
+        else:
+            with _processes():
+                pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+                yield from pool(delayed(function)(*task) for task in tasks)
+    except Exception as error:
+        if type(error).__name__ not in ("TerminatedWorkerError", "BrokenProcessPool", "KilledWorker"):
+            raise
+        raise PrecedeError(
+            "a worker process died, most often for lack of memory: what was finished is kept; start again with "
+            "fewer processes."
+        ) from error
 
 
 def _end_with(parent: int) -> None:
@@ -104,15 +108,17 @@ def _processes() -> Iterator[None]:
         raise
 
 
-@contextmanager
-def _dask(address: str) -> Iterator[None]:
-    """The workers of a Dask scheduler, of which there must be some: the work is never done here instead."""
+def _on_cluster(function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], address: str) -> Iterator[Result]:
+    """On the workers of a Dask scheduler, of which there must be some: the work is never done here instead.
+
+    joblib would do it here where the cluster has one thread in all.
+    """
     try:
-        client_class = import_module("distributed").Client
+        distributed = import_module("distributed")
     except ImportError:
         raise OptionError(f"cluster={address!r} needs Dask: install precede[cluster].") from None
     try:
-        client = client_class(address, timeout=SECONDS)
+        client = distributed.Client(address, timeout=SECONDS)
     except (OSError, ValueError) as error:
         raise OptionError(f"cluster={address!r} does not answer as a Dask scheduler: {error}.") from None
     with client:
@@ -120,5 +126,10 @@ def _dask(address: str) -> Iterator[None]:
             client.wait_for_workers(1, timeout=SECONDS)
         except TimeoutError:
             raise OptionError(f"cluster={address!r} has no workers: start some with 'dask worker'.") from None
-        with parallel_config(backend="dask", client=client):
-            yield
+        left = iter(tasks)
+        ahead = 2 * sum(client.ncores().values())  # so that a scheduler does not hold all data of all tasks
+        running = distributed.as_completed(client.submit(function, *task, pure=False) for task in islice(left, ahead))
+        for future in running:
+            yield future.result()
+            for task in islice(left, 1):
+                running.add(client.submit(function, *task, pure=False))
