@@ -62,7 +62,7 @@ def opened(request, tmp_path_factory):
         data = simulate(n_variables=100, degree=2, n_samples=400, random_state=0)
         model = EqVar()
         model.diagnose = "quick"
-        summary = summarize(model.fit(data.data), load_table(data.data), heading=Heading("100 variables", rows=True))
+        summary = summarize(model.fit(data.data), load_table(data.data), heading=Heading("100 variables"))
         summary["suspicions"] = []
     path = tmp_path_factory.mktemp(request.param) / "report.html"
     path.write_text(probed(render_report(summary)))
@@ -153,7 +153,7 @@ def test_keyboard_reaches_everything(opened):
     card = browser.value("document.getElementById('card').textContent")
     assert all(words in card for words in ("Weight", "Total effect", "Partial R²", "p-value", "Direction"))
     assert " causes " in browser.value("probe.view.speech.textContent")
-    assert browser.value("document.querySelectorAll('#card circle').length") >= 40
+    assert browser.value("document.querySelectorAll('#card circle, #card .cells rect').length") >= 40
     assert browser.value("document.querySelectorAll('#card .axis-name').length") == 2
     browser.press("Escape")
     assert browser.value("document.querySelector('#card h3')") is None
@@ -185,6 +185,9 @@ def test_a_row_of_the_table_shows_its_edge(opened):
         box = browser.value(f"probe.view.cy.getElementById('e{index}').renderedBoundingBox()")
         assert box["x1"] >= 0
         assert box["x2"] <= browser.value("probe.view.canvas.clientWidth")
+        drawn = ".dots circle" if summary["rows_shown"] else ".cells rect"  # rows, or how dense they lie
+        assert browser.value(f"document.querySelectorAll('#card svg {drawn}').length") > 10
+        assert browser.value("document.querySelectorAll('#card svg polyline').length") == 2  # a line and a curve
         if len(summary["nodes"]) > 60:  # a neighborhood was drawn around it, in the middle
             whole = browser.value("probe.view.cy.elements().renderedBoundingBox()")
             right = browser.value("probe.view.canvas.clientWidth") - whole["x2"]
