@@ -1,10 +1,12 @@
 """The panel of real data: the folder's format, what is counted as right, the control, the command."""
 
+import io
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from precede import CausalGraph
@@ -143,3 +145,14 @@ def test_processes_give_the_same_panel(folder):
         }
     refused = CliRunner().invoke(app, ["reproduce", "real", str(folder), "--jobs", "0"])
     assert "--jobs" in refused.output
+
+
+def test_a_narrow_page_loses_no_figure():
+    data = pd.DataFrame(np.eye(2), columns=list("ab"))
+    sets = [RealSet(f"a long name {k}", "tiers", data, tiers=np.array([1.0, 2.0])) for k in range(6)]
+    row = PanelRow("a-method-with-a-long-name", {one.name: Measured(12.5, 1234) for one in sets}, {})
+    table = panel_table([row], sets)
+    assert [column.header for column in table.columns][-2:] == ["tiers", "s"]  # no pairs, no graphs
+    page = io.StringIO()
+    Console(file=page, width=60).print(table)
+    assert "…" not in page.getvalue()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -205,15 +206,25 @@ def below_control(row: PanelRow, control: PanelRow, sets: Sequence[RealSet]) -> 
 def panel_table(rows: Sequence[PanelRow], sets: Sequence[RealSet]) -> TerminalTable:
     """Methods down, what is known across: shares right by set with tiers, over all of them, of pairs; graph figures.
 
+    There are columns for what the sets have, and none for the rest.
+
     Where the random control is among the methods, its spread is shown, and "below" marks the sets on which another
     method is below it by more than that.
     """
     table = TerminalTable(title="Real data", title_justify="left")
-    table.add_column("method")
+    table.add_column("method", overflow="fold")
     tiered = [one.name for one in sets if one.kind == "tiers"]
-    headings = [*tiered, "tiers", "pairs", "F1", "SHD", "order TPR", "s"]
-    for heading in headings:
-        table.add_column(heading, justify="right")
+    kinds = {one.kind for one in sets}
+    totals: dict[str, Callable[[PanelRow], float]] = {}
+    if "tiers" in kinds:
+        totals["tiers"] = lambda row: row.share("tiers", sets)
+    if "pair" in kinds:
+        totals["pairs"] = lambda row: row.share("pair", sets)
+    if "graph" in kinds:
+        totals |= {"F1": partial(PanelRow.mean, figure="f1"), "SHD": partial(PanelRow.mean, figure="shd")}
+        totals["order TPR"] = partial(PanelRow.mean, figure="order_tpr")
+    for heading in (*tiered, *totals, "s"):
+        table.add_column(heading, justify="right", overflow="fold")  # a file has 80 columns: no figure may be lost
     control = next((row for row in rows if row.method == "random"), None)
     for row in rows:
         below = [] if control is None else below_control(row, control, sets)
@@ -224,7 +235,7 @@ def panel_table(rows: Sequence[PanelRow], sets: Sequence[RealSet]) -> TerminalTa
             if one is not None and not np.isnan(one.spread):
                 text = f"{one.right:.0f}/{one.known:.0f} ± {one.spread:.2f}"
             cells.append(f"{text} below" if name in below else text)
-        shares = [row.share("tiers", sets), row.share("pair", sets), *map(row.mean, ("f1", "shd", "order_tpr"))]
+        shares = [figure(row) for figure in totals.values()]
         cells += ["–" if np.isnan(value) else f"{value:.2f}" for value in shares]
         table.add_row(row.method, *cells, f"{row.seconds:.0f}")
     return table
