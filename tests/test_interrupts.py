@@ -320,23 +320,6 @@ def test_strict_json_of_a_method_without_a_score(csv: str, tmp_path: Path) -> No
         json.loads(path.read_text(), parse_constant=no_constants)
 
 
-@pytest.mark.parametrize("what", ["summarize", "write_summary"])
-def test_a_failing_report_costs_nothing_but_itself(
-    csv: str, tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An empty basis was a ZeroDivisionError after the search, and nothing was written."""
-
-    def fails(*_: object, **__: object) -> None:
-        raise ZeroDivisionError("division by zero")
-
-    monkeypatch.setattr(f"precede.report.{what}", fails)
-    out = tmp_path / "out"
-    done = CliRunner().invoke(app, ["discover", csv, "--method=eqvar", f"--out={out}"])
-    assert done.exit_code == 0, done.output
-    assert "failed (ZeroDivisionError: division by zero)" in " ".join((done.stdout + done.stderr).split())
-    assert pc.CausalGraph.from_json(out / "graph.json").n_variables == 5
-
-
 @pytest.mark.parametrize("command", ["check", "order", "effect", "compare", "evaluate", "report"])
 def test_no_command_lets_names_steer_the_terminal(command: str, tmp_path: Path) -> None:
     names = ["\x1b[31mred\x1b[0m", "right\u202eleft", "a", "b", "c"]

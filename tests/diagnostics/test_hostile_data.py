@@ -82,6 +82,16 @@ def test_a_saturated_sensor_claims_no_direction() -> None:
     assert "columns cut off" not in {check.name for check in whole.checks}
 
 
+def test_numbers_rounded_to_steps_claim_no_direction() -> None:
+    """``z -> y`` was told with confidence .69, where y had eleven values and was the cause."""
+    rng = np.random.default_rng(7)
+    y = np.round(2 * rng.normal(size=ROWS))
+    columns = {"y": y, "z": y + rng.normal(size=ROWS)}
+    found = checked(columns, [("z", "y")], "nongaussian")
+    assert found.edges[0].direction == "not claimed"
+    assert "1 column with few values, or counts (y)" in one(found, "kinds of columns").sentence
+
+
 # --- noise that tells no direction ---
 
 

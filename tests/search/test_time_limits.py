@@ -94,6 +94,7 @@ def test_a_policy_that_would_look_for_too_long_is_not_asked():
     data = simulate(n_variables=12, degree=1, n_samples=200, random_state=0).data
     found = searched(data, score="sparse-linear", max_time=20.0, **PLAIN)
     assert "policy_score" not in found
+    assert found["out_of_time"]  # which a report must say
     assert found["iterations"] == 0
     assert np.isfinite(found["best_score"])
     assert found["seconds"] < 40

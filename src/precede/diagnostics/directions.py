@@ -15,9 +15,18 @@ CUT_OFF = 0.05
 """Share of the rows at a column's smallest or largest value from which the column looks cut off there."""
 
 
+COARSE, ROWS_EACH = 30, 5
+"""A column of numbers with at most this many values, each with so many rows on average, was rounded to steps."""
+
+
 def stepped_columns(learned: Learned) -> BoolArray:
     """Columns of few values and counts that the method takes for continuous numbers, (n_variables,)."""
-    return np.array([kind.name != "number" and not learned.levels for kind in learned.table.kinds])
+    if learned.levels:
+        return np.zeros(learned.n_variables, dtype=bool)
+    sample = learned.values[learned.fit.rows]
+    few = min(COARSE, len(sample) // ROWS_EACH)
+    coarse = [len(np.unique(column)) <= few for column in sample.T]
+    return np.array([kind.name != "number" for kind in learned.table.kinds]) | coarse
 
 
 def cut_off_columns(learned: Learned) -> BoolArray:

@@ -90,7 +90,8 @@ def hidden_causes(graph: CausalGraph, data: Any = None) -> HiddenCauses:
     -----
     Between variables that no edge joins, a missing edge looks the same. Along an edge only noise that is not Gaussian,
     curves, or third variables can give a hidden cause away. The probabilities are right on average over simulated data
-    of which a third have no hidden cause, given the graph that a method learned there.
+    of which a third have no hidden cause, given the graph that a method learned there; those above a third are too high
+    there by a half (``benchmarks/hidden_causes.py``).
 
     Examples
     --------

@@ -134,6 +134,7 @@ class OrderSearch:
         self._polished: float | None = None
         self._agreed: bool | None = None
         self._moves = 0
+        self._was_hurried = False
 
     def run(self, observers: Sequence[Observer] = (), checkpoint: CheckpointFile | None = None) -> Searched:
         """Search, with observers of the training, and a checkpoint to save it to and go on from."""
@@ -197,6 +198,7 @@ class OrderSearch:
                     within=within if limited else None,
                 )  # fmt: skip
         except OutOfTime:
+            self._was_hurried = True
             return False
         return True
 
@@ -305,7 +307,7 @@ class OrderSearch:
             iterations=0 if self._trainer is None else self._trainer.iteration,
             seconds=self.deadline.elapsed(),
             interrupted=self.deadline.cancelled,
-            out_of_time=self.deadline.passed() and not self.deadline.cancelled,
+            out_of_time=(self.deadline.passed() or self._was_hurried) and not self.deadline.cancelled,
         )
         return Searched(order, record, records, self._trainer)
 
