@@ -32,6 +32,11 @@ class LocalScore(Protocol):
     assumes : Assumptions
         What it takes for granted.
     n_samples, n_variables : int
+
+    Notes
+    -----
+    It may have more: ``notes``, remarks for the user, and ``sets_at_once``, how many sets it is given between two looks
+    at the clock.
     """
 
     name: str
