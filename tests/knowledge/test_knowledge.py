@@ -204,3 +204,21 @@ def test_bad_files_get_a_sentence(tmp_path, name: str, text: str, message: str) 
 def test_missing_file() -> None:
     with pytest.raises(KnowledgeError, match="cannot be read"):
         Knowledge.from_file("nowhere.toml")
+
+
+@pytest.mark.parametrize(("edge", "required"), [(("x*", "x1"), [[0, 0], [1, 0]]), (("x1", "x*"), [[0, 1], [0, 0]])])
+def test_a_pattern_on_one_side_asks_for_no_self_loop(edge, required):
+    assert Knowledge(required=[edge]).over(["x1", "x2"]).required.astype(int).tolist() == required
+
+
+def test_a_root_of_a_later_tier_comes_first_where_every_variable_has_a_tier():
+    before = Knowledge(tiers=[["a"], ["b", "c"]], roots=["b"]).over(["a", "b", "c"]).before
+    assert before.astype(int).tolist() == [[0, 0, 1], [1, 0, 1], [0, 0, 0]]
+
+
+def test_beside_a_variable_in_no_tier_roots_and_sinks_keep_to_their_own_tier():
+    """They take its first and last places: a path through the loose variable may lead back to an earlier tier."""
+    root = Knowledge(tiers=[["a"], ["r", "c"]], roots=["r"]).over(["a", "r", "c", "loose"]).before
+    assert root.astype(int).tolist() == [[0, 1, 1, 0], [0, 0, 1, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
+    sink = Knowledge(tiers=[["a", "s"], ["c"]], sinks=["s"]).over(["a", "s", "c", "loose"]).before
+    assert sink.astype(int).tolist() == [[0, 1, 1, 0], [0, 0, 1, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
