@@ -122,7 +122,7 @@ def test_a_wide_linear_table_is_left_to_restarts(monkeypatch: pytest.MonkeyPatch
     assert "policy_score" not in found
     assert found["best_score"] >= found["greedy_score"]
     score = LinearScore(data.to_numpy())
-    assert (default_restarts(score), default_restarts(score, alone=True)) == (0, 20)
+    assert (default_restarts(score), default_restarts(score, alone=True)) == (0, 40)
     assert "policy_score" in searched(data, score="nongaussian", **PLAIN)
 
 

@@ -18,6 +18,9 @@ from precede.ties import first_best
 CHUNK_ELEMENTS = 2**24
 """Orders are factorized in pieces of about this many matrix entries, which bounds the memory."""
 
+ON_GPU_FROM = 400
+"""Insertion moves of fewer variables are worked out on a core, also beside a GPU: it would wait for its next task."""
+
 
 class LinearScore(OrderScore):
     r"""BIC of a linear Gaussian model with equal noise variances, on all predecessors.
@@ -117,9 +120,11 @@ class LinearScore(OrderScore):
         L. To the right, taking it out of the predecessors is a rank-one update of the trailing factor; all moved
         variables go through the update of one column together.
         """
-        factor = ordered_cholesky(self.covariance, order[None])[0]
-        variance = factor.diagonal() ** 2
         d = self.n_variables
+        factor = ordered_cholesky(self.covariance, order[None])[0]
+        if d < ON_GPU_FROM:
+            factor = factor.cpu()
+        variance = factor.diagonal() ** 2
         # changes[i, j]: how the variable at j changes when the one at i moves past it; moved[i, k]: i's own at k
         tails = (factor**2).flip(1).cumsum(1).flip(1)  # tails[k, j] = variance of k given the first j
         moved = tails.tril()
@@ -138,7 +143,7 @@ class LinearScore(OrderScore):
         right = changes.triu(1).cumsum(1)
         left = changes.tril(-1).flip(1).cumsum(1).flip(1)
         sums = variance.sum() - variance[:, None] + moved + right.triu(1) + left.tril(-1)
-        return self.noise.terms(sums)
+        return self.noise.terms(sums).to(self.device)
 
 
 def smallest_variance_order(covariance: FloatArray, constraints: Constraints | None = None) -> IntArray:

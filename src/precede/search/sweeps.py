@@ -11,6 +11,7 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
 from precede.scores.protocol import OrderScore
+from precede.search.local.shake import shaken
 from precede.ties import TOLERANCE, first_best_rows
 
 
@@ -65,7 +66,7 @@ class Sweeps:
         assert self._here is not None
         before = self._here
         order, stay, ties = before
-        finished = self.climb_from(self._constraints.nearest_order(_shake(_walk(order, ties, self._rng), self._rng)))
+        finished = self.climb_from(self._constraints.nearest_order(shaken(_walk(order, ties, self._rng), self._rng)))
         if self._here[1] < stay - self.tolerance:
             self._here = before
         return finished
@@ -115,17 +116,3 @@ def _walk(order: IntArray, ties: BoolArray, rng: np.random.Generator) -> IntArra
             taken[stretch] = True
             moves.append((int(i), int(k)))
     return _moved(order, moves)
-
-
-def _shake(order: IntArray, rng: np.random.Generator) -> IntArray:
-    """Take from two to a fifth of the variables out and put each in at a random position.
-
-    The logarithm of their number is uniform: a small shake is climbed out of soon, a large one leads further.
-    """
-    d = len(order)
-    shaken = order.tolist()
-    size = round(2 * math.exp(rng.random() * math.log(max(1, d / 10))))
-    for variable in rng.choice(order, size=min(d, size), replace=False):
-        shaken.remove(variable)
-        shaken.insert(int(rng.integers(d)), int(variable))
-    return np.array(shaken, dtype=np.int64)
