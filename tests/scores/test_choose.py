@@ -79,3 +79,12 @@ def test_a_joint_curve_of_several_causes_is_seen_though_no_pair_shows_it(sem, ex
     assert ("likely causes" in choice.reason) == (expected == "sparse-gp")
     assert (choice.figures["curved_mechanisms"] > 0.25) == (expected == "sparse-gp")
     assert choose_score(table, np.zeros((10, 10), dtype=bool)).figures["curved_mechanisms"] == 0
+
+
+@pytest.mark.parametrize(("sem", "expected"), [("gp-additive", "sparse-gp-additive"), ("gp", "sparse-gp")])
+def test_curves_that_add_up_get_an_additive_score(sem, expected):
+    made = simulate("er", 10, 2, sem, 500, standardize=True, random_state=52)
+    choice = choose_score(table_of(made.data), made.graph.edges)
+    assert choice.name == expected
+    assert ("add up" in choice.reason) == (expected == "sparse-gp-additive")
+    assert choose_score(table_of(made.data)).name == "sparse-gp"  # without a policy nothing is supposed

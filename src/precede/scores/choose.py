@@ -13,10 +13,13 @@ from precede.data.load import Table
 from precede.errors import DataError
 from precede.scores.by_kind import KindScoreName, score_for
 from precede.scores.covariance import covariance, regularized
-from precede.scores.curvature import share_of_curved_mechanisms
+from precede.scores.curvature import gain_of_adding_up, share_of_curved_mechanisms
 from precede.scores.spread import hinge_basis, least_squares, share_with_uneven_noise
 
-ChosenName = Literal["nongaussian", "sparse-linear", "sparse-gp", "location-scale", "policy"] | KindScoreName
+ChosenName = (
+    Literal["nongaussian", "sparse-linear", "sparse-gp", "sparse-gp-additive", "location-scale", "policy"]
+    | KindScoreName
+)
 
 MOST_ROWS = 3000
 """Rows that are looked at, evenly spaced: enough for every test here."""
@@ -29,6 +32,9 @@ CURVED_GAIN = 0.015
 
 CURVED_SHARE = 0.25
 """Share of the pairs, or of the supposed mechanisms, that must be curved for the data to count as nonlinear."""
+
+ADDS_UP = 0.045
+"""Nats per row that sums of curves must gain over joint ones for nonlinear mechanisms to count as additive."""
 
 SMALLEST_SPACING = 0.01
 """Spacings of standardized order statistics are taken as at least this."""
@@ -76,7 +82,8 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
        entropies H free of any shape. (In linear non-Gaussian data the regression of a cause on its effect is curved
        too, but the line the other way does as well; so both directions must be tried.) Where a quarter of the pairs
        are curved, or a quarter of the mechanisms that a policy supposes (a joint curve of several causes shows in no
-       pair, ``precede.scores.curvature``): "sparse-gp".
+       pair, ``precede.scores.curvature``): "sparse-gp", or "sparse-gp-additive" where sums of curves fit those
+       mechanisms better than joint ones.
     2. *Normal?* Each variable is regressed linearly on all the others; where a tenth of the residuals fail
        D'Agostino's test of normality at .0001: "nongaussian".
     3. Else the data look linear and Gaussian, their scale is taken as arbitrary, and only the CPDAG can be told:
@@ -135,7 +142,7 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
     named = _class_of(columns, supposed)
     if supposed is None:
         return named
-    uneven = share_with_uneven_noise(columns, supposed, curved=named.name == "sparse-gp")
+    uneven = share_with_uneven_noise(columns, supposed, curved=named.name.startswith("sparse-gp"))
     rounded = float(np.mean([len(np.unique(column)) < FEW_DISTINCT * m for column in columns.T]))
     figures = named.figures | {"uneven_noise": uneven, "rounded_columns": rounded}
     if uneven > MOST_UNEVEN:
@@ -187,6 +194,10 @@ def _class_of(columns: FloatArray, supposed: BoolArray | None) -> Choice:
                 "score is an approximation here.",
                 figures,
             )
+        if supposed is not None:
+            figures["gain_of_adding_up"] = gain_of_adding_up(columns, supposed)
+            if figures["gain_of_adding_up"] > ADDS_UP:
+                return Choice("sparse-gp-additive", f"{reason}, and the curves of several causes add up.", figures)
         return Choice("sparse-gp", f"{reason}.", figures)
     straight = f"A line fits {_percent(1 - curved)} of the most dependent pairs as well as a curve"
     share = _percent(not_normal)

@@ -1,16 +1,17 @@
-"""Are the mechanisms curved? Joint curves of several causes, which no single pair shows, on held-out rows."""
+"""Are the mechanisms curved, and do their curves add up? Functions of several causes, compared on held-out rows."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.scores.spread import hinge_basis
 
 N_WAVES = 100
 """Random Fourier features of a joint curve."""
 
-WAVE_RIDGE = 3.0
-"""Rows that speak against each of them."""
+BEND_RIDGE = 3.0
+"""Rows that speak against each of them, and against each hinge."""
 
 MOST_ROWS = 1000
 """Rows that are looked at, evenly spaced."""
@@ -45,30 +46,56 @@ def share_of_curved_mechanisms(columns: FloatArray, edges: BoolArray) -> float:
     >>> share_of_curved_mechanisms(np.column_stack([x, y, x + y + noise**3]), edges)
     0.0
     """
-    effects = np.flatnonzero(edges.any(axis=0))
-    if not len(effects):
-        return 0.0
+    gains = _gains(columns, edges, 1)[0]
+    return float(np.mean(gains > SMALLEST_GAIN)) if len(gains) else 0.0
+
+
+def gain_of_adding_up(columns: FloatArray, edges: BoolArray) -> float:
+    """Nats per row that a sum of curves gains over a joint curve, mean over the variables with several causes.
+
+    Both have a plane beside them and the same ridge; hinges of each cause against waves of all. Parameters as in
+    :func:`share_of_curved_mechanisms`; zero where no variable has two causes.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x, y, noise = rng.normal(size=(3, 600))
+    >>> edges = np.array([[False, False, True], [False, False, True], [False, False, False]])
+    >>> added, multiplied = np.abs(x) + np.sin(2 * y), np.abs(x) * np.sin(2 * y)
+    >>> tables = [np.column_stack([x, y, effect + 0.3 * noise]) for effect in (added, multiplied)]
+    >>> [gain_of_adding_up(table, edges) > 0 for table in tables]
+    [True, False]
+    """
+    jointly, added = _gains(columns, edges, 2)
+    return float(np.mean(added - jointly)) if len(added) else 0.0
+
+
+def _gains(columns: FloatArray, edges: BoolArray, fewest: int) -> FloatArray:
+    """What a joint curve and a sum of curves gain over a plane, (2, n_effects), for effects of so many causes."""
     if len(columns) > MOST_ROWS:
         columns = columns[np.linspace(0, len(columns) - 1, MOST_ROWS).round().astype(int)]
-    rng = np.random.default_rng(0)  # the same table gives the same share
+    rng = np.random.default_rng(0)  # the same table gives the same figures
+    effects = np.flatnonzero(edges.sum(axis=0) >= fewest)
     gains = [_gain(columns[:, np.flatnonzero(edges[:, v])], columns[:, v], rng) for v in effects]
-    return float(np.mean(np.array(gains) > SMALLEST_GAIN))
+    return np.array(gains).reshape(-1, 2).T
 
 
-def _gain(causes: FloatArray, effect: FloatArray, rng: np.random.Generator) -> float:
-    """Nats per row that the curve gains over the plane."""
+def _gain(causes: FloatArray, effect: FloatArray, rng: np.random.Generator) -> tuple[float, float]:
+    """Nats per row that a joint curve and a sum of curves gain over a plane."""
     n, p = causes.shape
     plane = np.column_stack([np.ones(n), causes])
     waves = np.cos(causes @ (rng.normal(size=(p, N_WAVES)) / np.sqrt(p)) + rng.uniform(0, 2 * np.pi, N_WAVES))
-    both = np.column_stack([plane, waves])
-    ridge = np.append(np.full(p + 1, 1e-6 * n), np.full(N_WAVES, WAVE_RIDGE))
-    halves = np.arange(n) % 2
-    left = [_held_out_square(basis, effect, ridge[: basis.shape[1]], halves) for basis in (plane, both)]
-    return float(0.5 * np.log(left[0] / max(left[1], 1e-12)))
+    hinges = np.column_stack([hinge_basis(cause)[:, 2:] for cause in causes.T])
+    left = [_held_out_square(plane, bends, effect) for bends in (plane[:, :0], waves, hinges)]
+    jointly, added = (float(0.5 * np.log(left[0] / square)) for square in left[1:])
+    return jointly, added
 
 
-def _held_out_square(basis: FloatArray, target: FloatArray, ridge: FloatArray, halves: IntArray) -> float:
-    """Mean squared residual, each half predicted from the other's fit."""
+def _held_out_square(plane: FloatArray, bends: FloatArray, target: FloatArray) -> float:
+    """Mean squared residual, each half of the rows predicted from the other's fit, with a ridge on the bends."""
+    basis = np.column_stack([plane, bends])
+    ridge = np.append(np.full(plane.shape[1], 1e-6 * len(plane)), np.full(bends.shape[1], BEND_RIDGE))
+    halves: IntArray = np.arange(len(target)) % 2
     total = 0.0
     for held_out in (halves == 0, halves == 1):
         fitted = basis[~held_out]
