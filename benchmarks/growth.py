@@ -25,7 +25,10 @@ SIZES = {
     "rows": [{"n_variables": 30, "n_samples": m} for m in (100, 1000, 10_000, 100_000, 1_000_000)],
 }
 NAMES = {"columns": "n_variables", "rows": "n_samples"}
-MEASURED = {"cpu_s": "CPU seconds", "wall_s": "seconds", "gib": "peak GiB"}
+MEASURED = {
+    "wall_s": "seconds in all", "fit_cpu_s": "CPU seconds of the fit", "search_s": "seconds up to the order",
+    "gib": "peak GiB",
+}  # fmt: skip
 
 
 def measure(options: argparse.Namespace) -> None:
@@ -51,20 +54,26 @@ def draw(options: argparse.Namespace) -> None:
     axes = figure.subplots(2, 2)
     table = ["| data | along | " + " | ".join(MEASURED.values()) + " |", "|---|---|" + "---|" * len(MEASURED)]
     for column, along in enumerate(SIZES):
+        upper, lower = axes[:, column]
         for sem in dict.fromkeys(line["sem"] for line in lines):
             points = [line for line in lines if line["along"] == along and line["sem"] == sem and "failed" not in line]
             if len(points) < 2:
                 continue
             sizes = [point[NAMES[along]] for point in points]
             table.append(f"| {sem} | {along} | " + " | ".join(exponents(points, sizes, key) for key in MEASURED) + " |")
-            for row, key in enumerate(("wall_s", "gib")):
-                axes[row, column].loglog(sizes, [point[key] for point in points], "o-", label=sem)
-    for column, along in enumerate(SIZES):
-        for row, key in enumerate(("wall_s", "gib")):
-            axes[row, column].set(xlabel=along, ylabel=MEASURED[key])
-            axes[row, column].grid(alpha=0.3)
-    axes[0, 0].legend(frameon=False)
-    figure.savefig(options.out / "growth.png", dpi=120)
+            for key in ("wall_s", "search_s"):
+                upper.loglog(sizes, [point[key] for point in points], "o-", label=f"{sem}, {MEASURED[key]}")
+            lower.semilogx(sizes, [point["gib"] for point in points], "o-", label=sem)
+        for place, name in ((upper, "seconds"), (lower, "peak GiB")):
+            place.set(xlabel=along, ylabel=name)
+            place.grid(alpha=0.3, which="both")
+            place.yaxis.set_major_formatter("{x:g}")
+            place.yaxis.set_minor_formatter("{x:g}")
+            place.set_xticks(sizes, [f"{size:,}" for size in sizes], minor=False)
+            place.xaxis.set_minor_formatter("")
+        lower.set_ylim(bottom=0)
+    axes[0, 0].legend(frameon=False, fontsize=8)
+    figure.savefig(options.out / "growth.png", dpi=110)
     print("\n".join(table))
 
 
