@@ -17,7 +17,18 @@ from typer.testing import CliRunner
 import precede as pc
 from precede.cli import app
 from precede.errors import OptionError, PrecedeError, check_not_negative, check_positive
-from precede.options import Count, Range, alternatives, declared, from_text
+from precede.options import (
+    Count,
+    CountOrZero,
+    NotNegative,
+    Positive,
+    Range,
+    Share,
+    alternatives,
+    check_value,
+    declared,
+    from_text,
+)
 from precede.search.settings import Details
 
 OPTIONS = [(method, option) for method, cls in pc.methods().items() for option in declared(cls)]
@@ -268,3 +279,22 @@ def test_what_is_no_positive_whole_number_is_refused(value: Any) -> None:
 def test_knowledge_must_be_knowledge() -> None:
     with pytest.raises(OptionError, match=r"it must be a precede\.Knowledge or None"):
         pc.CORL(knowledge={"required": [("a", "b")]}).fit(data())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("kind", "allowed", "refused"),
+    [
+        (Count, (1, 7), (0, 1.5)),
+        (CountOrZero, (0, 7), (-1,)),
+        (Positive, (1e-9, 7), (0.0, -1.0)),
+        (NotNegative, (0.0, 7), (-1e-9,)),
+        (Share, (1e-9, 1.0), (0.0, 1.0 + 1e-9)),
+    ],
+)
+def test_ranges_end_where_they_say(kind, allowed, refused):
+    """The tests of options make their values from the declarations, so these are written out."""
+    for value in allowed:
+        check_value("x", value, kind)
+    for value in refused:
+        with pytest.raises(OptionError, match="cannot be used: it must be"):
+            check_value("x", value, kind)
