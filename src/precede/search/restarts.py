@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from precede.scores.linear import LinearScore
 from precede.scores.moves import CovarianceMoves, ResidualMoves
 from precede.scores.protocol import OrderScore
 from precede.search import local
@@ -28,7 +27,12 @@ def do_without_policy(score: OrderScore) -> bool:
     (160 and 250 variables, six data sets: more on four, within 3e-5 on the others). With non-Gaussian noise the
     policy's start is worth its time.
     """
-    return isinstance(score, LinearScore) or isinstance(local.moves_of(score), CovarianceMoves)
+    return sorts_by_variance(score) or isinstance(local.moves_of(score), CovarianceMoves)
+
+
+def sorts_by_variance(score: OrderScore) -> bool:
+    """Whether the score is linear with equal variances, so that its quick order is nearly right."""
+    return score.assumes.mechanism == "linear" and score.assumes.equal_variances
 
 
 def default_restarts(score: OrderScore, alone: bool = False) -> int:
@@ -43,7 +47,7 @@ def default_restarts(score: OrderScore, alone: bool = False) -> int:
     moves = local.moves_of(score)
     if isinstance(moves, ResidualMoves):
         return max(1, min(RESIDUAL_RESTARTS, 1000 // score.n_variables))
-    if alone and isinstance(score, LinearScore):
+    if alone and sorts_by_variance(score):
         return max(1, min(WIDE_RESTARTS, 6000 // score.n_variables))
     if score.identifies == "dag":
         return 0
