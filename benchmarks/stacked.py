@@ -1,0 +1,69 @@
+"""Training steps of many runs at once: milliseconds, and how many runs' steps that makes in a second. Run:
+
+    PYTHONPATH=src python benchmarks/stacked.py --cases 100x1x64 100x25x64 100x25x256
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+import precede as pc
+from precede.data.load import load_table
+from precede.knowledge import Constraints
+from precede.scores.linear import LinearScore
+from precede.search.stacked.train import TrainerStack
+from precede.search.train import Trainer
+
+
+def trainers(d: int, n_runs: int, batch: int, device: str, name: str) -> list[Trainer]:
+    made = []
+    for seed in range(n_runs):
+        data = pc.simulate(n_variables=d, degree=2, n_samples=3000, random_state=seed).data
+        model = pc.CORL.paper(name).set_params(batch_size=batch)  # type: ignore[arg-type]
+        settings = model._plan(load_table(data)).search.settings.training
+        score = LinearScore(data.to_numpy(), device=device)
+        rng = np.random.default_rng(seed)
+        made.append(Trainer(score, data.to_numpy(), replace(settings), Constraints.none(d), rng))
+    return made
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cases", nargs="+", default=["30x25x64"], help="variables x runs x orders in a batch")
+    parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--alone", action="store_true", help="each case as single runs too")
+    parser.add_argument("--method", default="corl-2")
+    arguments = parser.parse_args()
+    for case in arguments.cases:
+        d, n_runs, batch = map(int, case.split("x"))
+        made = trainers(d, n_runs, batch, arguments.device, arguments.method)
+        for name, run in (("together", TrainerStack(made)), ("alone", made[0])):
+            if name == "alone" and not arguments.alone:
+                continue
+            for _ in range(6):
+                run._advance()
+            if arguments.device == "cuda":
+                torch.cuda.synchronize()
+            start = time.perf_counter()
+            for _ in range(arguments.steps):
+                last = run._advance()
+            float(last.sum())
+            step = (time.perf_counter() - start) / arguments.steps
+            together = n_runs if name == "together" else 1
+            memory = torch.cuda.max_memory_allocated() / 2**30 if arguments.device == "cuda" else 0.0
+            print(f"{case:12} {name:9} {1000 * step:8.2f} ms, {together / step:8.1f} runs' steps a second, "
+                  f"{memory:.1f} GiB", flush=True)  # fmt: skip
+        del made, run
+        if arguments.device == "cuda":
+            torch.cuda.empty_cache()
+            torch.cuda.reset_peak_memory_stats()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,188 @@
+"""Additive pointer and LSTM cell in one kernel each for values, gradients and draws (Triton comes with torch for CUDA).
+
+Written out as tensors, tanh of every pair of step and variable takes batch * d² * 256 numbers, and reading and writing
+them takes longer than everything else in a training step. These kernels keep them in registers. Their tanh is the
+GPU's own, exact to three decimal places, as are the products of matrices around it.
+"""
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+TILE = 32
+BLOCK = 512
+
+
+@triton.jit
+def _tanh(x):  # type: ignore[no-untyped-def]
+    return tl.inline_asm_elementwise("tanh.approx.f32 $0, $1;", "=f,f", [x], dtype=tl.float32, is_pure=True, pack=1)
+
+
+@triton.jit
+def _logits(query, key, vector, out, n_steps, n_keys, per_run, WIDTH: tl.constexpr, TILE: tl.constexpr):  # type: ignore[no-untyped-def]
+    """Tile of steps and variables of one order; query (n, WIDTH, steps), key (n, WIDTH, variables)."""
+    n = tl.program_id(0).to(tl.int64)
+    t = tl.program_id(1) * TILE + tl.arange(0, TILE)
+    j = tl.program_id(2) * TILE + tl.arange(0, TILE)
+    total = tl.zeros((TILE, TILE), dtype=tl.float32)
+    for w in range(WIDTH):
+        q = tl.load(query + (n * WIDTH + w) * n_steps + t, mask=t < n_steps, other=0.0)
+        k = tl.load(key + (n * WIDTH + w) * n_keys + j, mask=j < n_keys, other=0.0)
+        v = tl.load(vector + (n // per_run) * WIDTH + w)
+        total += v * _tanh(q[:, None] + k[None, :])
+    inside = (t[:, None] < n_steps) & (j[None, :] < n_keys)
+    tl.store(out + (n * n_steps + t[:, None]) * n_keys + j[None, :], total, mask=inside)
+
+
+@triton.jit
+def _gradient(  # type: ignore[no-untyped-def]
+    own, other, vector, upstream, out, out_vector, n_own, n_other, per_run, stride_own, stride_other,
+    WIDTH: tl.constexpr, TILE: tl.constexpr,
+):  # fmt: skip
+    """Tile of the gradient of one side, (n, WIDTH, own), and of the vector, (n, tiles of own, WIDTH)."""
+    n = tl.program_id(0).to(tl.int64)
+    i = tl.program_id(1) * TILE + tl.arange(0, TILE)
+    w = tl.program_id(2) * TILE + tl.arange(0, TILE)
+    inside = i < n_own
+    x = tl.load(own + (n * WIDTH + w[:, None]) * n_own + i[None, :], mask=inside[None, :], other=0.0)
+    slope = tl.zeros((TILE, TILE), dtype=tl.float32)
+    level = tl.zeros((TILE, TILE), dtype=tl.float32)
+    for j in range(n_other):
+        y = tl.load(other + (n * WIDTH + w) * n_other + j)
+        g = tl.load(upstream + n * n_own * n_other + i * stride_own + j * stride_other, mask=inside, other=0.0)
+        h = _tanh(x + y[:, None])
+        slope += g[None, :] * (1.0 - h * h)
+        level += g[None, :] * h
+    v = tl.load(vector + (n // per_run) * WIDTH + w)
+    tl.store(out + (n * WIDTH + w[:, None]) * n_own + i[None, :], slope * v[:, None], mask=inside[None, :])
+    tl.store(out_vector + (n * tl.num_programs(1) + tl.program_id(1)) * WIDTH + w, tl.sum(level, axis=1))
+
+
+@triton.jit
+def _choose(  # type: ignore[no-untyped-def]
+    query, key, vector, noise, placed, orders, t, n_keys, per_run,
+    WIDTH: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+):  # fmt: skip
+    """The next variable of one order: the largest logit with its noise among those that wait."""
+    n = tl.program_id(0).to(tl.int64)
+    j = tl.arange(0, COLUMNS)
+    inside = j < n_keys
+    total = tl.zeros((ROWS, COLUMNS), dtype=tl.float32)
+    for start in range(0, WIDTH, ROWS):
+        w = start + tl.arange(0, ROWS)
+        q = tl.load(query + n * WIDTH + w)
+        k = tl.load(key + (n * WIDTH + w[:, None]) * n_keys + j[None, :], mask=inside[None, :], other=0.0)
+        v = tl.load(vector + (n // per_run) * WIDTH + w)
+        total += v[:, None] * _tanh(q[:, None] + k)
+    waits = inside & (tl.load(placed + n * n_keys + j, mask=inside, other=1) == 0)
+    g = tl.load(noise + (n * n_keys + t) * n_keys + j, mask=inside, other=0.0)
+    chosen = tl.argmax(tl.where(waits, tl.sum(total, axis=0) + g, float("-inf")), axis=0)
+    tl.store(orders + n * n_keys + t, chosen.to(tl.int64))
+    tl.store(placed + n * n_keys + chosen, 1)
+
+
+@triton.jit
+def _cell(gates, cell, hidden_out, cell_out, opened, n_numbers, WIDTH: tl.constexpr, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
+    """Numbers of all orders' cells in a row; their four gates lie WIDTH apart."""
+    i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    inside = i < n_numbers
+    g = i // WIDTH * (4 * WIDTH) + i % WIDTH
+    enter = tl.sigmoid(tl.load(gates + g, mask=inside))
+    forget = tl.sigmoid(tl.load(gates + g + WIDTH, mask=inside))
+    content = _tanh(tl.load(gates + g + 2 * WIDTH, mask=inside))
+    leave = tl.sigmoid(tl.load(gates + g + 3 * WIDTH, mask=inside))
+    level = forget * tl.load(cell + i, mask=inside) + enter * content
+    tl.store(cell_out + i, level, mask=inside)
+    tl.store(hidden_out + i, leave * _tanh(level), mask=inside)
+    tl.store(opened + g, enter, mask=inside)
+    tl.store(opened + g + WIDTH, forget, mask=inside)
+    tl.store(opened + g + 2 * WIDTH, content, mask=inside)
+    tl.store(opened + g + 3 * WIDTH, leave, mask=inside)
+
+
+@triton.jit
+def _cell_gradient(  # type: ignore[no-untyped-def]
+    opened, before, after, of_hidden, of_cell, of_gates, out, n_numbers, WIDTH: tl.constexpr, BLOCK: tl.constexpr
+):
+    """The same numbers' gradients; ``out`` is that of the cell before."""
+    i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    inside = i < n_numbers
+    g = i // WIDTH * (4 * WIDTH) + i % WIDTH
+    enter = tl.load(opened + g, mask=inside)
+    forget = tl.load(opened + g + WIDTH, mask=inside)
+    content = tl.load(opened + g + 2 * WIDTH, mask=inside)
+    leave = tl.load(opened + g + 3 * WIDTH, mask=inside)
+    level = _tanh(tl.load(after + i, mask=inside))
+    upstream = tl.load(of_hidden + i, mask=inside)
+    total = tl.load(of_cell + i, mask=inside) + upstream * leave * (1.0 - level * level)
+    tl.store(of_gates + g, total * content * enter * (1.0 - enter), mask=inside)
+    past = tl.load(before + i, mask=inside)
+    tl.store(of_gates + g + WIDTH, total * past * forget * (1.0 - forget), mask=inside)
+    tl.store(of_gates + g + 2 * WIDTH, total * enter * (1.0 - content * content), mask=inside)
+    tl.store(of_gates + g + 3 * WIDTH, upstream * level * leave * (1.0 - leave), mask=inside)
+    tl.store(out + i, total * forget, mask=inside)
+
+
+def cell_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """As :func:`precede.search.stacked.operations.lstm_cell`."""
+    hidden, level, opened = torch.empty_like(cell), torch.empty_like(cell), torch.empty_like(gates)
+    grid = (triton.cdiv(cell.numel(), BLOCK),)
+    _cell[grid](gates, cell, hidden, level, opened, cell.numel(), WIDTH=cell.shape[-1], BLOCK=BLOCK)
+    return hidden, level, opened
+
+
+def cell_gradient(
+    opened: Tensor, before: Tensor, after: Tensor, of_hidden: Tensor, of_cell: Tensor, of_gates: Tensor
+) -> Tensor:
+    """As :func:`precede.search.stacked.operations.lstm_cell_gradient`."""
+    out = torch.empty_like(before)
+    grid = (triton.cdiv(before.numel(), BLOCK),)
+    numbers = before.numel()
+    _cell_gradient[grid](
+        opened, before, after, of_hidden, of_cell, of_gates, out, numbers, WIDTH=before.shape[-1], BLOCK=BLOCK
+    )
+    return out
+
+
+def pointer_logits(query: Tensor, key: Tensor, vector: Tensor) -> Tensor:
+    """Logits (n, steps, variables) of queries (n, 256, steps), keys (n, 256, variables), vectors (runs, 256)."""
+    n, width, n_steps = query.shape
+    n_keys = key.shape[2]
+    out = query.new_empty((n, n_steps, n_keys))
+    grid = (n, triton.cdiv(n_steps, TILE), triton.cdiv(n_keys, TILE))
+    _logits[grid](query, key, vector, out, n_steps, n_keys, n // len(vector), WIDTH=width, TILE=TILE)
+    return out
+
+
+def pointer_gradients(query: Tensor, key: Tensor, vector: Tensor, upstream: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Gradients of query, key and vector, given that of the logits."""
+    n, width, n_steps = query.shape
+    n_keys, per_run = key.shape[2], n // len(vector)
+
+    def side(own: Tensor, other: Tensor, strides: tuple[int, int]) -> tuple[Tensor, Tensor]:
+        tiles = triton.cdiv(own.shape[2], TILE)
+        out, levels = torch.empty_like(own), own.new_empty((n, tiles, width))
+        grid = (n, tiles, width // TILE)
+        sizes = (own.shape[2], other.shape[2], per_run)
+        _gradient[grid](own, other, vector, upstream, out, levels, *sizes, *strides, WIDTH=width, TILE=TILE)
+        return out, levels
+
+    of_query, levels = side(query, key, (n_keys, 1))
+    of_key, _ = side(key, query, (1, n_keys))
+    return of_query, of_key, levels.view(len(vector), -1, width).sum(1)
+
+
+def choose_next(
+    query: Tensor, key: Tensor, vector: Tensor, noise: Tensor, placed: Tensor, orders: Tensor, t: int
+) -> None:
+    """Write the variables of step t into ``orders`` (n, variables) and mark them in ``placed``."""
+    n, width, n_keys = key.shape
+    columns = triton.next_power_of_2(n_keys)
+    rows = max(1, min(width, 2048 // columns))
+    _choose[(n,)](
+        query, key, vector, noise, placed, orders, t, n_keys, n // len(vector),
+        WIDTH=width, ROWS=rows, COLUMNS=columns, num_warps=8,
+    )  # fmt: skip
