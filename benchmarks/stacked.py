@@ -1,19 +1,18 @@
 """Training steps of many runs at once: milliseconds, and how many runs' steps that makes in a second. Run:
 
-    PYTHONPATH=src python benchmarks/stacked.py --cases 100x1x64 100x25x64 100x25x256
+PYTHONPATH=src python benchmarks/stacked.py --cases 100x1x64 100x25x64 100x25x256
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from dataclasses import replace
 
 import numpy as np
 import torch
 
 import precede as pc
-from precede.data.load import load_table
+from precede.discovery.plan import training_of
 from precede.knowledge import Constraints
 from precede.scores.linear import LinearScore
 from precede.search.stacked.train import TrainerStack
@@ -25,10 +24,9 @@ def trainers(d: int, n_runs: int, batch: int, device: str, name: str) -> list[Tr
     for seed in range(n_runs):
         data = pc.simulate(n_variables=d, degree=2, n_samples=3000, random_state=seed).data
         model = pc.CORL.paper(name).set_params(batch_size=batch)  # type: ignore[arg-type]
-        settings = model._plan(load_table(data)).search.settings.training
         score = LinearScore(data.to_numpy(), device=device)
         rng = np.random.default_rng(seed)
-        made.append(Trainer(score, data.to_numpy(), replace(settings), Constraints.none(d), rng))
+        made.append(Trainer(score, data.to_numpy(), training_of(model, None), Constraints.none(d), rng))
     return made
 
 

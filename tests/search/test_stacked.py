@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import precede as pc
-from precede.data.load import load_table
+from precede.discovery.plan import training_of
 from precede.knowledge import Constraints
 from precede.policy.pretrained import load_pretrained
 from precede.runtime.deadline import Deadline
@@ -21,9 +21,7 @@ from precede.search.train import Trainer
 
 
 def settings_of(name: str, **changes: object) -> TrainingSettings:
-    model = pc.CORL.paper(name)  # type: ignore[arg-type]
-    table = load_table(np.random.default_rng(0).normal(size=(50, 3)))
-    return replace(model._plan(table).search.settings.training, **changes)  # type: ignore[arg-type]
+    return replace(training_of(pc.CORL.paper(name), None), **changes)  # type: ignore[arg-type]
 
 
 def trainers_of(settings: TrainingSettings, device: str = "cpu", pretrained: str | None = None) -> list[Trainer]:
@@ -88,6 +86,7 @@ def test_a_run_at_its_end_stands_still() -> None:
 
 
 @pytest.mark.cuda
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")
 @pytest.mark.parametrize("name", ["corl-1", "corl-2"])
 def test_kernels_agree_with_the_operations_they_stand_for(name: str) -> None:
     settings = settings_of(name, batch_size=8, n_samples=16, n_iterations=1)

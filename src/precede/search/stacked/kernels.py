@@ -17,12 +17,12 @@ BLOCK = 512
 
 
 @triton.jit
-def _tanh(x):  # type: ignore[no-untyped-def]
+def _tanh(x):
     return tl.inline_asm_elementwise("tanh.approx.f32 $0, $1;", "=f,f", [x], dtype=tl.float32, is_pure=True, pack=1)
 
 
 @triton.jit
-def _logits(query, key, vector, out, n_steps, n_keys, per_run, WIDTH: tl.constexpr, TILE: tl.constexpr):  # type: ignore[no-untyped-def]
+def _logits(query, key, vector, out, n_steps, n_keys, per_run, WIDTH: tl.constexpr, TILE: tl.constexpr):
     """Tile of steps and variables of one order; query (n, WIDTH, steps), key (n, WIDTH, variables)."""
     n = tl.program_id(0).to(tl.int64)
     t = tl.program_id(1) * TILE + tl.arange(0, TILE)
@@ -38,7 +38,7 @@ def _logits(query, key, vector, out, n_steps, n_keys, per_run, WIDTH: tl.constex
 
 
 @triton.jit
-def _gradient(  # type: ignore[no-untyped-def]
+def _gradient(
     own, other, vector, upstream, out, out_vector, n_own, n_other, per_run, stride_own, stride_other,
     WIDTH: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
@@ -62,7 +62,7 @@ def _gradient(  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def _choose(  # type: ignore[no-untyped-def]
+def _choose(
     query, key, vector, noise, placed, orders, t, n_keys, per_run,
     WIDTH: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
@@ -85,7 +85,7 @@ def _choose(  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def _cell(gates, cell, hidden_out, cell_out, opened, n_numbers, WIDTH: tl.constexpr, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
+def _cell(gates, cell, hidden_out, cell_out, opened, n_numbers, WIDTH: tl.constexpr, BLOCK: tl.constexpr):
     """Numbers of all orders' cells in a row; their four gates lie WIDTH apart."""
     i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     inside = i < n_numbers
@@ -104,7 +104,7 @@ def _cell(gates, cell, hidden_out, cell_out, opened, n_numbers, WIDTH: tl.conste
 
 
 @triton.jit
-def _cell_gradient(  # type: ignore[no-untyped-def]
+def _cell_gradient(
     opened, before, after, of_hidden, of_cell, of_gates, out, n_numbers, WIDTH: tl.constexpr, BLOCK: tl.constexpr
 ):
     """The same numbers' gradients; ``out`` is that of the cell before."""
@@ -159,7 +159,7 @@ def pointer_logits(query: Tensor, key: Tensor, vector: Tensor) -> Tensor:
 
 def pointer_gradients(query: Tensor, key: Tensor, vector: Tensor, upstream: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Gradients of query, key and vector, given that of the logits."""
-    n, width, n_steps = query.shape
+    n, width = query.shape[:2]
     n_keys, per_run = key.shape[2], n // len(vector)
 
     def side(own: Tensor, other: Tensor, strides: tuple[int, int]) -> tuple[Tensor, Tensor]:

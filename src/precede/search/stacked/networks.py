@@ -16,7 +16,8 @@ from precede.policy.actor import Actor, admissible
 from precede.policy.critic import Critic
 from precede.policy.decoders import AdditivePointer as PointerOfOne
 from precede.policy.decoders import LSTMDecoder, select_states, visited_states, with_initial_state
-from precede.policy.encoders import BLOCKS, HEADS, WIDTH, BatchNorm as NormOfOne, TransformerEncoder
+from precede.policy.encoders import BLOCKS, HEADS, WIDTH, TransformerEncoder
+from precede.policy.encoders import BatchNorm as NormOfOne
 from precede.search.stacked.operations import AdditivePointer, BatchNorm, Recurrence, linear, lstm_cell
 
 
@@ -39,7 +40,7 @@ class Stack:
 
     def norm(self, name: str, inputs: Tensor) -> Tensor:
         """A batch normalization by its name."""
-        result: Tensor = BatchNorm.apply(inputs, self[f"{name}.weight"], self[f"{name}.bias"])
+        result: Tensor = BatchNorm.apply(inputs, self[f"{name}.weight"], self[f"{name}.bias"])  # type: ignore[no-untyped-call]
         return result
 
 
@@ -106,7 +107,7 @@ class StackedActor(Stack):
             from precede.search.stacked.kernels import choose_next
 
             return choose_next(query, key, vector, noise, placed, orders, t)
-        logits = AdditivePointer.apply(query[:, :, None], key, vector)[:, 0] + noise[:, t]
+        logits = AdditivePointer.apply(query[:, :, None], key, vector)[:, 0] + noise[:, t]  # type: ignore[no-untyped-call]
         orders[:, t] = logits.masked_fill(placed.bool(), -torch.inf).argmax(1)
         placed.scatter_(1, orders[:, t : t + 1], 1)
         return None
@@ -117,11 +118,11 @@ class StackedActor(Stack):
         flat = orders.flatten(0, 1)
         entering = select_states(self._gates(states).flatten(0, 1), visited_states(flat))
         steps = entering.view(runs, batch, d, -1).permute(2, 0, 1, 3).contiguous()
-        outputs = Recurrence.apply(steps, self["decoder.lstm.weight_hh_l0"], *self._start(states))
+        outputs = Recurrence.apply(steps, self["decoder.lstm.weight_hh_l0"], *self._start(states))  # type: ignore[no-untyped-call]
         query = self.layer("decoder.pointer.query", outputs.permute(1, 2, 0, 3).reshape(runs, batch, d, -1))
         query = query.flatten(0, 1).transpose(1, 2).contiguous()
         vector = self["decoder.pointer.vector.weight"][:, 0]
-        logits: Tensor = AdditivePointer.apply(query, self._keys(states), vector)
+        logits: Tensor = AdditivePointer.apply(query, self._keys(states), vector)  # type: ignore[no-untyped-call]
         allowed = admissible(flat)
         logits = logits.masked_fill(~allowed, -torch.inf).log_softmax(-1)
         chosen = logits.gather(2, flat[:, :, None])[:, :, 0]

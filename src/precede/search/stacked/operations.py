@@ -32,7 +32,7 @@ class BatchNorm(Function):
         return torch.addcmul(bias[:, None], normal, weight[:, None]).view_as(inputs)
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         normal, scale, weight = ctx.saved_tensors
         rows = upstream.flatten(1, -2)
@@ -55,7 +55,7 @@ class AdditivePointer(Function):
         return (_of_orders(vector, query)[:, :, None, None] * _pairs(query, key)).sum(1)
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         query, key, vector = ctx.saved_tensors
         if query.is_cuda:
@@ -98,7 +98,7 @@ class Recurrence(Function):
         return before[1:].clone()
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         weight, hiddens, cells, opened = ctx.saved_tensors
         n_steps = len(opened)
