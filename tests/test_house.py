@@ -27,7 +27,7 @@ def functions(tree: ast.Module) -> list[tuple[Function, bool]]:
     """Every function, and whether others dictate its parameters.
 
     Those are constructors of estimators (scikit-learn reads their options from the signature), commands (typer makes a
-    flag of each parameter) and the calls of the public contract.
+    flag of each parameter), the calls of the public contract, and GPU kernels, which take addresses and sizes alone.
     """
     command = "typer" in {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     estimators = {
@@ -39,7 +39,12 @@ def functions(tree: ast.Module) -> list[tuple[Function, bool]]:
     }
     commands = {node for node in tree.body if command and isinstance(node, Function) and not node.name.startswith("_")}
     contract = {node for node in tree.body if isinstance(node, Function) and node.name in PUBLIC_CALLS}
-    dictated = estimators | commands | contract
+    kernels = {
+        node
+        for node in tree.body
+        if isinstance(node, Function) and any(ast.unparse(item) == "triton.jit" for item in node.decorator_list)
+    }
+    dictated = estimators | commands | contract | kernels
     return [(node, node in dictated) for node in ast.walk(tree) if isinstance(node, Function)]
 
 
