@@ -15,7 +15,7 @@ from precede.policy.pretrained import load_pretrained
 from precede.runtime.deadline import Deadline
 from precede.scores.linear import LinearScore
 from precede.search.settings import TrainingSettings
-from precede.search.stacked.operations import AdditivePointer, BatchNorm, Recurrence
+from precede.search.stacked.operations import NormalizedBatch, PointerLogits, Recurrence
 from precede.search.stacked.train import TrainerStack
 from precede.search.train import Trainer
 
@@ -58,11 +58,11 @@ def test_gradients_are_those_of_finite_differences(operation: str) -> None:
         return torch.randn(*shape, generator=generator, dtype=torch.float64, requires_grad=True)
 
     if operation == "pointer":
-        torch.autograd.gradcheck(AdditivePointer.apply, (draw(4, 5, 3), draw(4, 5, 2), draw(2, 5)))
+        torch.autograd.gradcheck(PointerLogits.apply, (draw(4, 5, 3), draw(4, 5, 2), draw(2, 5)))
     elif operation == "recurrence":
         torch.autograd.gradcheck(Recurrence.apply, (draw(3, 2, 2, 12), draw(2, 12, 3), draw(2, 2, 3), draw(2, 2, 3)))
     else:
-        torch.autograd.gradcheck(BatchNorm.apply, (draw(2, 3, 4, 5), draw(2, 5), draw(2, 5)))
+        torch.autograd.gradcheck(NormalizedBatch.apply, (draw(2, 3, 4, 5), draw(2, 5), draw(2, 5)))
 
 
 def test_other_runs_are_refused() -> None:

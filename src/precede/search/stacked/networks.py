@@ -14,11 +14,9 @@ from torch.nn import functional as F
 
 from precede.policy.actor import Actor, admissible
 from precede.policy.critic import Critic
-from precede.policy.decoders import AdditivePointer as PointerOfOne
-from precede.policy.decoders import LSTMDecoder, select_states, visited_states, with_initial_state
-from precede.policy.encoders import BLOCKS, HEADS, WIDTH, TransformerEncoder
-from precede.policy.encoders import BatchNorm as NormOfOne
-from precede.search.stacked.operations import AdditivePointer, BatchNorm, Recurrence, linear, lstm_cell
+from precede.policy.decoders import AdditivePointer, LSTMDecoder, select_states, visited_states, with_initial_state
+from precede.policy.encoders import BLOCKS, HEADS, WIDTH, BatchNorm, TransformerEncoder
+from precede.search.stacked.operations import NormalizedBatch, PointerLogits, Recurrence, linear, lstm_cell
 
 
 class Stack:
@@ -40,7 +38,7 @@ class Stack:
 
     def norm(self, name: str, inputs: Tensor) -> Tensor:
         """A batch normalization by its name."""
-        result: Tensor = BatchNorm.apply(inputs, self[f"{name}.weight"], self[f"{name}.bias"])  # type: ignore[no-untyped-call]
+        result: Tensor = NormalizedBatch.apply(inputs, self[f"{name}.weight"], self[f"{name}.bias"])  # type: ignore[no-untyped-call]
         return result
 
 
@@ -57,9 +55,9 @@ class StackedActor(Stack):
         first = actors[0]
         if not (
             isinstance(first.encoder, TransformerEncoder)
-            and isinstance(first.encoder.norm_embedding, NormOfOne)
+            and isinstance(first.encoder.norm_embedding, BatchNorm)
             and isinstance(first.decoder, LSTMDecoder)
-            and isinstance(first.decoder.pointer, PointerOfOne)
+            and isinstance(first.decoder.pointer, AdditivePointer)
         ):
             raise TypeError("only the networks of CORL.paper can be stacked")
         super().__init__(actors)
@@ -107,7 +105,7 @@ class StackedActor(Stack):
             from precede.search.stacked.kernels import choose_next
 
             return choose_next(query, key, vector, noise, placed, orders, t)
-        logits = AdditivePointer.apply(query[:, :, None], key, vector)[:, 0] + noise[:, t]  # type: ignore[no-untyped-call]
+        logits = PointerLogits.apply(query[:, :, None], key, vector)[:, 0] + noise[:, t]  # type: ignore[no-untyped-call]
         orders[:, t] = logits.masked_fill(placed.bool(), -torch.inf).argmax(1)
         placed.scatter_(1, orders[:, t : t + 1], 1)
         return None
@@ -122,7 +120,7 @@ class StackedActor(Stack):
         query = self.layer("decoder.pointer.query", outputs.permute(1, 2, 0, 3).reshape(runs, batch, d, -1))
         query = query.flatten(0, 1).transpose(1, 2).contiguous()
         vector = self["decoder.pointer.vector.weight"][:, 0]
-        logits: Tensor = AdditivePointer.apply(query, self._keys(states), vector)  # type: ignore[no-untyped-call]
+        logits: Tensor = PointerLogits.apply(query, self._keys(states), vector)  # type: ignore[no-untyped-call]
         allowed = admissible(flat)
         logits = logits.masked_fill(~allowed, -torch.inf).log_softmax(-1)
         chosen = logits.gather(2, flat[:, :, None])[:, :, 0]

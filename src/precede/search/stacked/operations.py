@@ -19,7 +19,7 @@ def linear(inputs: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     return torch.baddbmm(bias[:, None], rows, weight.transpose(1, 2)).view(*inputs.shape[:-1], -1)
 
 
-class BatchNorm(Function):
+class NormalizedBatch(Function):
     """Normalize each feature of a run over its batch and its variables; only the result is kept for the gradient."""
 
     @staticmethod
@@ -42,7 +42,7 @@ class BatchNorm(Function):
         return centered.mul_(scale * weight[:, None]).view_as(upstream), of_weight, of_bias
 
 
-class AdditivePointer(Function):
+class PointerLogits(Function):
     r""":math:`v^T \tanh(k_j + q_t)`: query (n, 256, steps), key (n, 256, variables), vector (runs, 256)."""
 
     @staticmethod
