@@ -2,10 +2,12 @@
 
     python benchmarks/prior_ablation.py --device cuda [--seconds 300] [--without NAME ...] >> ablation.jsonl
     python benchmarks/prior_ablation.py --table ablation.jsonl
+    python benchmarks/prior_ablation.py --families ablation.jsonl
 
 Tables of 2 to 12 variables and 100 to 500 rows, otherwise as ``precede pretrain``. Order TPR on 24 sets of each cell of
 the validation suite with 12 variables, on the families held out with 8, and pairs. A training takes ``--seconds``
-whatever is left out, so a part also has to be worth its cost; one that is cheaper makes more steps.
+whatever is left out, so a part also has to be worth its cost; one that is cheaper makes more steps, unless --steps ends
+it. --families has order TPR on data of the very kind that a training was not shown, beside the training that was.
 """
 
 from __future__ import annotations
@@ -21,17 +23,33 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from precede.data.simulate import simulate
+from precede.options import Options
 from precede.policy import moments
 from precede.policy.features import ColumnReadings, classical_features, read_columns
-from precede.pretraining import curriculum, observation, world
+from precede.pretraining import curriculum, families, observation, signals, world
 from precede.pretraining.curriculum import CurriculumSettings
 from precede.pretraining.settings import PretrainingSettings, variant_settings
 from precede.pretraining.supervised import Pretrainer
-from precede.pretraining.validation import ValidationSettings
+from precede.pretraining.validation import Reader, ValidationSettings, greedy_orders, order_shares
 
 SIZES, ROWS = (2, 2, 3, 5, 8, 10, 12), (100, 200, 300, 500)
 BINNED, RANKED = range(18, 38), (12, 13, 15, 16, *range(28, 38))
 MOMENTS, ALL_PAIRS, ALL_VARIABLES = (6, 7, 8, 9, 10, 14, 15, 16, 17), range(38), range(12)
+
+CELLS: dict[str, Options] = {
+    "linear-gaussian": {"sem": "linear-gaussian"},
+    "lingam": {"sem": "lingam"},
+    "gp": {"sem": "gp"},
+    "gp-additive": {"sem": "gp-additive"},
+    "mlp": {"sem": "mlp"},
+    "heteroscedastic": {"sem": "heteroscedastic"},
+    "post-nonlinear": {"sem": "post-nonlinear"},
+    "levels": {"sem": "linear-gaussian", "discretize": 5},
+}
+"""Kinds of data, ER2 with 12 variables and standardized, on which trainings without them are compared."""
+
+FIRST_SEED = 700_000
 
 
 @dataclass(frozen=True)
@@ -51,6 +69,21 @@ def no_levels(adjacency: Tensor, draws: object) -> Tensor:
     return torch.zeros(adjacency.shape[:2], dtype=torch.bool, device=adjacency.device)
 
 
+def without_families(*names: str) -> tuple[Any, str, Any]:
+    """The shares of the six families without some of them."""
+    left = {name: 0.0 if name in names else share for name, share in families.SHARES.items()}
+    return families, "SHARES", {name: share / sum(left.values()) for name, share in left.items()}
+
+
+def without_signals(name: str) -> tuple[Any, str, Any]:
+    """The functions of the wide prior without one."""
+    return signals, "ACTIVATIONS", {**signals.ACTIVATIONS, name: 0.0}
+
+
+GAUSSIAN = (
+    (world, "GAUSSIAN_SHARE", 1.0),
+    (world, "ROOTS", {"mixture": 0.0, "uniform": 0.0, "design": 0.0, "noise": 1.0}),
+)
 PARTS: dict[str, Part] = {
     "nothing": Part(),
     "nothing (another seed)": Part(seed=1),
@@ -61,12 +94,11 @@ PARTS: dict[str, Part] = {
     "noise inside": Part(((world, "INSIDE_SHARE", 0.0),)),
     "distortions": Part(((world, "DISTORTED_SHARE", 0.0),)),
     "levels and digits": Part(((world, "discrete_variables", no_levels), (observation, "DIGITS_SHARE", 0.0))),
-    "shapes of noise and roots": Part(
-        (
-            (world, "GAUSSIAN_SHARE", 1.0),
-            (world, "ROOTS", {"mixture": 0.0, "uniform": 0.0, "design": 0.0, "noise": 1.0}),
-        )
-    ),
+    "shapes of noise and roots": Part(GAUSSIAN),
+    "linear mechanisms": Part((without_families("linear-gaussian", "lingam"), without_signals("identity"))),
+    "Gaussian processes": Part((without_families("gp", "gp-additive"), without_signals("cosine"))),
+    "networks": Part((without_families("mlp"), without_signals("tanh"))),
+    "non-Gaussian noise": Part((without_families("lingam"), *GAUSSIAN)),
     "error, selection, gaps": Part(
         (
             (observation, "MEASUREMENT_SHARE", 0.0),
@@ -81,6 +113,18 @@ PARTS: dict[str, Part] = {
     "features: all formulas": Part(pair_features=ALL_PAIRS, variable_features=ALL_VARIABLES),
     "learned features of samples": Part(samples=False),
 }
+
+
+LEFT_OUT: dict[str, tuple[str, ...]] = {
+    "linear mechanisms": ("linear-gaussian", "lingam"),
+    "Gaussian processes": ("gp", "gp-additive"),
+    "networks": ("mlp",),
+    "non-Gaussian noise": ("lingam",),
+    "uneven noise": ("heteroscedastic",),
+    "distortions": ("post-nonlinear",),
+    "levels and digits": ("levels",),
+}
+"""What to leave out so that a training has seen nothing of some kinds of data."""
 
 
 def together(names: Sequence[str]) -> Part:
@@ -146,9 +190,36 @@ def train(options: argparse.Namespace) -> dict[str, Any]:
             nothing_from_samples(network)
     losses = [(record.loss, record.edge_loss) for record in trainer.run()]
     loss, edge_loss = np.mean(losses[-10:], axis=0).tolist()
-    figures = {key: round(value, 4) for key, value in trainer.best.items()}
+    figures = trainer.best | by_kind(trainer, options.sets)
+    figures = {key: round(value, 4) for key, value in figures.items()}
     record = {"without": "; ".join(options.without), "steps": trainer.step, "tasks": trainer.tasks_seen}
     return {**record, "loss": round(loss, 4), "edge_loss": round(edge_loss, 4), **figures}
+
+
+def by_kind(trainer: Pretrainer, n_sets: int) -> dict[str, float]:
+    """Order TPR on each kind of data."""
+    reader = Reader(trainer.settings.architecture, trainer.device)
+    size = {"graph": "er", "degree": 2, "n_variables": 12, "n_samples": 300, "standardize": True}
+    result = {}
+    for name, kind in CELLS.items():
+        sets = [simulate(**size, **kind, random_state=FIRST_SEED + k) for k in range(n_sets)]
+        inputs, graphs = reader.read([(made.data.to_numpy(), made.graph.edges, False) for made in sets])
+        result["kind " + name] = float(order_shares(greedy_orders(trainer.averaged, inputs), graphs).nanmean())
+    return result
+
+
+def families_table(path: Path) -> None:
+    """Order TPR on a kind of data after a training without it, and after one with everything."""
+    rows = {row["without"]: row for row in map(json.loads, path.read_text().splitlines())}
+    whole = rows["nothing"]
+    print("| never seen | data | steps | without | steps | with everything |\n|---|---|---|---|---|---|")
+    for left_out, kinds in LEFT_OUT.items():
+        if (row := rows.get(left_out)) is not None:
+            for kind in kinds:
+                shares = row["kind " + kind], whole["kind " + kind]
+                print(
+                    f"| {left_out} | {kind} | {row['steps']} | {shares[0]:.3f} | {whole['steps']} | {shares[1]:.3f} |"
+                )
 
 
 def table(path: Path) -> None:
@@ -170,6 +241,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--without", nargs="*", choices=list(PARTS), default=["nothing"], help="what to leave out")
     parser.add_argument("--table", type=Path)
+    parser.add_argument("--families", type=Path)
     parser.add_argument("--seconds", type=float, default=300.0)
     parser.add_argument("--steps", type=int)
     parser.add_argument("--tasks", type=int, default=256, help="tasks of 30 variables and 400 rows in a step")
@@ -178,6 +250,8 @@ def main() -> None:
     options = parser.parse_args()
     if options.table is not None:
         table(options.table)
+    elif options.families is not None:
+        families_table(options.families)
     else:
         print(json.dumps(train(options)), flush=True)
 
