@@ -26,6 +26,7 @@ WIDE = {"n_variables": 300, "degree": 2, "n_samples": 1000}
 CASES = {
     "GP, 20 columns": (GP, ["--score=gp"], 40),
     "GP, 20 columns, sparse": (GP, ["--score=sparse-gp"], 40),
+    "GP, 3,000 rows": ({**GP, "n_samples": 3000}, ["--score=gp"], 30),
     "300 columns": ({**WIDE, "sem": "lingam"}, [], 20),
     "300 columns, Gaussian": (WIDE, [], 20),
 }

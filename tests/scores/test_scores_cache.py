@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from precede.errors import OptionError
+from precede.runtime.deadline import Deadline, OutOfTime
 from precede.scores.cache import PredecessorCache, members_of, predecessor_masks
 from precede.scores.memory import memory_budget
 
@@ -18,12 +19,17 @@ def fingerprint(members):
     return members @ weights + 1000 * np.arange(d)
 
 
+def at_once(members):
+    """All sets in one piece."""
+    yield np.arange(len(members)), fingerprint(members)
+
+
 @settings(deadline=None, max_examples=20)
 @given(st.integers(1, 80), st.integers(0, 1000))
 def test_terms_are_those_of_the_sets(n_variables, seed):
     rng = np.random.default_rng(seed)
     orders = np.array([rng.permutation(n_variables) for _ in range(5)])
-    terms = PredecessorCache(n_variables, fingerprint).terms(orders)
+    terms = PredecessorCache(n_variables, at_once).terms(orders)
     for order, row in zip(orders, terms, strict=True):
         for t, variable in enumerate(order):
             members = np.zeros((1, n_variables), dtype=bool)
@@ -44,7 +50,7 @@ def test_counts_and_identical_values():
 
     def evaluate(members):
         calls.append(len(members))
-        return fingerprint(members)
+        yield from at_once(members)
 
     cache = PredecessorCache(4, evaluate)
     assert cache.hit_rate == 0.0
@@ -58,7 +64,7 @@ def test_counts_and_identical_values():
 
 
 def test_a_set_serves_every_variable_outside_it():
-    cache = PredecessorCache(3, fingerprint)
+    cache = PredecessorCache(3, at_once)
     cache.terms(np.array([[0, 1, 2]]))
     before = cache.n_evaluations
     cache.terms(np.array([[0, 2, 1]]))
@@ -66,7 +72,7 @@ def test_a_set_serves_every_variable_outside_it():
 
 
 def test_max_sets_starts_afresh_with_right_values():
-    small, large = PredecessorCache(6, fingerprint, max_sets=8), PredecessorCache(6, fingerprint)
+    small, large = PredecessorCache(6, at_once, max_sets=8), PredecessorCache(6, at_once)
     rng = np.random.default_rng(1)
     for _ in range(20):
         orders = rng.permutation(6)[None]
@@ -74,7 +80,27 @@ def test_max_sets_starts_afresh_with_right_values():
         assert len(small) <= 8
     assert small.n_evaluations > large.n_evaluations
     with pytest.raises(OptionError, match="max_sets=0"):
-        PredecessorCache(3, fingerprint, max_sets=0)
+        PredecessorCache(3, at_once, max_sets=0)
+
+
+def test_what_was_evaluated_before_the_deadline_is_kept():
+    ticks = iter(range(100))
+    deadline = Deadline(2.5, clock=lambda: float(next(ticks)))
+
+    def backwards(members):
+        for s in reversed(range(len(members))):
+            yield np.array([s]), fingerprint(members[s : s + 1])
+
+    cache, whole = PredecessorCache(5, backwards), PredecessorCache(5, at_once)
+    orders = np.array([[2, 0, 1, 4, 3]])
+    with pytest.raises(OutOfTime):
+        cache.terms(orders, deadline)
+    assert (cache.n_evaluations, cache.n_lookups) == (2, 0)
+    assert np.array_equal(cache.terms(orders), whole.terms(orders))
+    assert cache.n_evaluations == 5
+    assert np.array_equal(cache.terms(orders, deadline), whole.terms(orders))  # nothing is missing: nothing to wait for
+    with pytest.raises(OutOfTime):
+        cache.given_all_others(deadline)
 
 
 def test_memory_budget():

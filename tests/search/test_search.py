@@ -91,13 +91,45 @@ def test_permitted_moves_are_those_that_keep_the_order_valid() -> None:
                 assert allowed[i, k] == constraints.permits(moved)
 
 
-def test_insertion_sums_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A score without a shortcut of its own has every moved order scored, piece by piece."""
+class Plain(OrderScore):
+    """A score of one's own: terms, and nothing else."""
 
+    name = "plain"
+
+    def __init__(self, score: OrderScore) -> None:
+        self.score, self.n_variables = score, score.n_variables
+
+    def terms(self, orders: torch.Tensor) -> torch.Tensor:
+        return self.score.terms(orders)
+
+
+def test_a_sweep_that_is_cut_short_makes_the_moves_it_knows() -> None:
+    score, start = Plain(make_score(8)), np.arange(8)[::-1].copy()
+    before, whole = score.score_of(start), polish(score, start)
+    scores = []
+    for n_looks in range(1, 60):
+        ticks = iter(range(1000))
+        deadline = Deadline(n_looks - 0.5, clock=lambda ticks=ticks: float(next(ticks)))
+        found = polish(score, start, deadline=deadline)
+        assert found.score == pytest.approx(score.score_of(found.order))
+        assert not found.n_moves or found.score > before
+        scores.append(found.score)
+    assert scores[0] == before
+    assert scores == sorted(scores)  # more time is never worse
+    assert len(set(scores[:9])) > 2  # after some variables of the first sweep there is something to keep
+    assert scores[-1] == whole.score
+
+
+def test_insertion_sums_in_pieces() -> None:
+    """A score without a shortcut of its own has every moved order scored, one variable after another."""
     order = torch.tensor([3, 1, 0, 4, 2])
     score = make_score(5)
-    monkeypatch.setattr("precede.scores.protocol.CHUNK_ORDERS", 4)
     torch.testing.assert_close(OrderScore.insertion_sums(score, order), score.insertion_sums(order))
+    assert [len(piece) for piece in score.insertion_pieces(order)] == [5]
+    plain = Plain(score)
+    pieces = list(plain.insertion_pieces(order))
+    assert [len(piece) for piece in pieces] == [1] * 5
+    torch.testing.assert_close(torch.cat(pieces), plain.insertion_sums(order))
 
 
 def test_greedy_finds_the_order_of_an_equal_variance_chain() -> None:

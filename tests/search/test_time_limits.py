@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 from precede import CORL, simulate
 from precede.confidence.stability import N_RESAMPLES, shares_of
@@ -13,6 +14,7 @@ from precede.errors import OptionError
 from precede.metrics import shd
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import one_thread
+from precede.scores.gp import GPScore
 from precede.scores.linear import LinearScore
 from precede.search.record import SearchRecord
 from precede.search.restarts import default_restarts
@@ -42,6 +44,31 @@ def test_gp_data_of_20_columns_with_a_limit_of_40():
     assert found["out_of_time"]
     assert found["seconds"] < 60
     assert np.isfinite(found["best_score"])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"patience": None, "n_iterations": 50}, {"pretrained": None, "batch_size": 64}, {"search": "exact"}],
+    ids=["default", "trained", "scratch", "exact"],
+)
+def test_a_score_that_takes_seconds_for_an_order_keeps_the_limit(monkeypatch, options):
+    """3,000 rows take the GP score .15 s a set, and a sweep 380 sets: a limit of 30 s was kept to after 96 s."""
+    now = [0.0]
+    regress = GPScore._regress
+
+    def slow(score: GPScore, sets: torch.Tensor) -> torch.Tensor:
+        now[0] += 0.15 * len(sets)
+        return regress(score, sets)
+
+    monkeypatch.setattr(GPScore, "_regress", slow)
+    monkeypatch.setattr("precede.discovery.corl.Deadline", lambda limit: Deadline(limit, clock=lambda: now[0]))
+    data = simulate(n_variables=20, degree=2, sem="gp", n_samples=40, random_state=0).data
+    limited, longer = (searched(data, score="gp", max_time=limit, **{**PLAIN, **options}) for limit in (30.0, 120.0))
+    assert limited["out_of_time"]
+    assert limited["seconds"] < 40
+    assert longer["seconds"] < 130
+    assert np.isfinite(limited["best_score"])
+    assert longer["best_score"] >= limited["best_score"]
 
 
 @pytest.mark.parametrize("score", ["linear", "nongaussian", "sparse-linear"])

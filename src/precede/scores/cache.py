@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import check_positive
+from precede.runtime.deadline import Deadline
+
+Pieces = Iterator[tuple[IntArray, FloatArray]]
+"""Which of the sets were evaluated, and their rows of terms, one piece after another."""
 
 
 class PredecessorCache:
@@ -21,8 +25,9 @@ class PredecessorCache:
     ----------
     n_variables : int
     evaluate : callable
-        ``evaluate(members)`` takes an (n_sets, n_variables) bool array and returns an (n_sets, n_variables) float
-        array: ``[s, j]`` is the term of variable j given set s. What it returns for members is never read.
+        ``evaluate(members)`` takes an (n_sets, n_variables) bool array and yields pieces: which of the sets, and an
+        (n_of_these, n_variables) float array whose ``[s, j]`` is the term of variable j given set s. What it says of
+        members is never read.
     max_sets : int
         The cache starts afresh when it would hold more sets than this.
 
@@ -35,7 +40,9 @@ class PredecessorCache:
 
     Examples
     --------
-    >>> cache = PredecessorCache(3, lambda members: np.repeat(members.sum(1, keepdims=True), 3, axis=1))
+    >>> def evaluate(members):
+    ...     yield np.arange(len(members)), np.repeat(members.sum(1, keepdims=True), 3, axis=1)
+    >>> cache = PredecessorCache(3, evaluate)
     >>> cache.terms(np.array([[2, 0, 1], [2, 1, 0]]))
     array([[0., 1., 2.],
            [0., 1., 2.]])
@@ -43,9 +50,7 @@ class PredecessorCache:
     (6, 4)
     """
 
-    def __init__(
-        self, n_variables: int, evaluate: Callable[[BoolArray], FloatArray], *, max_sets: int = 1_000_000
-    ) -> None:
+    def __init__(self, n_variables: int, evaluate: Callable[[BoolArray], Pieces], *, max_sets: int = 1_000_000) -> None:
         check_positive("max_sets", max_sets, integer=True)
         self.n_variables = n_variables
         self.max_sets = max_sets
@@ -64,39 +69,52 @@ class PredecessorCache:
         """Share of the lookups that needed no evaluation; 0 before the first."""
         return 1 - self.n_evaluations / self.n_lookups if self.n_lookups else 0.0
 
-    def terms(self, orders: IntArray) -> FloatArray:
-        """Term of each variable given all before it, (n_orders, n_variables), in each order's own sequence."""
+    def terms(self, orders: IntArray, deadline: Deadline | None = None) -> FloatArray:
+        """Term of each variable given all before it, (n_orders, n_variables), in each order's own sequence.
+
+        Raises
+        ------
+        OutOfTime
+            The deadline passed while sets were missing; those evaluated until then are kept.
+        """
         keys = predecessor_masks(orders)
-        self._fill(list(dict.fromkeys(keys)))
+        self._fill(list(dict.fromkeys(keys)), deadline)
         rows = np.fromiter(map(self._row_of.__getitem__, keys), dtype=np.int64, count=len(keys))
         self.n_lookups += len(keys)
         result: FloatArray = self._table[rows, orders.ravel()].reshape(orders.shape)
         return result
 
-    def given_all_others(self) -> FloatArray:
-        """Term of each variable given all the others, (n_variables,): one set for each."""
+    def given_all_others(self, deadline: Deadline | None = None) -> FloatArray:
+        """Term of each variable given all the others, (n_variables,): one set for each; raises as ``terms`` does."""
         everything = (1 << self.n_variables) - 1
         keys = [everything ^ (1 << j) for j in range(self.n_variables)]
-        self._fill(keys)
+        self._fill(keys, deadline)
         self.n_lookups += len(keys)
         return self._table[[self._row_of[key] for key in keys], np.arange(self.n_variables)]
 
-    def _fill(self, keys: list[int]) -> None:
+    def _fill(self, keys: list[int], deadline: Deadline | None) -> None:
         missing = [key for key in keys if key not in self._row_of]
         if len(self._row_of) + len(missing) > self.max_sets:
             self._row_of.clear()
             missing = keys
-        if not missing:
-            return
-        start, stop = len(self._row_of), len(self._row_of) + len(missing)
-        values = self._evaluate(members_of(missing, self.n_variables))
+        n_left = len(missing)
+        pieces = self._evaluate(members_of(missing, self.n_variables)) if missing else iter(())
+        while n_left:
+            if deadline is not None:
+                deadline.check()
+            which, values = next(pieces)
+            self._keep([missing[s] for s in which], values)
+            n_left -= len(which)
+
+    def _keep(self, keys: list[int], values: FloatArray) -> None:
+        start, stop = len(self._row_of), len(self._row_of) + len(keys)
         if stop > len(self._table):
             grown = np.empty((max(stop, 2 * start), self.n_variables))
             grown[:start] = self._table[:start]
             self._table = grown
         self._table[start:stop] = values
-        self._row_of.update(zip(missing, range(start, stop), strict=True))
-        self.n_evaluations += len(missing)
+        self._row_of.update(zip(keys, range(start, stop), strict=True))
+        self.n_evaluations += len(keys)
 
 
 def predecessor_masks(orders: IntArray) -> list[int]:

@@ -13,7 +13,7 @@ from torch import Tensor
 from precede.arrays import BoolArray, FloatArray
 from precede.errors import DataError, check_choice, check_positive
 from precede.scores.assumptions import Assumptions
-from precede.scores.cache import PredecessorCache
+from precede.scores.cache import Pieces, PredecessorCache
 from precede.scores.factor import jittered_cholesky
 from precede.scores.likelihood import Noise, NoiseModel
 from precede.scores.memory import memory_budget, size_in_words
@@ -139,7 +139,7 @@ class GPScore(PredecessorScore):
         self.kernel = kernel
         self.dtype = torch.float64 if precision == "float64" else torch.float32
         self.sets_at_once = self._sets_that_fit(memory_budget(memory_limit, self.device))
-        self.cache = PredecessorCache(self.n_variables, self._evaluate, max_sets=max_sets)
+        self.cache = PredecessorCache(self.n_variables, self.evaluate, max_sets=max_sets)
         centered = values - values.mean(axis=0)
         self._targets = self._on_device(centered)
         inputs = self._on_device(centered / centered.std(axis=0)) if kernel.standardize else self._targets
@@ -156,24 +156,14 @@ class GPScore(PredecessorScore):
     def total(self, sums: Tensor) -> Tensor:
         return self.likelihood.total(sums, self.n_variables * (self.n_variables - 1) // 2)
 
-    def residual_variances(self, members: BoolArray) -> FloatArray:
-        """In-sample residual variance of every variable given each set, (n_sets, n_variables).
-
-        Parameters
-        ----------
-        members : (n_sets, n_variables) bool array
-        """
-        variances = np.empty(members.shape)
+    def regressions(self, members: BoolArray) -> Pieces:
         filled = members.any(axis=1)
-        variances[~filled] = self.likelihood.variances
-        sets = torch.from_numpy(members[filled]).to(self.device, self.dtype)
-        parts = [self._regress(part) for part in torch.split(sets, self.sets_at_once)]
-        if parts:
-            variances[filled] = torch.cat(parts).cpu().numpy()
-        return variances
-
-    def _evaluate(self, members: BoolArray) -> FloatArray:
-        return self.likelihood.terms(self.residual_variances(members))
+        empty, which = np.flatnonzero(~filled), np.flatnonzero(filled)
+        if len(empty):
+            yield empty, np.tile(self.likelihood.variances, (len(empty), 1))
+        for start in range(0, len(which), self.sets_at_once):
+            piece = which[start : start + self.sets_at_once]
+            yield piece, self._regress(torch.from_numpy(members[piece]).to(self.device, self.dtype)).cpu().numpy()
 
     def _regress(self, sets: Tensor) -> Tensor:
         factor = jittered_cholesky(self._kernels(sets))

@@ -6,7 +6,8 @@ The formulas behind scores and search are in ``docs/explanation/mathematics.md``
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -16,6 +17,7 @@ from torch import Tensor
 from precede.arrays import BoolArray, IntArray
 from precede.errors import KnowledgeError
 from precede.knowledge import Constraints
+from precede.runtime.deadline import Deadline
 from precede.scores.assumptions import Assumptions
 from precede.scores.moves import LocalMoves
 
@@ -23,7 +25,7 @@ Identifies = Literal["dag", "cpdag"]
 NoiseName = Literal["auto", "equal", "unequal"]
 
 CHUNK_ORDERS = 4096
-"""Moved orders are scored in pieces of this many where the score has no quicker way."""
+"""On a GPU, moved orders are scored in pieces of about this many where the score has no quicker way."""
 
 
 CPDAG_NOTE = (
@@ -53,6 +55,9 @@ class OrderScore(ABC):
         Values of the option ``noise`` that it takes, besides "auto".
     notes : sequence of str
         Remarks for the user: what was cut short, approximated, or cannot be told.
+    deadline : Deadline or None
+        When ``terms`` and ``bounds`` may give up with :class:`~precede.runtime.deadline.OutOfTime`; a search sets it by
+        ``within`` where it can do without an answer. A score whose terms take seconds looks at it between its steps.
     """
 
     name: str
@@ -62,6 +67,7 @@ class OrderScore(ABC):
     assumes: Assumptions = Assumptions()
     noises: ClassVar[tuple[NoiseName, ...]] = ()
     notes: Sequence[str] = ()
+    deadline: Deadline | None = None
 
     @abstractmethod
     def terms(self, orders: Tensor) -> Tensor:
@@ -106,15 +112,31 @@ class OrderScore(ABC):
         sums : (n_variables, n_variables) float64 tensor
             ``[i, k]``: sum of the terms after the variable at position i is taken out and put in at position k.
         """
+        return torch.cat(list(self._scored_moves(order)))
+
+    def insertion_pieces(self, order: Tensor) -> Iterator[Tensor]:
+        """Rows of ``insertion_sums`` in pieces, so that a search can look at the clock between them.
+
+        A score with a quicker way than scoring every moved order has them all in one piece.
+        """
+        if type(self).insertion_sums is not OrderScore.insertion_sums:
+            yield self.insertion_sums(order)
+        else:
+            yield from self._scored_moves(order)
+
+    def _scored_moves(self, order: Tensor) -> Iterator[Tensor]:
+        """Sums of the moved orders: on a CPU one variable's moves at a time."""
         d = len(order)
-        positions = torch.arange(d, device=order.device)
-        source, target = positions.repeat_interleave(d), positions.repeat(d)
-        slot = positions[None, :]
-        low, high = torch.minimum(source, target)[:, None], torch.maximum(source, target)[:, None]
-        # where each slot of the moved order takes its variable from: shifted by one inside the stretch
-        shift = torch.where(source < target, 1, -1)[:, None] * ((slot >= low) & (slot <= high))
-        taken = torch.where(slot == target[:, None], source[:, None], slot + shift)
-        return torch.cat([self.sums(order[part]) for part in taken.split(CHUNK_ORDERS)]).view(d, d)
+        slot = torch.arange(d, device=order.device)
+        target = slot[:, None]
+        at_once = 1 if order.device.type == "cpu" else max(1, CHUNK_ORDERS // d)
+        for start in range(0, d, at_once):
+            source = slot[start : start + at_once, None, None]
+            low, high = torch.minimum(source, target), torch.maximum(source, target)
+            # where each slot of the moved order takes its variable from: shifted by one inside the stretch
+            shift = torch.where(source < target, 1, -1) * ((slot >= low) & (slot <= high))
+            taken = torch.where(slot == target, source, slot + shift)
+            yield self.sums(order[taken.view(-1, d)]).view(-1, d)
 
     def moves(self) -> LocalMoves | None:
         """How compiled local search may price single moves; None where every order has to be judged as a whole."""
@@ -154,6 +176,15 @@ class OrderScore(ABC):
     def quick_order(self, constraints: Constraints) -> IntArray | None:
         """A good order in milliseconds, where the score knows a way; None where it does not."""
         return None
+
+    @contextmanager
+    def within(self, deadline: Deadline | None) -> Iterator[None]:
+        """A block in which this score may give up when a deadline passes."""
+        before, self.deadline = self.deadline, deadline
+        try:
+            yield
+        finally:
+            self.deadline = before
 
     # -- what follows from the terms ---------------------------------------------------------------------------
 

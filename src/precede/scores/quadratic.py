@@ -11,7 +11,7 @@ from torch import Tensor
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import DataError
 from precede.scores.assumptions import Assumptions
-from precede.scores.cache import PredecessorCache
+from precede.scores.cache import Pieces, PredecessorCache
 from precede.scores.covariance import CHUNK_BYTES
 from precede.scores.factor import jittered_cholesky
 from precede.scores.likelihood import Noise, NoiseModel
@@ -90,7 +90,7 @@ class QuadraticScore(PredecessorScore):
         self.likelihood = NoiseModel(values, noise)
         if noise == "equal":
             self.assumes = self.assumes.with_equal_variances()
-        self.cache = PredecessorCache(self.n_variables, self._evaluate, max_sets=max_sets)
+        self.cache = PredecessorCache(self.n_variables, self.evaluate, max_sets=max_sets)
         self._budget = memory_budget(memory_limit, self.device)
         self._check_size()
         d = self.n_variables
@@ -105,24 +105,16 @@ class QuadraticScore(PredecessorScore):
     def total(self, sums: Tensor) -> Tensor:
         return self.likelihood.total(sums, sum(n_features(s) for s in range(self.n_variables)))
 
-    def residual_variances(self, members: BoolArray) -> FloatArray:
-        """Residual variance of every variable given each set, (n_sets, n_variables).
-
-        Parameters
-        ----------
-        members : (n_sets, n_variables) bool array
-        """
-        shares = np.ones(members.shape)
+    def regressions(self, members: BoolArray) -> Pieces:
         sizes = members.sum(axis=1)
-        for size in np.unique(sizes[sizes > 0]):  # sets of one size have Gram matrices of one shape
-            where = np.flatnonzero(sizes == size)
-            variables = torch.from_numpy(np.nonzero(members[where])[1].reshape(len(where), size)).to(self.device)
-            parts = torch.split(variables, self._sets_at_once(int(size)))
-            shares[where] = torch.cat([self._regress(part) for part in parts]).cpu().numpy()
-        return shares * self.likelihood.variances
-
-    def _evaluate(self, members: BoolArray) -> FloatArray:
-        return self.likelihood.terms(self.residual_variances(members))
+        for size in np.unique(sizes):  # sets of one size have Gram matrices of one shape
+            which = np.flatnonzero(sizes == size)
+            at_once = len(which) if size == 0 else self._sets_at_once(int(size))
+            for start in range(0, len(which), at_once):
+                piece = which[start : start + at_once]
+                variables = torch.from_numpy(np.nonzero(members[piece])[1].reshape(len(piece), size)).to(self.device)
+                shares = self._regress(variables).cpu().numpy() if size else np.ones((len(piece), self.n_variables))
+                yield piece, shares * self.likelihood.variances
 
     def _regress(self, variables: Tensor) -> Tensor:
         """Share of each variable's variance left by the sets of these variables, (n_sets, n_variables)."""

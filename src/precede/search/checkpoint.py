@@ -24,7 +24,6 @@ from precede.arrays import FloatArray
 from precede.data.checks import row_blocks
 from precede.errors import OptionError, listed
 from precede.files import remove_leftovers, write_whole
-from precede.policy.inputs import ResampledInputs
 from precede.runtime.progress import logger
 from precede.search.train import IterationRecord, Trainer
 from precede.strict_json import JsonObject, to_json
@@ -139,7 +138,7 @@ def state_of(trainer: Trainer) -> dict[str, Tensor]:
         "best_order": trainer.best.order,
         "best_score": trainer.best.score,
     }
-    tensors |= {f"generator.{name}": generator.get_state() for name, generator in _generators(trainer).items()}
+    tensors |= {f"generator.{name}": generator.get_state() for name, generator in trainer.generators.items()}
     for name, learner in trainer.learners.items():
         tensors |= {f"{name}.{key}": value for key, value in learner.network.state_dict().items()}
         tensors |= {f"{name}_optimizer.{key}": value for key, value in learner.optimizer.state().items()}
@@ -148,7 +147,7 @@ def state_of(trainer: Trainer) -> dict[str, Tensor]:
 
 def restore(trainer: Trainer, state: Mapping[str, Tensor]) -> None:
     """Go back to what :func:`state_of` gave; KeyError or RuntimeError where it is of another network."""
-    for name, generator in _generators(trainer).items():
+    for name, generator in trainer.generators.items():
         generator.set_state(state[f"generator.{name}"])
     for name, learner in trainer.learners.items():
         learner.network.load_state_dict(_under(f"{name}.", state))
@@ -165,11 +164,6 @@ def restore(trainer: Trainer, state: Mapping[str, Tensor]) -> None:
         if not torch.isclose(now, best.score, rtol=1e-6):  # max_time has cut the score's table elsewhere
             best.score = now
     trainer.prepare()
-
-
-def _generators(trainer: Trainer) -> dict[str, torch.Generator]:
-    rows = {"rows": trainer.inputs.generator} if isinstance(trainer.inputs, ResampledInputs) else {}
-    return {"orders": trainer.generator, **rows}
 
 
 def _under(prefix: str, state: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -11,7 +11,7 @@ import torch
 from precede.arrays import BoolArray, IntArray
 from precede.errors import OptionError
 from precede.knowledge import Constraints
-from precede.runtime.deadline import Deadline
+from precede.runtime.deadline import Deadline, OutOfTime
 from precede.scores.protocol import OrderScore
 from precede.ties import first_best_rows
 
@@ -59,9 +59,12 @@ def exact_order_within(score: OrderScore, constraints: Constraints, deadline: De
     for size in range(1, d + 1):
         subsets = np.array(list(combinations(range(d), size)), dtype=np.int64)
         for start in range(0, len(subsets), CHUNK_SUBSETS):
-            if deadline.passed():
+            try:
+                with score.within(deadline):
+                    deadline.check()
+                    _extend(score, subsets[start : start + CHUNK_SUBSETS], before, best, last)
+            except OutOfTime:
                 return None
-            _extend(score, subsets[start : start + CHUNK_SUBSETS], before, best, last)
     order = np.empty(d, dtype=np.int64)
     mask = 2**d - 1
     for position in reversed(range(d)):

@@ -7,7 +7,7 @@ import torch
 
 from precede.arrays import IntArray
 from precede.knowledge import Constraints
-from precede.runtime.deadline import Deadline
+from precede.runtime.deadline import Deadline, OutOfTime
 from precede.scores.protocol import OrderScore
 from precede.search.local import insertion_order
 from precede.ties import first_best
@@ -40,15 +40,18 @@ def best_insertion_order(
     compiled = insertion_order(score, constraints, deadline)
     if compiled is not None:
         return compiled
-    d = score.n_variables
+    d, deadline = score.n_variables, deadline or Deadline(None)
     constraints = constraints or Constraints.none(d)
     before = constraints.before
     order: list[int] = []
     for j in range(d):
         rest = list(range(j + 1, d))
-        if deadline is not None and deadline.passed():
+        try:
+            with score.within(deadline):
+                deadline.check()
+                sums = score.placing_sums(torch.tensor([*order, j, *rest], device=score.device), j).cpu().numpy()
+        except OutOfTime:
             return constraints.nearest_order(np.array([*order, j, *rest], dtype=np.int64))
-        sums = score.placing_sums(torch.tensor([*order, j, *rest], device=score.device), j).cpu().numpy()
         slots = [k for k in range(j + 1) if not before[j, order[:k]].any() and not before[order[k:], j].any()]
         order.insert(slots[first_best(sums[slots])], j)
     return np.array(order, dtype=np.int64)

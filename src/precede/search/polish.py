@@ -115,7 +115,7 @@ def polish(
     reached = np.array([climber.best for climber in climbers]).reshape(len(starts), n_chains)
     heads = [climbers[k * n_chains + best] for k, best in enumerate(first_best_rows(reached))]
     agreed = len(heads) > 1 and all(_chase(heads[0], other, n_chases, own) for other in heads[1:])
-    orders = [starts[0], *(climber.best_order for climber in climbers if climber.best_order is not None)]
+    orders = [*starts, *(climber.best_order for climber in climbers if climber.best_order is not None)]
     totals = score.totals(torch.as_tensor(np.array(orders), device=score.device)).cpu().numpy()
     best = first_best(totals)
     return Polished(orders[best], float(totals[best]), sum(climber.n_moves for climber in climbers), agreed)

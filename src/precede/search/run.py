@@ -89,11 +89,14 @@ def search_exactly(score: OrderScore, constraints: Constraints, deadline: Deadli
     """Dynamic programming instead of a policy; the greedy order where it is cut short."""
     optimum = exact_order_within(score, constraints, deadline)
     if optimum is not None:
-        return Searched(optimum.order, SearchRecord(optimum.score, exact=True))
+        return Searched(optimum.order, SearchRecord(optimum.score, exact=True, seconds=deadline.elapsed()))
     order = greedy_order(score, constraints, deadline.with_grace(GRACE))
     greedy = score.score_of(order)
     interrupted = deadline.cancelled
-    return Searched(order, SearchRecord(greedy, greedy, interrupted=interrupted, out_of_time=not interrupted))
+    record = SearchRecord(
+        greedy, greedy, seconds=deadline.elapsed(), interrupted=interrupted, out_of_time=not interrupted
+    )
+    return Searched(order, record)
 
 
 class OrderSearch:
@@ -152,8 +155,8 @@ class OrderSearch:
         if self._is_worth_training:
             records += self._train([*observers, *([] if checkpoint is None else [checkpoint])])
         if self.pretrained is None:
-            self._policy_order = self.trainer.best_order
             if np.isfinite(self.trainer.best_score):
+                self._policy_order = self.trainer.best_order
                 self._start("policy", self.trainer.best_order, self.trainer.best_score)
             if settings.polish:
                 self._phase(self._polish)

@@ -9,7 +9,7 @@ import torch
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.knowledge import Constraints
-from precede.runtime.deadline import Deadline
+from precede.runtime.deadline import Deadline, OutOfTime
 from precede.scores.protocol import OrderScore
 from precede.search.local.shake import shaken
 from precede.ties import TOLERANCE, first_best_rows
@@ -18,7 +18,8 @@ from precede.ties import TOLERANCE, first_best_rows
 class Sweeps:
     """A climb from one order, then from shaken ones; the interface is that of :class:`precede.search.local.Climber`.
 
-    A sweep makes every improving move whose stretch does not overlap a better one's.
+    A sweep makes every improving move whose stretch does not overlap a better one's. Where time is over in the middle
+    of one, it makes those among the moves judged so far.
 
     Parameters
     ----------
@@ -43,23 +44,36 @@ class Sweeps:
 
     def climb_from(self, order: IntArray) -> bool:
         """Climb and keep where it ends, if that is the best; False when time was over."""
-        constrained = bool(self._constraints.before.any())
         while True:
-            sums = self._score.insertion_sums(torch.as_tensor(order, device=self._score.device)).cpu().numpy()
+            sums = self._judged(order)
+            if not len(sums):
+                return False
             stay = float(np.diag(sums).mean())
-            if constrained:
-                sums = np.where(permitted_moves(order, self._constraints), sums, -np.inf)
             smallest = TOLERANCE * abs(stay)
-            moves = _disjoint_moves(sums - stay, smallest)
-            finished = not moves
-            if finished or self._deadline.passed():
-                break
-            order = _moved(order, moves)
-            self.n_moves += len(moves)
-        self._here = order, stay, np.abs(sums - stay) <= smallest
-        if not stay <= self.best + self.tolerance:
-            self.best_order, self.best = order, stay
-        return finished
+            gains = np.where(permitted_moves(order, self._constraints)[: len(sums)], sums - stay, -np.inf)
+            moves = _disjoint_moves(gains, smallest)
+            self._here = order, stay, np.abs(gains) <= smallest
+            if moves:
+                # stretches that do not overlap share no term: their gains add up
+                order, stay = _moved(order, moves), stay + sum(float(gains[move]) for move in moves)
+                self.n_moves += len(moves)
+            if not stay <= self.best + self.tolerance:
+                self.best_order, self.best = order, stay
+            if not moves or len(sums) < len(order):
+                return len(sums) == len(order)
+
+    def _judged(self, order: IntArray) -> FloatArray:
+        """Rows of the insertion sums: of all variables, or of as many as there was time for."""
+        pieces = self._score.insertion_pieces(torch.as_tensor(order, device=self._score.device))
+        sums = np.empty((0, len(order)))
+        try:
+            with self._score.within(self._deadline):
+                while len(sums) < len(order):
+                    self._deadline.check()
+                    sums = np.concatenate([sums, next(pieces).cpu().numpy()])
+        except OutOfTime:
+            pass
+        return sums
 
     def restart(self) -> bool:
         """Shake and climb; go on from there if it is no worse than before, else go back; False when time was over."""
@@ -85,7 +99,7 @@ def _disjoint_moves(gains: FloatArray, smallest: float) -> list[tuple[int, int]]
     """Best move of each position, largest gain first, as long as their stretches do not overlap."""
     targets = first_best_rows(gains, smallest / TOLERANCE)
     best = gains.max(axis=1)
-    taken = np.zeros(len(gains), dtype=bool)
+    taken = np.zeros(gains.shape[1], dtype=bool)
     moves: list[tuple[int, int]] = []
     for i in np.argsort(-np.round(best / max(smallest, np.finfo(float).tiny)), kind="stable"):
         if best[i] <= smallest:

@@ -27,8 +27,9 @@ from torch import Tensor
 from precede.arrays import FloatArray, IntArray
 from precede.knowledge import Constraints
 from precede.policy.decoders import select_states, visited_states, with_initial_state
+from precede.policy.inputs import ResampledInputs
 from precede.policy.pretrained import Pretrained
-from precede.runtime.deadline import Deadline
+from precede.runtime.deadline import Deadline, OutOfTime
 from precede.runtime.device import training_on
 from precede.runtime.randomness import gumbel_noise, torch_generator
 from precede.scores.protocol import OrderScore, column_sums
@@ -111,7 +112,8 @@ class Trainer:
         self.proposal = BestOrdering(self.best.order)
         if pretrained is not None:  # the order that it finds most likely is the one to beat
             order = self.actor.most_likely_order(self.inputs.draw(1), self.before)[None]
-            self.best.offer(order, score.totals(order))
+            with score.within(within):
+                self.best.offer(order, score.totals(order))
         self.prepare()
 
     def prepare(self) -> None:
@@ -139,17 +141,15 @@ class Trainer:
     def run(self, within: Deadline | None = None) -> Iterator[IterationRecord]:
         """Train until the iterations, the patience or the time is spent; yield a record per iteration.
 
-        There is one record at least, but for a deadline that was cancelled before. The whole state is settled, and may
-        be saved, whenever ``record.iteration == trainer.iteration``.
+        There is one record at least, but for a deadline that was cancelled before, or that passed while the score took
+        its time over the first orders. The whole state is settled, and may be saved, whenever
+        ``record.iteration == trainer.iteration``.
         """
         deadline, earlier = Deadline(self.settings.max_time, within), self.seconds
         while not (self.finished or deadline.cancelled or (self.iteration and deadline.passed())):
-            numbers = [self._advance()]
-            # groups end at multiples, so that a resumed run stops where an uninterrupted one would
-            while self.iteration % READ_EVERY and self.iteration < self.settings.n_iterations:
-                if deadline.passed():
-                    break
-                numbers.append(self._advance())
+            numbers = self._group(deadline)
+            if not numbers:
+                return
             first = self.iteration - len(numbers) + 1
             self.seconds = earlier + deadline.elapsed()
             for k, row in enumerate(torch.stack(numbers).tolist()):
@@ -162,11 +162,28 @@ class Trainer:
         """Whether the iterations or the patience are spent."""
         return self.iteration >= self.settings.n_iterations or self.patience.spent(self.iteration)
 
-    def _advance(self) -> Tensor:
-        with training_on(self.device):
-            numbers = self.step()
-        self.iteration += 1
+    def _group(self, deadline: Deadline) -> list[Tensor]:
+        """Iterations up to the next multiple, so that a resumed run stops where an uninterrupted one would."""
+        numbers: list[Tensor] = []
+        while not numbers or (self.iteration % READ_EVERY and self.iteration < self.settings.n_iterations):
+            if numbers and deadline.passed():
+                break
+            drawn = {generator: generator.get_state() for generator in self.generators.values()}
+            try:
+                with training_on(self.device), self.score.within(deadline):
+                    numbers.append(self.step())
+            except OutOfTime:  # nothing was learned: as if these orders had not been drawn
+                for generator, state in drawn.items():
+                    generator.set_state(state)
+                break
+            self.iteration += 1
         return numbers
+
+    @property
+    def generators(self) -> dict[str, torch.Generator]:
+        """What orders and rows are drawn by."""
+        rows = {"rows": self.inputs.generator} if isinstance(self.inputs, ResampledInputs) else {}
+        return {"orders": self.generator, **rows}
 
     def step(self) -> Tensor:
         """The body of Algorithm 1's loop; gives the last four numbers of a record, on the device."""
