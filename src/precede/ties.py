@@ -43,10 +43,10 @@ def first_best_rows(values: FloatArray, scale: float | None = None) -> IntArray:
 
 
 def first_best_tensor(values: Tensor) -> Tensor:
-    """:func:`first_best` of a vector on any device, as a tensor with one entry: nothing waits for a GPU."""
-    best = values.max()
+    """:func:`first_best` along the last axis, on any device and as a tensor: nothing waits for a GPU."""
+    best = values.amax(-1, keepdim=True)
     size = torch.where(best.isfinite(), best.abs(), torch.zeros_like(best))
-    return (values >= best - TOLERANCE * size).to(torch.uint8).argmax()
+    return (values >= best - TOLERANCE * size).to(torch.uint8).argmax(-1)
 
 
 def exceeds(value: float, other: float) -> bool:

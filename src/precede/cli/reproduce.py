@@ -20,6 +20,7 @@ def reproduce(
     data: Annotated[str | None, typer.Option(help="Only these data settings, separated by commas.")] = None,
     max_time: Annotated[float | None, typer.Option(help="Seconds for each cell.")] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; -1 takes every core.")] = 1,
+    stack: Annotated[int, typer.Option(help="Train this many cells of CORL.paper together on one GPU.")] = 0,
     quick: Annotated[bool, typer.Option("--quick", help="One data set and small limits.")] = False,
     out: Annotated[Path, typer.Option("--out", "-o", help="Results go to OUT/NAME; run again to continue.")] = Path(
         "results"
@@ -48,7 +49,7 @@ def reproduce(
             _real(console, folder, _names(methods), {"max_time": max_time, "workers": Workers(jobs, cluster)}, quiet)
             return
         numbers = None if seeds is None else parse_seeds(seeds)
-        chosen = Selection(numbers, _names(methods), _names(data), max_time, quick, retry_failed)
+        chosen = Selection(numbers, _names(methods), _names(data), max_time, quick, retry_failed, stack)
         common: dict[str, Any] = {
             "workers": Workers(jobs, cluster), "device": device, "out": out, "render": render, "verbose": not quiet,
         }  # fmt: skip

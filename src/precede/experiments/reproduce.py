@@ -83,6 +83,8 @@ def reproduce(
     experiment, chosen = experiment_named(name) if isinstance(name, str) else name, selection
     if chosen.max_time is not None:
         check_positive("max_time", chosen.max_time)
+    if chosen.stack:
+        check_positive("stack", chosen.stack, integer=True)
     cells = experiment.cells(chosen.seeds, chosen.methods, chosen.data, chosen.max_time, chosen.quick)
     folder = Path(out) / (experiment.name + ("-quick" if chosen.quick else ""))
     if render and not merge and not (folder / CELLS).exists():
@@ -104,7 +106,7 @@ def reproduce(
                     run=run["run"],
                     workers=workers,
                     device=device,
-                    retry_failed=chosen.retry_failed,
+                    chosen=chosen,
                     verbose=verbose,
                 )
             except KeyboardInterrupt:
@@ -189,6 +191,7 @@ def command_line(name: str, selection: Selection, workers: Workers = HERE, devic
     words += [] if max_time is None else ["--max-time", f"{max_time:g}"]
     words += [] if workers.jobs == 1 else ["--jobs", str(workers.jobs)]
     words += ["--quick"] if selection.quick else []
+    words += ["--stack", str(selection.stack)] if selection.stack else []
     words += [] if workers.cluster is None else ["--cluster", workers.cluster]
     words += [] if device is None else ["--device", device]
     return shlex.join(words)

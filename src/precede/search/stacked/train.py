@@ -11,12 +11,15 @@ from precede.policy.decoders import select_states, visited_states, with_initial_
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import training_on
 from precede.runtime.randomness import gumbel_noise
+from precede.scores.likelihood import EqualNoise
 from precede.scores.linear import CHUNK_ELEMENTS, LinearScore
 from precede.scores.protocol import column_sums
 from precede.search.adam import Adam
 from precede.search.cuda_graphs import new_iteration
+from precede.search.rewards import returns_to_go
 from precede.search.stacked.networks import Stack, StackedActor, StackedCritic
 from precede.search.train import READ_EVERY, IterationRecord, Trainer
+from precede.ties import TOLERANCE, first_best_tensor
 
 
 class TrainerStack:
@@ -32,13 +35,20 @@ class TrainerStack:
 
     def __init__(self, trainers: Sequence[Trainer]) -> None:
         first = trainers[0]
-        for trainer in trainers:
-            same = trainer.settings == first.settings and trainer.score.n_variables == first.score.n_variables
-            if not same or trainer.before is not None or not isinstance(trainer.score, LinearScore):
-                raise TypeError("a stack takes runs of one size with the same settings and a linear score")
+        scores = [trainer.score for trainer in trainers if isinstance(trainer.score, LinearScore)]
+        sizes = {(score.n_samples, score.n_variables) for score in scores}
+        same = all(trainer.settings == first.settings and trainer.before is None for trainer in trainers)
+        if not same or len(scores) < len(trainers) or len(sizes) > 1:
+            raise TypeError("a stack takes runs of one size with the same settings and a linear score")
+        if first.settings.reward == "dense" and first.settings.shaping != "plain":
+            raise TypeError("a stack takes plain rewards")
         self.trainers, self.settings, self.device = list(trainers), first.settings, first.device
-        self.scores = [trainer.score for trainer in trainers if isinstance(trainer.score, LinearScore)]
-        self.covariances = torch.stack([score.covariance for score in self.scores])
+        self.noise = EqualNoise(*sizes.pop(), noise_variance=1.0)
+        self.covariances = torch.stack([score.covariance for score in scores])
+        self.noise_variances = torch.tensor([score.noise.noise_variance for score in scores], device=self.device)
+        self.best_scores = torch.stack([trainer.best.score for trainer in trainers])
+        self.best_orders = torch.stack([trainer.best.order for trainer in trainers])
+        self.going_on = self._going_on()
         self.actor = StackedActor([trainer.actor for trainer in trainers])
         self.critic = StackedCritic([trainer.critic for trainer in trainers])
         self.optimizers = {
@@ -65,6 +75,7 @@ class TrainerStack:
                     self._see(trainer, IterationRecord(iteration, seconds, *row))
                     for trainer, row in zip(self.trainers, rows, strict=True)
                 ]
+            self._settle()
 
     def _see(self, trainer: Trainer, record: IterationRecord) -> IterationRecord | None:
         if trainer.finished:
@@ -72,6 +83,15 @@ class TrainerStack:
         trainer.patience.see(record.iteration, record.best_score, record.mean_score)
         trainer.iteration, trainer.seconds = record.iteration, record.seconds
         return record
+
+    def _settle(self) -> None:
+        """Write each run's best order into its own books; from now on, runs at an end keep theirs."""
+        for trainer, order, score in zip(self.trainers, self.best_orders, self.best_scores, strict=True):
+            trainer.best.order, trainer.best.score = order.clone(), score.clone()
+        self.going_on = self._going_on()
+
+    def _going_on(self) -> Tensor:
+        return torch.tensor([not trainer.finished for trainer in self.trainers], device=self.device)
 
     def _advance(self) -> Tensor:
         with training_on(self.device):
@@ -85,28 +105,40 @@ class TrainerStack:
         inputs = torch.stack([trainer.inputs.draw(batch) for trainer in self.trainers])
         noise = torch.cat([gumbel_noise((batch, d, d), trainer.generator) for trainer in self.trainers])
         orders = self._iteration.collect(inputs, noise)
-        terms = self.terms(orders)
-        runs = list(zip(self.trainers, orders, terms, strict=True))
-        entropies = self._iteration.update(torch.stack([trainer.returns(*pair) for trainer, *pair in runs]))
-        numbers = []
-        for (trainer, own, own_terms), entropy in zip(runs, entropies, strict=True):
-            totals = trainer.score.total(column_sums(own, own_terms))
-            best = trainer.best if not trainer.finished else None
-            batch_best = totals.max() if best is None else best.offer(own, totals)
-            numbers.append(torch.stack([totals.mean(), batch_best, trainer.best.score, entropy.double()]))
-        return torch.stack(numbers)
+        terms = self.noise.terms(self.residual_variances(orders))
+        sums = column_sums(orders.flatten(0, 1), terms.flatten(0, 1)).view(orders.shape[:2])
+        totals = self.noise.total(sums, d * (d - 1) // 2)
+        entropies = self._iteration.update(self.returns(terms, totals))
+        self._keep_best(orders, totals)
+        return torch.stack([totals.mean(1), totals.amax(1), self.best_scores, entropies.double()], 1)
 
-    def terms(self, orders: Tensor) -> Tensor:
-        """Terms of every run's orders, (runs, batch, n_variables): one batch of Cholesky factors for all of them."""
+    def returns(self, terms: Tensor, totals: Tensor) -> Tensor:
+        """As :class:`precede.search.rewards.Returns`, of terms at a noise variance of one."""
+        if self.settings.reward == "episodic":
+            return totals[:, :, None].expand(terms.shape)
+        own = terms / self.noise_variances[:, None, None]
+        return returns_to_go(own.flatten(0, 1), self.settings.gamma).view(terms.shape)
+
+    def _keep_best(self, orders: Tensor, totals: Tensor) -> None:
+        """As :meth:`precede.search.best.BestOrdering.offer`, for every run that goes on."""
+        first = first_best_tensor(totals)
+        rows = torch.arange(len(totals), device=totals.device)
+        scores, before = totals[rows, first], self.best_scores
+        better = scores > before + TOLERANCE * before.abs().nan_to_num(posinf=0.0)
+        better &= self.going_on
+        self.best_scores = torch.where(better, scores, before)
+        self.best_orders = torch.where(better[:, None], orders[rows, first], self.best_orders)
+
+    def residual_variances(self, orders: Tensor) -> Tensor:
+        """Of every run's orders, (runs, batch, n_variables): one batch of Cholesky factors for all of them."""
         runs, batch, d = orders.shape
-        run = torch.arange(runs, device=orders.device).repeat_interleave(batch)
+        run = torch.arange(runs, device=orders.device)[:, None].expand(runs, batch).reshape(-1)
         size = max(1, CHUNK_ELEMENTS // d**2)
         pieces = []
         for which, part in zip(run.split(size), orders.flatten(0, 1).split(size), strict=True):
             matrices = self.covariances[which[:, None, None], part[:, :, None], part[:, None, :]]
             pieces.append(torch.linalg.cholesky_ex(matrices)[0].diagonal(dim1=1, dim2=2) ** 2)
-        variances = torch.cat(pieces).view(orders.shape)
-        return torch.stack([score.noise.terms(own) for score, own in zip(self.scores, variances, strict=True)])
+        return torch.cat(pieces).view(orders.shape)
 
     def _collect(self, inputs: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
         states = self.actor.encode(inputs)

@@ -95,7 +95,7 @@ def test_kernels_agree_with_the_operations_they_stand_for(name: str) -> None:
     results = []
     for device in ("cpu", "cuda"):
         actor = TrainerStack(trainers_of(settings, device)).actor
-        own = states.to(device).requires_grad_()
+        own = states.detach().clone().to(device).requires_grad_()
         orders = actor.sample(own, noise.to(device))
         logs, _ = actor.log_probabilities(own, orders)
         logs.square().sum().backward()  # type: ignore[no-untyped-call]

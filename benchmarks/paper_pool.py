@@ -1,0 +1,70 @@
+"""The linear cells of the paper's tables for CORL-1 and CORL-2, all data sets of one size in one stack on a GPU.
+
+``precede reproduce NAME --stack N`` trains the cells of one table together. Tables of one size (Gaussian noise, LiNGAM)
+share a stack here, which uses the GPU better. The results are taken over by ``precede reproduce NAME --merge FOLDER``.
+Run:
+
+    PYTHONPATH=src python benchmarks/paper_pool.py --variables 100 --max-time 220 --out FOLDER
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from precede.experiments.cells import Experiment, Selection
+from precede.experiments.designs import EXPERIMENTS
+from precede.experiments.ledger import Ledger
+from precede.experiments.provenance import provenance
+from precede.experiments.runner import run_cells
+
+TABLES = ("table1-30", "linear-50", "table1-100", "linear-150", "lingam")
+
+
+def pool(variables: int, methods: list[str], batch_size: int | None) -> Experiment:
+    """All data of one size, under names that tell them apart."""
+    data = tuple(
+        replace(one, name=f"{table}-{one.name}")
+        for table in TABLES
+        for one in EXPERIMENTS[table].data
+        if one.n_variables == variables
+    )
+    rows = [row for row in EXPERIMENTS["table1-30"].methods if row.name in methods]
+    if batch_size is not None:
+        rows = [replace(row, options={**row.options, "batch_size": batch_size}) for row in rows]
+    return Experiment(f"pool-{variables}", "Linear data of one size", "several tables", data, tuple(rows))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--variables", type=int, required=True)
+    parser.add_argument("--methods", nargs="+", default=["corl-1", "corl-2"])
+    parser.add_argument("--data", nargs="+", help="only data whose name ends so, such as sf5")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
+    parser.add_argument("--stack", type=int, default=25)
+    parser.add_argument("--max-time", type=float, help="seconds for a stack")
+    parser.add_argument("--batch-size", type=int)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--out", type=Path, default=Path("results"))
+    asked = parser.parse_args()
+    experiment = pool(asked.variables, asked.methods, asked.batch_size)
+    chosen = [one.name for one in experiment.data if not asked.data or one.name.endswith(tuple(asked.data))]
+    cells = experiment.cells(seeds=asked.seeds, data=chosen, max_time=asked.max_time)
+    with Ledger(asked.out / experiment.name) as ledger:
+        run = provenance(shlex.join(["python", *sys.argv]), 1, asked.device)
+        ledger.start(run)
+        run_cells(
+            cells, ledger, label=experiment.name, run=run["run"], device=asked.device,
+            chosen=Selection(stack=asked.stack),
+        )  # fmt: skip
+        for record in ledger.cells.values():
+            numbers = record["metrics"]
+            shown = ("shd", "tpr", "score", "greedy_score", "iterations", "converged_at")
+            print(record["key"], record["error"] or {name: numbers[name] for name in shown}, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""Cells of the paper's methods that are trained together: ``precede reproduce --stack N``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from precede.data.canonical import canonical
+from precede.data.datasets import Dataset
+from precede.data.load import Table, load_table
+from precede.discovery import CORL
+from precede.discovery.pipeline import make_score
+from precede.experiments.cells import Cell
+from precede.experiments.ledger import Record
+from precede.experiments.single import METRICS, Finished, thinned_curve
+from precede.graph import CausalGraph
+from precede.knowledge import Constraints
+from precede.metrics.structure import evaluate
+from precede.policy.pretrained import load_pretrained
+from precede.pruning.order_to_graph import order_to_graph
+from precede.runtime.deadline import Deadline
+from precede.runtime.device import one_thread
+from precede.runtime.randomness import numpy_rng
+from precede.search.greedy import greedy_order
+from precede.search.stacked.train import TrainerStack
+from precede.search.train import IterationRecord, Trainer
+
+OTHER_NETWORKS = frozenset({"encoder", "decoder", "pointer", "normalization", "inputs", "score"})
+"""Options that make another network, or another score, than the one that is stacked."""
+
+
+def stacks_of(cells: Sequence[Cell], size: int) -> list[list[Cell]]:
+    """Cells that can be trained together, at most ``size`` in a stack; two at least, or it is no stack."""
+    groups: dict[str, list[Cell]] = {}
+    for cell in cells:
+        method = cell.method
+        if method.paper is not None and not method.nonlinear and not OTHER_NETWORKS & set(method.options):
+            options = sorted(method.options.items())
+            groups.setdefault(f"{cell.data.n_variables} {method.paper} {options} {cell.max_time}", []).append(cell)
+    parts = [group[k : k + size] for group in groups.values() for k in range(0, len(group), size)]
+    return [part for part in parts if len(part) > 1]
+
+
+@dataclass
+class _Run:
+    """A cell on its way through a stack: what a fit would have made of it."""
+
+    cell: Cell
+    dataset: Dataset
+    model: CORL
+    table: Table
+    trainer: Trainer
+    places: np.ndarray
+    history: list[IterationRecord] = field(default_factory=list)
+
+    @classmethod
+    def opened(cls, cell: Cell, device: str | None) -> _Run:
+        dataset = cell.data.draw(cell.seed)
+        model = cell.build(device)
+        assert isinstance(model, CORL)
+        table, places = canonical(load_table(dataset.data), columns=model._columns_by_name, rows=model._rows_by_value)
+        plan, constraints = model._plan(table), Constraints.none(table.n_variables)
+        score, _ = make_score(plan, table, constraints, None, Deadline(None))
+        pretrained = None if plan.search.start is None else load_pretrained(plan.search.start)
+        rng = numpy_rng(model.random_state)
+        trainer = Trainer(score, table.values, plan.search.settings.training, constraints, rng, pretrained)
+        return cls(cell, dataset, model, table, trainer, places)
+
+    def record(self) -> Record:
+        """Prune the best order and judge the graph."""
+        trainer, constraints = self.trainer, Constraints.none(self.table.n_variables)
+        pruning = self.model._plan(self.table).pruning
+        edges, _ = order_to_graph(
+            trainer.best_order, self.table, trainer.score, constraints,
+            pruning=pruning.name, threshold=pruning.threshold, cutoff=pruning.cutoff,
+        )  # fmt: skip
+        inverse = np.argsort(self.places)
+        graph = CausalGraph.from_matrix(
+            edges[np.ix_(inverse, inverse)], order=self.places[trainer.best_order], names=self.dataset.graph.names
+        )
+        compared = evaluate(graph, self.dataset.graph).to_dict()
+        best = trainer.best_score
+        greedy = trainer.score.score_of(greedy_order(trainer.score, constraints))
+        moved = next(record.iteration for record in self.history if record.best_score == best)
+        metrics = {name: compared[name] for name in METRICS} | {
+            "score": best, "policy_score": best, "greedy_score": greedy,
+            "iterations": trainer.iteration, "converged_at": moved,
+        }  # fmt: skip
+        record: Record = {
+            "key": self.cell.key, "settings": self.cell.settings(), "error": None, "metrics": metrics
+        }  # fmt: skip
+        if self.cell.keep_curve:
+            rows = [(row.iteration, row.mean_score, row.best_score) for row in self.history]
+            record["curve"] = thinned_curve(rows)
+        return record
+
+
+def run_stack(cells: Sequence[Cell], device: str | None) -> Iterator[Finished]:
+    """Train the cells together; each is judged as a fit by itself would be. Its seconds are its share of the stack's.
+
+    ``max_time`` holds for the whole stack.
+    """
+    with one_thread():
+        runs = [_Run.opened(cell, device) for cell in cells]
+        within = Deadline(cells[0].max_time)
+        for records in TrainerStack([run.trainer for run in runs]).run(within):
+            for run, record in zip(runs, records, strict=True):
+                if record is not None:
+                    run.history.append(record)
+        seconds = within.elapsed() / len(runs)
+        for run in runs:
+            times = {"key": run.cell.key, "seconds": round(seconds, 4), "device": device or "auto"}
+            yield Finished(run.record(), times)
