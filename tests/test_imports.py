@@ -1,5 +1,6 @@
 """What is imported when: help and names at once, a first look without the packages it has no use for."""
 
+import gc
 import json
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import pytest
 import precede
 from precede.data.load import load_table
 from precede.data.simulate import simulate
+from precede.lazy import without_collections
 
 HEAVY = {"torch", "sklearn", "scipy", "networkx", "pandas", "joblib", "matplotlib", "jinja2"}
 
@@ -52,6 +54,44 @@ found = precede.CORL("linear", **options).fit(values)
 assert len(found.history_) == 2
 """
     assert not imported(code) & {"torch._dynamo", "sympy", "numba"}
+
+
+def test_a_fit_needs_neither_scikit_learn_nor_scipy_stats() -> None:
+    code = """
+import numpy as np, precede
+values = np.random.default_rng(0).normal(size=(60, 3))
+precede.CORL(random_state=0, verbose=False).fit(values)
+"""
+    assert not imported(code) & {"sklearn", "scipy.stats", "scipy.optimize", "scipy.spatial", "networkx", "matplotlib"}
+
+
+COLLECTIONS = """
+import gc
+full = []
+gc.callbacks.append(lambda phase, about: full.append(1) if about["generation"] == 2 and phase == "start" else None)
+{before}
+import precede
+precede.CORL
+print(len(full), gc.isenabled(), gc.get_freeze_count() > 0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("", "0 True False"), ("gc.disable()", "0 False False"), ("gc.freeze()", "0 True True")],
+)
+def test_imports_are_not_searched_for_garbage(before: str, after: str) -> None:
+    code = COLLECTIONS.format(before=before)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == after
+
+
+def test_collections_resume_when_the_last_block_ends() -> None:
+    with without_collections():
+        with without_collections():
+            assert not gc.isenabled()
+        assert not gc.isenabled()
+    assert gc.isenabled()
 
 
 def test_names_come_from_their_modules() -> None:

@@ -62,7 +62,7 @@ def data() -> pd.DataFrame:
 
 def estimator(method: str, **options: Any) -> Any:
     cls = pc.methods()[method]
-    seed = {"random_state": 0} if "random_state" in cls._get_param_names() else {}
+    seed = {"random_state": 0} if "random_state" in cls.option_names() else {}
     return cls(**{"verbose": False, **seed, **QUICK.get(method, {}), **options})
 
 
@@ -123,7 +123,7 @@ def test_how_many_are_covered() -> None:
     assert len(OPTIONS) >= 150
     for method, cls in pc.methods().items():
         assert [option for name, option in OPTIONS if name == method] != []
-        assert set(declared(cls)) == set(cls._get_param_names())
+        assert set(declared(cls)) == set(cls.option_names())
 
 
 @every_option
@@ -141,7 +141,7 @@ class Reads:
 
     def __init__(self, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         self.names: set[str] = set()
-        options = set(model._get_param_names())
+        options = set(model.option_names())
 
         def spy(instance: Any, name: str) -> Any:
             if name in options:

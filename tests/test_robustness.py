@@ -248,13 +248,13 @@ def test_no_part_of_corl_breaks_knowledge_thousands(way: str, knowledge: Knowled
     obeys(f"corl ({way})", corl(way, knowledge, seed), knowledge)
 
 
-ABLE = sorted(name for name, cls in methods().items() if "knowledge" in cls._get_param_names() and name != "corl")
+ABLE = sorted(name for name, cls in methods().items() if "knowledge" in cls.option_names() and name != "corl")
 FEW = {"l1obs": {"n_evaluations": 30}}
 
 
 def baseline(name: str, knowledge: Knowledge, seed: int) -> Any:
     method = methods()[name]
-    seeded = {"random_state": seed} if "random_state" in method._get_param_names() else {}
+    seeded = {"random_state": seed} if "random_state" in method.option_names() else {}
     return method(knowledge=knowledge, verbose=False, **seeded, **FEW.get(name, {}))
 
 

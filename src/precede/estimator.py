@@ -1,4 +1,4 @@
-"""What every method shares: a scikit-learn estimator whose ``fit`` checks the data and labels the result."""
+"""What every method shares: an estimator as scikit-learn has them; ``fit`` checks the data and labels the result."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.confidence import Confidence, bootstrap
@@ -28,6 +26,7 @@ from precede.graph.equivalence import class_of
 from precede.knowledge import constraints_over
 from precede.lazy import pandas as pd
 from precede.options import check_options
+from precede.parameters import Parameterized
 from precede.runtime.deadline import Deadline, Signals, stopped_by_signals
 from precede.runtime.device import one_thread
 from precede.runtime.progress import tell
@@ -90,7 +89,7 @@ class Findings:
         )
 
 
-class CausalEstimator(BaseEstimator):  # type: ignore[misc]
+class CausalEstimator(Parameterized):
     """Base of every method: parameters are stored untouched and checked at ``fit`` (``precede.options``).
 
     A method implements ``_learn(table) -> Findings``; the fitted attributes are the same for all.
@@ -255,6 +254,8 @@ class CausalEstimator(BaseEstimator):  # type: ignore[misc]
             """A fitted attribute that is asked for too early is refused as scikit-learn does."""
             learned = name.endswith("_") and not name.startswith("_")
             if learned and "graph_" not in vars(self):
+                from sklearn.exceptions import NotFittedError  # here: it brings all of scikit-learn
+
                 raise NotFittedError(
                     f"this {type(self).__name__} is not fitted yet: call fit before asking for {name}."
                 )

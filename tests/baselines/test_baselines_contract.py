@@ -37,14 +37,14 @@ PERMUTATION_TOLERANCE = {"dag-gnn": 1, "gran-dag": 4, "rl-bic2": 2, "notears-mlp
 
 every_method = pytest.mark.parametrize("name", sorted(methods()))
 with_knowledge = pytest.mark.parametrize(
-    "name", sorted(name for name, method in methods().items() if "knowledge" in method._get_param_names())
+    "name", sorted(name for name, method in methods().items() if "knowledge" in method.option_names())
 )
 
 
 def estimator(name: str, **options: Any) -> CausalEstimator:
     """A silent, seeded estimator with quick settings."""
     method = methods()[name]
-    seeded = {"random_state": 3} if "random_state" in method._get_param_names() else {}
+    seeded = {"random_state": 3} if "random_state" in method.option_names() else {}
     return method(**{**QUICK.get(name, {}), "verbose": False, **seeded, **options})
 
 
@@ -159,7 +159,7 @@ def test_bad_data_is_refused_by_column(name: str, value: Any, message: str) -> N
 @every_method
 def test_a_time_limit_still_gives_a_result(name: str) -> None:
     method = methods()[name]
-    seeded = {"random_state": 3} if "random_state" in method._get_param_names() else {}
+    seeded = {"random_state": 3} if "random_state" in method.option_names() else {}
     # the default settings: those who ignored the limit would be at it for minutes
     model = method(max_time=0.01, verbose=False, **seeded).fit(data())
     assert_valid(model)

@@ -76,7 +76,7 @@ def chain() -> pd.DataFrame:
 def fit(name: str, data: pd.DataFrame) -> Any:
     method, options = CASES[name]
     cls = pc.methods()[method]
-    seed = {"random_state": 0} if "random_state" in cls._get_param_names() else {}
+    seed = {"random_state": 0} if "random_state" in cls.option_names() else {}
     return cls(**{"verbose": False, **seed, **options}).fit(data)
 
 

@@ -53,7 +53,7 @@ def test_every_method_gets_the_same_checks_and_names_its_assumptions(name):
     data = pc.simulate(n_variables=4, degree=1, n_samples=200, random_state=0).data
     method = pc.methods()[name]
     quick = {"max_time": 5.0, "verbose": False}
-    model = method(**{key: value for key, value in quick.items() if key in method._get_param_names()}).fit(data)
+    model = method(**{key: value for key, value in quick.items() if key in method.option_names()}).fit(data)
     checks = {check.name for check in model.diagnostics_.checks}
     assert {"identifiability", "nonlinearity", "influence of single rows", "values far out"} <= checks
     assert model.diagnostics_.assumptions is BY_METHOD[method.__name__]

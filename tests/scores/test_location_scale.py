@@ -7,8 +7,9 @@ import torch
 import precede as pc
 from precede.errors import OptionError
 from precede.knowledge import Constraints
+from precede.ranks import normal_scores
 from precede.scores.informed import InformedScore, PolicyEvidence
-from precede.scores.location_scale import ConditionalDensity, location_scale_score, normal_scores, spread_ties
+from precede.scores.location_scale import ConditionalDensity, location_scale_score, spread_ties
 from precede.search.exact import exact_order
 
 

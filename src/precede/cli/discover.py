@@ -246,7 +246,7 @@ def _draws(method: str) -> bool:
     from precede.discovery import every_method
 
     known = every_method()
-    return method not in known or "random_state" in known[method]._get_param_names()
+    return method not in known or "random_state" in known[method].option_names()
 
 
 def _assignment(pair: str) -> tuple[str, str]:

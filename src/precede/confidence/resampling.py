@@ -7,7 +7,6 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from precede.arrays import IntArray
 from precede.confidence.confidence import Confidence
@@ -16,6 +15,7 @@ from precede.data.checks import check_values
 from precede.data.load import Table, load_table
 from precede.errors import DataError, OptionError, check_positive
 from precede.options import Options
+from precede.parameters import unfitted
 from precede.runtime.device import one_thread
 from precede.runtime.progress import ProgressBar
 from precede.runtime.randomness import RandomState, numpy_rng
@@ -89,7 +89,7 @@ def fit_resample(model: Any, table: Table, block: int | None, entropy: int, k: i
     if "random_state" in accepted:
         options["random_state"] = int(rng.integers(2**31))
     with one_thread():
-        again = clone(model).set_params(**options)
+        again = unfitted(model).set_params(**options)
         again.diagnose = False
         fitted = again.fit(rows)
     search = fitted.diagnostics_.get("search")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import stats
 
 from precede.arrays import FloatArray, IntArray
 from precede.data.rows import evenly_spaced
@@ -13,6 +12,7 @@ from precede.diagnostics.directions import edge_directions
 from precede.diagnostics.influence import influence_on
 from precede.diagnostics.learned import Learned
 from precede.diagnostics.record import EdgePlots, EdgeReading, Trend
+from precede.ranks import ranks
 
 CLEAR_TREND = 0.5
 """Rank correlation of a curve with its cause from which the effect is said to rise or to fall."""
@@ -65,7 +65,7 @@ def trend_of(cause: FloatArray, contribution: FloatArray) -> Trend:
     """
     if np.ptp(contribution) == 0 or np.ptp(cause) == 0:
         return "mixed"
-    agreement = float(np.corrcoef(stats.rankdata(cause), stats.rankdata(contribution))[0, 1])
+    agreement = float(np.corrcoef(ranks(cause), ranks(contribution))[0, 1])
     return "rising" if agreement >= CLEAR_TREND else "falling" if agreement <= -CLEAR_TREND else "mixed"
 
 

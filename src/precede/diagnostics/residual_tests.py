@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import special, stats
 
 from precede.arrays import BoolArray, FloatArray
 from precede.diagnostics.parent_regressions import ParentRegressions, f_tail, standard_columns
+from precede.ranks import normal_scores, normality_p_values
 
 SIGNIFICANT = 0.01
 """Level of every check, after Holm's correction for testing many variables."""
@@ -35,7 +35,7 @@ def normality(residuals: FloatArray) -> FloatArray:
     """Corrected p-value of D'Agostino and Pearson's test for each column; NaN for fewer than 20 rows."""
     if len(residuals) < FEWEST_ROWS:
         return np.full(residuals.shape[1], np.nan)
-    return holm(np.asarray(stats.normaltest(standard_columns(residuals)[0], axis=0).pvalue))
+    return holm(normality_p_values(standard_columns(residuals)[0]))
 
 
 def equal_variances(residuals: FloatArray) -> tuple[float, float]:
@@ -80,7 +80,7 @@ def curvature(values: FloatArray, edges: BoolArray, fit: ParentRegressions) -> F
             continue
         for i in parents:
             if i not in scores:
-                z = special.ndtri((stats.rankdata(sample[:, i]) - 0.5) / m)
+                z = normal_scores(sample[:, i])
                 scores[i] = np.column_stack([z**2, z**3 - 3 * z])
         base = np.column_stack([np.ones(m), *(sample[:, i] / fit.spread[i] for i in parents)])
         basis, _ = np.linalg.qr(base)

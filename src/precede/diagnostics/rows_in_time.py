@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import stats
 
 from precede.arrays import FloatArray
 from precede.diagnostics.check import Check, some
 from precede.diagnostics.learned import Learned
+from precede.ranks import ranks
 
 ALIKE, SURELY = 0.2, 5.0
 """Rank correlation of each row with the next from which they are alike, and by how many standard errors."""
@@ -46,7 +46,7 @@ def row_likeness(values: FloatArray) -> float:
     >>> round(row_likeness(np.arange(10.0)), 2), round(row_likeness(np.array([0.0, 1.0] * 5)), 2)
     (1.0, -1.0)
     """
-    ranks = stats.rankdata(values)
-    here, next_ = ranks[:-1] - ranks[:-1].mean(), ranks[1:] - ranks[1:].mean()
+    rank = ranks(values)
+    here, next_ = rank[:-1] - rank[:-1].mean(), rank[1:] - rank[1:].mean()
     size = float(np.sqrt((here @ here) * (next_ @ next_)))
     return float(here @ next_ / size) if size > 0 else 0.0

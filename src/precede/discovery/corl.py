@@ -6,8 +6,6 @@ from collections.abc import Hashable
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from sklearn.utils.validation import check_is_fitted
-
 from precede.confidence import OrderSample
 from precede.data.load import Table
 from precede.discovery.paper import PaperName, paper_options
@@ -335,11 +333,11 @@ class CORL(CausalEstimator):
         (50, 4)
         """
         check_positive("n_orders", n_orders, integer=True)
-        check_is_fitted(self)
+        names = self.graph_.names  # refused where nothing was fitted
         if self._policy_ is None:
             raise OptionError(
                 "there is no policy to draw from: search='exact' trains none, nor initial_order with n_iterations=0, "
                 f"and with a linear score over {MOST_VARIABLES} columns only pretrained='default' asks it."
             )
         orders, log_probabilities, scores = self._policy_.draw(n_orders, numpy_rng(random_state))
-        return OrderSample(self.graph_.names, self._places_[orders], log_probabilities, scores)
+        return OrderSample(names, self._places_[orders], log_probabilities, scores)

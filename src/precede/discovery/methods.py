@@ -36,9 +36,9 @@ def make_method(method: str, options: Mapping[str, Any]) -> CausalEstimator:
     """
     known = every_method()
     check_choice("method", method, known)
-    accepted = known[method]._get_param_names()
+    accepted = known[method].option_names()
     for name in options:
-        able = [other for other, cls in known.items() if name in cls._get_param_names()]
+        able = [other for other, cls in known.items() if name in cls.option_names()]
         if name == "knowledge" and method not in able:
             raise KnowledgeError(
                 f"the method {method!r} cannot obey background knowledge; these can: {listed(able, 20)}."

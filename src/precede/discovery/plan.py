@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
 from reprlib import repr as shortened
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from precede.arrays import IntArray
 from precede.data.load import Table
 from precede.errors import OptionError, listed
-from precede.estimator import CausalEstimator
 from precede.policy.judgement import MOST_VARIABLES
 from precede.pruning.order_to_graph import PruningName
 from precede.runtime.device import DeviceName
@@ -22,6 +21,9 @@ from precede.scores.build import ScoreName
 from precede.scores.protocol import NoiseName, OrderScore
 from precede.search.run import SearchSettings
 from precede.search.settings import TrainingSettings
+
+if TYPE_CHECKING:
+    from precede.discovery.corl import CORL
 
 ARCHITECTURE = ("inputs", "encoder", "decoder", "pointer", "normalization", "n_samples")
 """Options that describe a network to train from scratch."""
@@ -132,13 +134,13 @@ def order_in(table: Table, order: Sequence[Hashable] | None) -> IntArray | None:
     return np.array([position[name] for name in order], dtype=np.int64)
 
 
-def own_network(model: CausalEstimator) -> list[str]:
+def own_network(model: CORL) -> list[str]:
     """Options of CORL that ask for another network than a pretrained policy brings."""
     defaults = signature(type(model).__init__).parameters
     return [name for name in ARCHITECTURE if getattr(model, name) != defaults[name].default]
 
 
-def search_settings(model: CausalEstimator, table: Table, start: str | Path | None) -> SearchSettings:
+def search_settings(model: CORL, table: Table, start: str | Path | None) -> SearchSettings:
     """How CORL searches for an order of a table's columns."""
     trains_always = model.patience != "auto" or model.checkpoint is not None or model.tensorboard is not None
     unasked = model.pretrained == "auto" and start is not None and not trains_always
@@ -152,7 +154,7 @@ def search_settings(model: CausalEstimator, table: Table, start: str | Path | No
     )
 
 
-def training_of(model: CausalEstimator, start: str | Path | None) -> TrainingSettings:
+def training_of(model: CORL, start: str | Path | None) -> TrainingSettings:
     """The options of CORL that shape training; "auto" patience is resolved."""
     options = {name: getattr(model, name) for name in TrainingSettings.__dataclass_fields__}
     if options["patience"] == "auto":

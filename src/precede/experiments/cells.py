@@ -88,7 +88,7 @@ class Method:
     beside: str | None = None
 
     def accepts(self, option: str) -> bool:
-        return option in {**methods(), **NULL_METHODS}[self.estimator]._get_param_names()
+        return option in {**methods(), **NULL_METHODS}[self.estimator].option_names()
 
     def build(self, **options: Any) -> CausalEstimator:
         """Make the estimator; of the given options, those that it has are set."""
@@ -99,7 +99,7 @@ class Method:
             model = CORL.paper(self.paper, self.nonlinear, self.options.get("pretrained"))
         details = {name: value for name, value in self.options.items() if name in Details.__dataclass_fields__}
         own = {name: value for name, value in self.options.items() if name not in details}
-        check_names(f"the method {self.name!r}", list(own), model._get_param_names())
+        check_names(f"the method {self.name!r}", list(own), model.option_names())
         given = {name: value for name, value in options.items() if self.accepts(name)}
         model.set_params(**own, **given)
         if details:

@@ -146,10 +146,10 @@ def _estimator(method: str, max_time: float | None) -> Any:
     common: Options = {"verbose": False}
     if method in known:
         common |= {"random_state": 0}
-        accepted = known[method]._get_param_names()
+        accepted = known[method].option_names()
         return make_method(method, {key: value for key, value in common.items() if key in accepted})
     options = OPTIONS.get(method, {"score": method})
-    return known["corl"](**options, random_state=0, max_time=max_time, diagnose=False, **common)
+    return known["corl"]().set_params(**options, random_state=0, max_time=max_time, diagnose=False, **common)
 
 
 def _marked_pattern(model: Any) -> BoolArray:
@@ -177,7 +177,7 @@ def _flop(values: FloatArray) -> BoolArray:
 def _random_control(data: Any, known: RealSet) -> Measured:
     """Mean over random orders, each with its linear graph."""
     random_order = every_method()["random"]
-    drawn = [measure(random_order(random_state=k).fit(data).graph_, known) for k in range(N_RANDOM)]
+    drawn = [measure(random_order().set_params(random_state=k).fit(data).graph_, known) for k in range(N_RANDOM)]
     figures = {
         name: float(np.mean([getattr(one, name) for one in drawn]))
         for name in ("right", "known", "f1", "shd", "order_tpr")

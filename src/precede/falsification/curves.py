@@ -8,9 +8,10 @@ a test costs microseconds whatever the number of rows, extreme rows do not decid
 from __future__ import annotations
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from precede.arrays import FloatArray, IntArray
+from precede.ranks import normal_scores
 
 DEGREE = 3
 """Hermite polynomials of each variable."""
@@ -36,7 +37,7 @@ def hermite_moments(values: FloatArray) -> FloatArray:
 
 def hermite_columns(values: FloatArray) -> FloatArray:
     """The columns themselves, of mean zero and variance one (or zero where a polynomial is constant)."""
-    return polynomial_columns(special.ndtri((stats.rankdata(values, axis=0) - 0.5) / len(values)))
+    return polynomial_columns(normal_scores(values))
 
 
 def polynomial_columns(scores: FloatArray) -> FloatArray:

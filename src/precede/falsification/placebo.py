@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from precede.data.load import load_table
 from precede.errors import check_positive
+from precede.parameters import unfitted
 from precede.runtime.randomness import RandomState, numpy_rng
 
 
@@ -65,13 +65,13 @@ def placebo_test(model: Any, data: Any, n_shuffles: int = 3, random_state: Rando
     check_positive("n_shuffles", n_shuffles, integer=True)
     table, rng = load_table(data), numpy_rng(random_state)
     quiet = {name: False for name in ("verbose", "diagnose") if name in model.get_params(deep=False)}
-    silent = clone(model).set_params(**quiet)
-    found = clone(silent).fit(table).graph_.n_edges
+    silent = unfitted(model).set_params(**quiet)
+    found = unfitted(silent).fit(table).graph_.n_edges
     counts = []
     for _ in range(n_shuffles):
         values = np.array(table.values)
         for k in range(table.n_variables):
             values[:, k] = rng.permutation(values[:, k])
         values.flags.writeable = False
-        counts.append(clone(silent).fit(replace(table, values=values)).graph_.n_edges)
+        counts.append(unfitted(silent).fit(replace(table, values=values)).graph_.n_edges)
     return Placebo(found, tuple(counts))

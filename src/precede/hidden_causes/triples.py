@@ -8,9 +8,10 @@ This holds whatever a learned graph made of the pair, which mostly is an edge.
 from __future__ import annotations
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from precede.arrays import FloatArray
+from precede.ranks import normal_scores
 
 INDEPENDENT = 0.02
 """P-value above which a pair counts as independent."""
@@ -73,7 +74,7 @@ def not_a_cause(values: FloatArray) -> FloatArray:
 
 def _score_correlations(values: FloatArray) -> FloatArray:
     """Correlations of normal scores, zero on the diagonal and for columns that do not vary."""
-    scores = special.ndtri((stats.rankdata(values, axis=0) - 0.5) / len(values))
+    scores = normal_scores(values)
     spread = scores.std(axis=0)
     scores = (scores - scores.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     result = np.clip(scores.T @ scores / len(values), -0.999, 0.999)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy import stats
 
 from precede.arrays import BoolArray, FloatArray
 from precede.data.load import Table
 from precede.errors import DataError
+from precede.ranks import normality_p_values
 from precede.scores.by_kind import KindScoreName, score_for
 from precede.scores.covariance import covariance, regularized
 from precede.scores.curvature import gain_of_adding_up, share_of_curved_mechanisms
@@ -259,8 +259,7 @@ def share_not_normal(columns: FloatArray) -> float:
     """Share of the variables whose residual, given all the others linearly, is not normal."""
     precision = np.linalg.inv(regularized(covariance(columns)))
     residuals = columns @ precision / np.diag(precision)
-    p_values = stats.normaltest(residuals, axis=0).pvalue
-    return float((p_values < NORMAL_P).mean())
+    return float((normality_p_values(residuals) < NORMAL_P).mean())
 
 
 def _held_out_variance(basis: tuple[FloatArray, ...], targets: tuple[FloatArray, ...]) -> FloatArray:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from scipy import stats
 
 from precede.arrays import FloatArray, IntArray
 from precede.knowledge import Constraints
+from precede.ranks import normal_scores
 from precede.runtime.deadline import Deadline
 from precede.scores.assumptions import Assumptions
 from precede.scores.informed import PolicyEvidence, informed
@@ -71,18 +71,6 @@ def spread_ties(column: FloatArray, rng: np.random.Generator) -> FloatArray:
     tied = counts[place] > 1
     drawn = rng.random(len(column)) * (below + above)[place] - below[place]
     return np.where(tied, column + drawn, column)
-
-
-def normal_scores(columns: FloatArray) -> FloatArray:
-    """Ranks as quantiles of a Gaussian, column by column (van der Waerden scores).
-
-    Examples
-    --------
-    >>> normal_scores(np.array([[3.0], [1.0], [200.0]])).round(2).ravel().tolist()
-    [0.0, -0.97, 0.97]
-    """
-    ranks = stats.rankdata(columns, axis=0)
-    return np.asarray(stats.norm.ppf((ranks - 0.5) / len(columns)))
 
 
 class ConditionalDensity:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import stats
 
 from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.ranks import rank_correlation
 
 N_KNOTS = 6
 """Pieces of the regression splines."""
@@ -74,5 +74,5 @@ def _uneven(columns: FloatArray, causes: IntArray, effect: int, curved: bool) ->
     for held_out in (halves, ~halves):
         fitted[held_out] = basis[held_out] @ least_squares(basis[~held_out], target[~held_out])[2]
     size = np.abs(target - fitted)
-    found = [stats.spearmanr(size, other) for other in (fitted, *columns[:, causes].T)]
-    return any(abs(result.statistic) > TREND and result.pvalue * len(found) < TREND_P for result in found)
+    found = [rank_correlation(size, other) for other in (fitted, *columns[:, causes].T)]
+    return any(abs(correlation) > TREND and p_value * len(found) < TREND_P for correlation, p_value in found)

@@ -44,7 +44,7 @@ class Studio:
         """Everything that a page needs to begin with."""
         from precede.discovery import every_method
 
-        methods = {name: "knowledge" in cls._get_param_names() for name, cls in every_method().items()}
+        methods = {name: "knowledge" in cls.option_names() for name, cls in every_method().items()}
         return {
             "folder": str(self.workspace.folder),
             "data": None if self.workspace.data is None else self.look(self.workspace.data),

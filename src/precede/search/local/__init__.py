@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from precede.arrays import IntArray
 from precede.knowledge import Constraints
+from precede.lazy import without_collections
 from precede.runtime.deadline import Deadline
 from precede.runtime.progress import logger
 from precede.scores.moves import CovarianceMoves, LocalMoves, ResidualMoves
@@ -50,7 +51,8 @@ class Climber(Protocol):
 def _compiled(module: str) -> Any:
     """A module of this package, compiled; the first time on a machine this takes some seconds, later little."""
     logger.info("compiling the local search: a few seconds, the first time only")
-    return importlib.import_module(f"precede.search.local.{module}")
+    with without_collections():
+        return importlib.import_module(f"precede.search.local.{module}")
 
 
 def _home(moves: LocalMoves) -> str:
