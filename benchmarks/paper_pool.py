@@ -54,7 +54,9 @@ def main() -> None:
     chosen = [one.name for one in experiment.data if not asked.data or one.name.endswith(tuple(asked.data))]
     cells = experiment.cells(seeds=asked.seeds, data=chosen, max_time=asked.max_time)
     with Ledger(asked.out / experiment.name) as ledger:
-        run = provenance(shlex.join(["python", *sys.argv]), 1, asked.device)
+        words = ["python", *sys.argv]
+        command = shlex.join(words[: words.index("--out")] if "--out" in words else words)  # where it lay does not matter
+        run = provenance(command, 1, asked.device)
         ledger.start(run)
         run_cells(
             cells, ledger, label=experiment.name, run=run["run"], device=asked.device,
