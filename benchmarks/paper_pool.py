@@ -55,7 +55,9 @@ def main() -> None:
     cells = experiment.cells(seeds=asked.seeds, data=chosen, max_time=asked.max_time)
     with Ledger(asked.out / experiment.name) as ledger:
         words = ["python", *sys.argv]
-        command = shlex.join(words[: words.index("--out")] if "--out" in words else words)  # where it lay does not matter
+        command = shlex.join(
+            words[: words.index("--out")] if "--out" in words else words
+        )  # where it lay does not matter
         run = provenance(command, 1, asked.device)
         ledger.start(run)
         run_cells(
