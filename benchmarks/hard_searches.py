@@ -5,7 +5,7 @@
 Each contender has a score of its own, whose making counts, and the same CPU seconds on one thread:
 
 - "restarts": polish from the greedy order, shaken and polished again to the end;
-- "scratch": a policy trained from random weights, polished at the end;
+- "scratch": a policy trained from random weights, its proposals polished;
 - "trained": the default with training in any case (``patience=None``);
 - "default": ``CORL()``, which may end earlier.
 

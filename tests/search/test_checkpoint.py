@@ -20,6 +20,7 @@ from precede.search.train import Trainer
 
 QUICK = {"score": "linear", "batch_size": 8, "n_samples": 16, "patience": None, "verbose": False}
 SMALL = {"encoder": "null", "decoder": "mlp"}
+AS_SHIPPED = {"pretrained": "default", "encoder": "transformer", "decoder": "lstm", "n_samples": 64}
 
 
 @pytest.fixture(scope="module")
@@ -94,11 +95,14 @@ def test_a_run_without_a_seed_is_resumed_with_the_one_it_had(data: pd.DataFrame,
         model(20, checkpoint=path, resume=True, random_state=5).fit(data)
 
 
-def test_more_iterations_may_follow(data: pd.DataFrame, tmp_path: Path) -> None:
+@pytest.mark.parametrize("first", [7, 10])
+@pytest.mark.parametrize("options", [{}, {"score": "nongaussian"}, AS_SHIPPED])
+def test_more_iterations_may_follow(data: pd.DataFrame, tmp_path: Path, first: int, options: dict[str, Any]) -> None:
+    """In the middle of a group, too: what has been proposed since the last polish is saved."""
     path = str(tmp_path / "run")
-    model(10, checkpoint=path).fit(data)
-    longer = model(30, checkpoint=path, resume=True).fit(data)
-    assert_same(longer, model(30).fit(data))
+    model(first, checkpoint=path, **options).fit(data)
+    longer = model(30, checkpoint=path, resume=True, **options).fit(data)
+    assert_same(longer, model(30, **options).fit(data))
     assert longer.history_["seconds"].is_monotonic_increasing
 
 

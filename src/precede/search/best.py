@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
+from precede.arrays import IntArray
 from precede.ties import TOLERANCE, first_best_tensor
 
 
@@ -20,6 +23,19 @@ class BestOrdering:
     def __init__(self, order: Tensor) -> None:
         self.order = order
         self.score = torch.full((), -torch.inf, dtype=torch.float64, device=order.device)
+
+    @property
+    def known(self) -> tuple[IntArray, float] | None:
+        """The order and its score; None before anything was scored."""
+        score = float(self.score)
+        return None if math.isinf(score) else (self.order.cpu().numpy(), score)
+
+    def offer_one(self, order: IntArray, score: float) -> None:
+        """Name an order that was found elsewhere, with its score."""
+        device = self.order.device
+        self.offer(
+            torch.as_tensor(order, device=device)[None], torch.tensor([score], dtype=torch.float64, device=device)
+        )
 
     def offer(self, orders: Tensor, scores: Tensor) -> Tensor:
         """Keep the best of a batch where it is better than the one so far; gives the batch's best score.

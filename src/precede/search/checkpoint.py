@@ -25,10 +25,11 @@ from precede.data.checks import row_blocks
 from precede.errors import OptionError, listed
 from precede.files import remove_leftovers, write_whole
 from precede.runtime.progress import logger
+from precede.search.best import BestOrdering
 from precede.search.train import IterationRecord, Trainer
 from precede.strict_json import JsonObject, to_json
 
-FORMAT, VERSION = "precede-checkpoint", "1"
+FORMAT, VERSION = "precede-checkpoint", "2"
 SECONDS_BETWEEN_SAVES = 10.0
 
 
@@ -135,9 +136,9 @@ def state_of(trainer: Trainer) -> dict[str, Tensor]:
     tensors = {
         "iteration": torch.tensor(trainer.iteration),
         "seconds": torch.tensor(trainer.seconds, dtype=torch.float64),
-        "best_order": trainer.best.order,
-        "best_score": trainer.best.score,
     }
+    for name, best in _orderings(trainer).items():
+        tensors |= {f"{name}_order": best.order, f"{name}_score": best.score}
     tensors |= {f"generator.{name}": generator.get_state() for name, generator in trainer.generators.items()}
     for name, learner in trainer.learners.items():
         tensors |= {f"{name}.{key}": value for key, value in learner.network.state_dict().items()}
@@ -153,17 +154,21 @@ def restore(trainer: Trainer, state: Mapping[str, Tensor]) -> None:
         learner.network.load_state_dict(_under(f"{name}.", state))
         learner.optimizer.restore(_under(f"{name}_optimizer.", state))
     trainer.iteration, trainer.seconds = int(state["iteration"]), float(state["seconds"])
-    best = trainer.best
-    if sorted(state["best_order"].tolist()) != list(range(trainer.score.n_variables)):
-        raise ValueError("its best order does not list the variables")
     if any(tensor.is_floating_point() and tensor.isnan().any() for tensor in state.values()):
         raise ValueError("it holds values that are not numbers")
-    best.order, best.score = state["best_order"].to(trainer.device), state["best_score"].to(trainer.device)
-    if trainer.iteration:
-        now = trainer.score.totals(best.order[None])[0]
-        if not torch.isclose(now, best.score, rtol=1e-6):  # max_time has cut the score's table elsewhere
-            best.score = now
+    for name, best in _orderings(trainer).items():
+        if sorted(state[f"{name}_order"].tolist()) != list(range(trainer.score.n_variables)):
+            raise ValueError(f"its {name} order does not list the variables")
+        best.order, best.score = state[f"{name}_order"].to(trainer.device), state[f"{name}_score"].to(trainer.device)
+        if best.score.isfinite():
+            now = trainer.score.totals(best.order[None])[0]
+            if not torch.isclose(now, best.score, rtol=1e-6):  # max_time has cut the score's table elsewhere
+                best.score = now
     trainer.prepare()
+
+
+def _orderings(trainer: Trainer) -> dict[str, BestOrdering]:
+    return {"best": trainer.best, "proposal": trainer.proposal, "improved": trainer.improved}
 
 
 def _under(prefix: str, state: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -28,7 +28,7 @@ from precede.search.polish import polish
 from precede.search.record import SearchRecord
 from precede.search.restarts import default_restarts, do_without_policy
 from precede.search.settings import TrainingSettings
-from precede.search.train import IterationRecord, Trainer
+from precede.search.train import READ_EVERY, IterationRecord, Trainer
 from precede.ties import exceeds
 
 SHARED_FROM = 64
@@ -112,8 +112,14 @@ class OrderSearch:
     rng : numpy Generator
     deadline : Deadline
     pretrained : Pretrained, optional
-        A policy to start from. It is polished first; then it is trained further, its proposals are polished, and it
-        learns from what polish found. Without one, a policy is trained from scratch and polished at the end.
+        A policy to start from: its order is polished beside the greedy one, and in training it learns from what polish
+        makes of its proposals. Without one, a policy is trained from scratch, and learns from its own orders only.
+
+    Notes
+    -----
+    More iterations never end lower: nothing that is done depends on how many there will be. Polish comes first, then
+    the proposals of every :data:`~precede.search.train.READ_EVERY` iterations are polished, and the last, shorter group
+    counts as it is.
     """
 
     def __init__(
@@ -135,6 +141,7 @@ class OrderSearch:
         self._policy_score: float | None = None
         self._policy_order: IntArray | None = None
         self._polished: float | None = None
+        self._polish_gain: float | None = None
         self._agreed: bool | None = None
         self._moves = 0
         self._was_hurried = False
@@ -149,17 +156,13 @@ class OrderSearch:
             return self._result([])
         if self.pretrained is not None:
             self._first_look()
-            if settings.polish:
-                self._phase(self._polish)
+        if settings.polish:
+            self._phase(self._polish)
         records = [] if checkpoint is None else checkpoint.load_into(self.trainer)
+        self._take_over()
         if self._is_worth_training:
             records += self._train([*observers, *([] if checkpoint is None else [checkpoint])])
-        if self.pretrained is None:
-            if np.isfinite(self.trainer.best_score):
-                self._policy_order = self.trainer.best_order
-                self._start("policy", self.trainer.best_order, self.trainer.best_score)
-            if settings.polish:
-                self._phase(self._polish)
+            self._take_over()
         return self._result(records)
 
     # -- phases ------------------------------------------------------------------------------------------------
@@ -225,6 +228,7 @@ class OrderSearch:
         self._moves += found.n_moves
         self._offer(found.order, found.score)
         self._polished = self.best[1]
+        self._polish_gain = self._polished - max(score for _, score in self._starts.values())
         self._agreed = found.agreed if others and not self.deadline.passed() else None
 
     @property
@@ -239,11 +243,10 @@ class OrderSearch:
 
     def _train(self, observers: Sequence[Observer]) -> list[IterationRecord]:
         """Algorithm 1, before its observers."""
-        polishing = self.settings.polish and self.pretrained is not None
-        if polishing and self._best is not None:
+        if self.settings.polish and self.pretrained is not None and self._best is not None:
             self.trainer.offer(*self._best)
             self.trainer.patience.expect(self._best[1])
-        ours: list[Observer] = [_Proposals(self)] if polishing else []
+        ours: list[Observer] = [_Proposals(self)] if self.settings.polish else []
         with self._threads():
             records, interrupted = run_observed(self.trainer, [*ours, *observers], self.deadline)
         if interrupted:
@@ -251,9 +254,16 @@ class OrderSearch:
         if records:
             proposed = max(record.batch_best for record in records)
             self._policy_score = proposed if self._policy_score is None else max(proposed, self._policy_score)
-        if self.pretrained is not None:
-            self._offer(self.trainer.best_order, self.trainer.best_score)
         return records
+
+    def _take_over(self) -> None:
+        """Keep what training has found, now or before a checkpoint."""
+        own, improved = self.trainer.best.known, self.trainer.improved.known
+        if own is not None and self.pretrained is None:
+            self._policy_order, self._policy_score = own
+        for found in (own, improved):
+            if found is not None:
+                self._offer(*found)
 
     def improve(self, order: IntArray) -> bool:
         """Polish an order that the policy proposed; whether the best one has become better."""
@@ -296,17 +306,16 @@ class OrderSearch:
             fallback = [start for name, start in self._starts.items() if name != "policy"]
             self._best = fallback[0] if fallback else (order, self.score.score_of(order))
         order, best = self._best
-        start = max((score for _, score in self._starts.values()), default=None)
         polished = self._polished
         record = SearchRecord(
             best_score=best,
             greedy_score=self._starts["greedy"][1] if "greedy" in self._starts else None,
             policy_score=self._policy_score,
             policy_order=None if self._policy_order is None else self._policy_order.tolist(),
-            polish_gain=None if polished is None or start is None else polished - start,
+            polish_gain=self._polish_gain,
             polish_moves=None if polished is None else self._moves,
             climbs_agree=self._agreed,
-            rl_gain=best - polished if polished is not None and self.pretrained is not None and records else None,
+            rl_gain=best - polished if polished is not None and records else None,
             iterations=0 if self._trainer is None else self._trainer.iteration,
             seconds=self.deadline.elapsed(),
             interrupted=self.deadline.cancelled,
@@ -316,16 +325,18 @@ class OrderSearch:
 
 
 class _Proposals:
-    """Observer that polishes the best order of each group of iterations and lets the policy learn from it."""
+    """Observer that polishes the best order of each group of iterations; a pretrained policy learns from it."""
 
     def __init__(self, search: OrderSearch) -> None:
         self._search = search
 
     def see(self, record: IterationRecord, trainer: Trainer) -> None:
-        if record.iteration != trainer.iteration:
+        if record.iteration != trainer.iteration or record.iteration % READ_EVERY:
             return  # in the middle of a group
-        proposal = trainer.take_proposal()
-        if self._search.improve(proposal):
+        if not self._search.improve(trainer.take_proposal()):
+            return
+        trainer.improved.offer_one(*self._search.best)
+        if self._search.pretrained is not None:
             trainer.offer(*self._search.best)
             trainer.imitate(trainer.best_order)
 

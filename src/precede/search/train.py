@@ -59,6 +59,8 @@ class IterationRecord:
 class Trainer:
     """State of Algorithm 1: networks, and BestScore and BestOrdering.
 
+    Beside those are the best order since the last proposal, and the best that a search has made of proposals.
+
     Parameters
     ----------
     score : OrderScore
@@ -110,6 +112,7 @@ class Trainer:
         start = constraints.nearest_order(rng.permutation(score.n_variables))
         self.best = BestOrdering(torch.tensor(start, device=self.device))
         self.proposal = BestOrdering(self.best.order)
+        self.improved = BestOrdering(self.best.order)
         if pretrained is not None:  # the order that it finds most likely is the one to beat
             order = self.actor.most_likely_order(self.inputs.draw(1), self.before)[None]
             with score.within(within):
@@ -122,8 +125,7 @@ class Trainer:
 
     def offer(self, order: IntArray, score: float) -> None:
         """Name an order that was found elsewhere, with its score: it stays BestOrdering until a better one comes."""
-        orders = torch.as_tensor(order, device=self.device)[None]
-        self.best.offer(orders, torch.tensor([score], dtype=torch.float64, device=self.device))
+        self.best.offer_one(order, score)
 
     def take_proposal(self) -> IntArray:
         """The best order that the policy itself has drawn since the last call."""
