@@ -108,7 +108,8 @@ def test_more_iterations_never_end_lower(pretrained, seed):
     """The end was polished anew from another order: 1, 5 and 20 iterations gave -17226.0, -17228.2 and -17225.5."""
     data = simulate(n_variables=15, degree=3, sem="lingam", n_samples=60, random_state=seed).data
     options = {**(PLAIN if pretrained else SMALL), "pretrained": pretrained, "patience": None, "n_restarts": 2}
-    scores = [searched(data, score="nongaussian", n_iterations=n, **options)["best_score"] for n in (1, 3, 5, 9, 10, 24)]
+    counts = (1, 3, 5, 9, 10, 24)
+    scores = [searched(data, score="nongaussian", n_iterations=n, **options)["best_score"] for n in counts]
     assert scores == sorted(scores)
 
 
