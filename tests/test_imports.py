@@ -49,7 +49,7 @@ def test_training_does_without_torchs_compiler() -> None:
     code = """
 import numpy as np, precede
 values = np.random.default_rng(0).normal(size=(60, 3))
-options = {"n_iterations": 2, "patience": 2, "diagnose": False, "random_state": 0, "verbose": False}
+options = {"n_iterations": 2, "patience": 2, "polish": False, "diagnose": False, "random_state": 0, "verbose": False}
 found = precede.CORL("linear", **options).fit(values)
 assert len(found.history_) == 2
 """

@@ -14,6 +14,7 @@ from precede.data.simulate import simulate
 from precede.errors import OptionError
 from precede.knowledge import Constraints, Knowledge
 from precede.runtime.deadline import Deadline
+from precede.scores.covariance import ordered_cholesky
 from precede.scores.discrete import DiscreteFamilies
 from precede.scores.evidence import GaussianProcessEvidence
 from precede.scores.grow_shrink import GrowShrinkScore
@@ -23,6 +24,7 @@ from precede.scores.nongaussian import NonGaussianScore
 from precede.scores.parent_sets import ParentSets
 from precede.scores.parent_tables import SparseScore
 from precede.scores.protocol import OrderScore
+from precede.scores.quadratic import QuadraticScore
 from precede.scores.sparse_linear import SparseLinearScore
 from precede.search import local, polish
 from precede.search.exact import exact_order
@@ -32,6 +34,8 @@ from precede.search.local import chain as chain_module
 from precede.search.local.chain import Chain
 from precede.search.local.residual_chain import ResidualChain
 from precede.search.local.rotations import LANES, MOST_FACTORS, improve
+from precede.search.local.variance_chain import VarianceChain
+from precede.search.local.variances import lower_sum
 
 
 def linear_values(d: int, degree: float = 1.5, m: int = 400, seed: int = 0) -> np.ndarray:
@@ -59,8 +63,13 @@ def residual_score(d: int, seed: int = 0, constraints: Constraints | None = None
     return NonGaussianScore(data.data.to_numpy())
 
 
+def variance_score(d: int, seed: int = 0, constraints: Constraints | None = None) -> LinearScore:
+    degree = min(1.5, (d - 1) / 2)
+    return LinearScore(simulate(n_variables=d, degree=degree, n_samples=100, random_state=seed).data.to_numpy())
+
+
 SCORES = {"covariance": linear_score, "expanded": discrete_score, "table": table_score}
-EVERY = {**SCORES, "residual": residual_score}
+EVERY = {**SCORES, "residual": residual_score, "variance": variance_score}
 
 
 def random_knowledge(d: int, seed: int) -> Constraints:
@@ -231,6 +240,45 @@ def test_every_move_along_residuals_is_the_score_s_own() -> None:
             assert (s.z.reshape(7, -1)[:, m:] == 0).all()
 
 
+def test_every_move_along_variances_is_the_score_s_own() -> None:
+    """After each move, order, factor and gain are those that the score works out; bounds cut nothing off."""
+    score = variance_score(9)
+    moves = score.moves()
+    assert moves is not None
+    chain = VarianceChain(moves, Constraints.none(9), Deadline(None), 0)
+    s = chain._variances
+    moved = 0
+    for seed in range(4):
+        start = np.random.default_rng(seed).permutation(9)
+        sums = score.insertion_sums(torch.from_numpy(start)).numpy()
+        for place in range(9):
+            chain._settle(start)
+            before = chain.total()
+            assert before == pytest.approx(sums[place, place], rel=1e-12)
+            target = lower_sum(s, place, 0, 8, 1e-12)
+            assert sums[place, target] == pytest.approx(sums[place].max(), rel=1e-9)
+            assert chain.total() - before == pytest.approx(sums[place, target] - sums[place, place], abs=1e-6)
+            expected = ordered_cholesky(score.covariance, torch.from_numpy(s.order)[None])[0]
+            np.testing.assert_allclose(np.triu(s.factor).T, expected, atol=1e-9)
+            moved += target != place
+    assert moved > 10
+
+
+def test_a_score_made_from_the_linear_one_is_climbed_by_its_own_terms() -> None:
+    class Backward(LinearScore):
+        def terms(self, orders: torch.Tensor) -> torch.Tensor:
+            return super().terms(orders.flip(1)).flip(1)
+
+        def insertion_sums(self, order: torch.Tensor) -> torch.Tensor:
+            return OrderScore.insertion_sums(self, order)
+
+    score = Backward(linear_values(5))
+    assert score.moves() is None
+    best = polish.polish(score, np.arange(5), n_restarts=10, rng=np.random.default_rng(0))
+    plain = LinearScore(linear_values(5))
+    assert best.score == pytest.approx(exact_order(plain, Constraints.none(5)).score, rel=1e-9)
+
+
 def test_many_rows_do_not_overflow() -> None:
     """Products of factors up to two are turned into logarithms in time."""
     values = np.random.default_rng(0).uniform(size=(MOST_FACTORS * LANES * 3 + 5, 2))
@@ -283,7 +331,7 @@ def test_restarts_need_a_generator() -> None:
 
 
 def test_a_score_without_moves_or_numba_is_polished_by_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert local.moves_of(LinearScore(linear_values(4))) is None
+    assert local.moves_of(QuadraticScore(linear_values(4))) is None
     score = linear_score(6)
     compiled = polish.polish(score, np.arange(6), n_restarts=5, rng=np.random.default_rng(0))
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)

@@ -88,7 +88,7 @@ class CORL(CausalEstimator):
         Folder for TensorBoard, which must be installed.
     n_restarts : int or None
         How often each polished order is shaken and polished again. None takes 10 to 100 for a score that identifies
-        only the CPDAG, where climbs end early, up to 40 for "nongaussian", and 0 for the others.
+        only the CPDAG, where climbs end early, up to 40 for "nongaussian" and 100 for "linear", and 0 for the others.
     initial_order : list or tuple of names, optional
         An order to start the climb from, causes first, beside the greedy and the policy's: ``causal_order_`` of an
         earlier fit. It is bent to the knowledge where it breaks it. With ``n_iterations=0`` no policy is asked.

@@ -12,14 +12,12 @@ from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import Moments, covariance, ordered_cholesky, regularized
 from precede.scores.likelihood import EqualNoise, Noise
+from precede.scores.moves import VarianceMoves
 from precede.scores.protocol import OrderScore
 from precede.ties import first_best
 
 CHUNK_ELEMENTS = 2**24
 """Orders are factorized in pieces of about this many matrix entries, which bounds the memory."""
-
-ON_GPU_FROM = 400
-"""Insertion moves of fewer variables are worked out on a core, also beside a GPU: it would wait for its next task."""
 
 
 class LinearScore(OrderScore):
@@ -110,6 +108,13 @@ class LinearScore(OrderScore):
         """The variable of smallest conditional variance comes next (Chen, Drton, Wang 2019)."""
         return smallest_variance_order(self.covariance.cpu().numpy(), constraints)
 
+    def moves(self) -> VarianceMoves | None:
+        """Variances; None for a score made from this one that works out terms or moves in its own way."""
+        own = type(self)
+        if own.terms is not LinearScore.terms or own.insertion_sums is not LinearScore.insertion_sums:
+            return None
+        return VarianceMoves(self.covariance.cpu().numpy(), self.n_samples / (2 * self.noise.noise_variance))
+
     def insertion_sums(self, order: Tensor) -> Tensor:
         r"""As in ``OrderScore``, all moves together in O(d³).
 
@@ -122,8 +127,6 @@ class LinearScore(OrderScore):
         """
         d = self.n_variables
         factor = ordered_cholesky(self.covariance, order[None])[0]
-        if d < ON_GPU_FROM:
-            factor = factor.cpu()
         variance = factor.diagonal() ** 2
         # changes[i, j]: how the variable at j changes when the one at i moves past it; moved[i, k]: i's own at k
         tails = (factor**2).flip(1).cumsum(1).flip(1)  # tails[k, j] = variance of k given the first j
@@ -143,7 +146,7 @@ class LinearScore(OrderScore):
         right = changes.triu(1).cumsum(1)
         left = changes.tril(-1).flip(1).cumsum(1).flip(1)
         sums = variance.sum() - variance[:, None] + moved + right.triu(1) + left.tril(-1)
-        return self.noise.terms(sums).to(self.device)
+        return self.noise.terms(sums)
 
 
 def smallest_variance_order(covariance: FloatArray, constraints: Constraints | None = None) -> IntArray:

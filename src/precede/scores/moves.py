@@ -107,4 +107,19 @@ class ResidualMoves:
     covariance: FloatArray
 
 
-LocalMoves = ExpandedMoves | CovarianceMoves | TableMoves | ResidualMoves
+@dataclass(frozen=True)
+class VarianceMoves:
+    """A score whose terms are residual variances of linear regressions on all predecessors, times a number.
+
+    Parameters
+    ----------
+    covariance : (n_variables, n_variables) array
+    weight : float
+        Positive; the terms are minus this times the variances.
+    """
+
+    covariance: FloatArray
+    weight: float
+
+
+LocalMoves = ExpandedMoves | CovarianceMoves | TableMoves | ResidualMoves | VarianceMoves

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from precede.scores.moves import CovarianceMoves, ResidualMoves
+from precede.scores.moves import CovarianceMoves, ResidualMoves, VarianceMoves
 from precede.scores.protocol import OrderScore
 from precede.search import local
 
 CPDAG_RESTARTS = 20
-"""Restarts of polish for a score that identifies only the CPDAG (``benchmarks/cpdag_flop.py``)."""
+"""Restarts of polish for a score that identifies only the CPDAG (``benchmarks/cpdag_flop.py``); 1,000 variables have
+twelve, after which the next eight find a millionth of the score."""
 
 MOST_RESTARTS = 100
 """Where compiled search makes them cheap, small problems have up to this many (``benchmarks/discrete_networks.py``)."""
@@ -15,8 +16,8 @@ MOST_RESTARTS = 100
 RESIDUAL_RESTARTS = 40
 """Where compiled code prices moves by residuals, small problems have up to this many, those with 100 variables ten."""
 
-WIDE_RESTARTS = 40
-"""Of a linear score of equal variances that is searched without a policy, at 150 variables; 1,000 have six."""
+VARIANCE_RESTARTS = 100
+"""Where it prices them by variances, those with up to 200 variables have this many, those with 1,000 have 20."""
 
 
 def do_without_policy(score: OrderScore) -> bool:
@@ -35,21 +36,15 @@ def sorts_by_variance(score: OrderScore) -> bool:
     return score.assumes.mechanism == "linear" and score.assumes.equal_variances
 
 
-def default_restarts(score: OrderScore, alone: bool = False) -> int:
-    """How often polish restarts: the more the cheaper a climb is, and the earlier climbs end short of the best.
-
-    Parameters
-    ----------
-    score : OrderScore
-    alone : bool
-        Whether no policy proposes other starts.
-    """
+def default_restarts(score: OrderScore) -> int:
+    """How often polish restarts: the more the cheaper a climb is, and the earlier climbs end short of the best."""
     moves = local.moves_of(score)
     if isinstance(moves, ResidualMoves):
         return max(1, min(RESIDUAL_RESTARTS, 1000 // score.n_variables))
-    if alone and sorts_by_variance(score):
-        return max(1, min(WIDE_RESTARTS, 6000 // score.n_variables))
+    if isinstance(moves, VarianceMoves):
+        return max(1, min(VARIANCE_RESTARTS, 20_000 // score.n_variables))
     if score.identifies == "dag":
         return 0
-    n_restarts = CPDAG_RESTARTS if moves is None else max(CPDAG_RESTARTS, min(MOST_RESTARTS, 3000 // score.n_variables))
+    least = max(1, min(CPDAG_RESTARTS, 12_000 // score.n_variables))
+    n_restarts = least if moves is None else max(least, min(MOST_RESTARTS, 3000 // score.n_variables))
     return n_restarts if local.are_cheap(moves) else n_restarts // 2

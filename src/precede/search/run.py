@@ -217,7 +217,7 @@ class OrderSearch:
         """Climb from every start, with restarts where they are asked for."""
         score, restarts = self.score, self.settings.n_restarts
         if restarts is None:
-            restarts = default_restarts(score, alone=self.settings.is_wide and self._trainer is None)
+            restarts = default_restarts(score)
         chases = score.identifies == "cpdag" and local.are_cheap(local.moves_of(score))
         first, *others = [order for order, _ in sorted(self._starts.values(), key=lambda start: -start[1])]
         found = polish(

@@ -13,7 +13,7 @@ from precede.knowledge import Constraints
 from precede.lazy import without_collections
 from precede.runtime.deadline import Deadline
 from precede.runtime.progress import logger
-from precede.scores.moves import CovarianceMoves, LocalMoves, ResidualMoves
+from precede.scores.moves import CovarianceMoves, LocalMoves, ResidualMoves, VarianceMoves
 from precede.scores.protocol import OrderScore
 
 
@@ -56,7 +56,12 @@ def _compiled(module: str) -> Any:
 
 
 def _home(moves: LocalMoves) -> str:
-    return "residual_chain" if isinstance(moves, ResidualMoves) else "chain"
+    match moves:
+        case ResidualMoves():
+            return "residual_chain"
+        case VarianceMoves():
+            return "variance_chain"
+    return "chain"
 
 
 def moves_of(score: OrderScore) -> LocalMoves | None:
@@ -66,7 +71,7 @@ def moves_of(score: OrderScore) -> LocalMoves | None:
 
 def are_cheap(moves: LocalMoves | None) -> bool:
     """Whether compiled code prices moves by itself, so that a climb takes milliseconds."""
-    return isinstance(moves, CovarianceMoves | ResidualMoves)
+    return isinstance(moves, CovarianceMoves | ResidualMoves | VarianceMoves)
 
 
 def prepare(score: OrderScore) -> None:
@@ -83,6 +88,8 @@ def climbers(
     module = _compiled(_home(moves))
     if isinstance(moves, ResidualMoves):
         return lambda seed: module.ResidualChain(moves, constraints, deadline, seed)
+    if isinstance(moves, VarianceMoves):
+        return lambda seed: module.VarianceChain(moves, constraints, deadline, seed)
     lock = threading.Lock()
     return lambda seed: module.Chain(moves, n_variables, constraints, deadline, seed, lock)
 
