@@ -52,8 +52,11 @@ def compare(case: str, seed: int, former: Path, former_time: float | None) -> di
         np.save(data, values)
         asked = json.dumps([str(data), name, seed, former_time])
         start = time.perf_counter()
-        environment = {**os.environ, "PYTHONPATH": str(former)}
-        done = subprocess.run([sys.executable, "-c", FORMER, asked], capture_output=True, text=True, env=environment)
+        paths = os.pathsep.join([str(former), os.environ.get("PYTHONPATH", "")])
+        done = subprocess.run(
+            [sys.executable, "-c", FORMER, asked],
+            capture_output=True, text=True, env={**os.environ, "PYTHONPATH": paths},
+        )  # fmt: skip
         former_seconds = time.perf_counter() - start
     if done.returncode:
         return {"score": name, "failed": (done.stderr.strip() or str(done.returncode)).splitlines()[-1]}

@@ -179,7 +179,7 @@ def test_scores_of_a_cpdag_are_restarted_by_default(monkeypatch):
 
     monkeypatch.setattr(run, "polish", watched)
     data = linear_data(5).data
-    for score, n_restarts in (("sparse-linear", None), ("linear", None), ("sparse-linear", 2)):
+    for score, n_restarts in (("sparse-linear", None), ("quadratic", None), ("sparse-linear", 2)):
         options = {"n_iterations": 1, "diagnose": False, "random_state": 0, "verbose": False}
         CORL(score, n_restarts=n_restarts, pretrained=None, polish=True, **options).fit(data)
     assert given == [restarts.MOST_RESTARTS, 0, 2]  # five variables: as many as there may be
