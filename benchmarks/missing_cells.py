@@ -1,6 +1,7 @@
 """A fifth of the cells missing: SHD by EM beside complete data, dropped rows and means.
 
-    python benchmarks/missing_cells.py [--data lingam] [--size 20] [--seeds 5] [--samples 3000] [--ways complete em]
+    python benchmarks/missing_cells.py [--data lingam] [--size 20] [--seeds 5] [--first-seed 0] [--samples 3000]
+        [--ways complete em]
 
 Standardized ER2 data, unequal noise. Cells are missing completely at random, or more often (up to 40 %) where the first
 column, which is always there, is high. Linear Gaussian data by the sparse linear score (CPDAG SHD), LiNGAM data by the
@@ -26,6 +27,7 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=20)
     parser.add_argument("--samples", type=int, default=3000)
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--ways", nargs="*", choices=WAYS, default=WAYS)
     parser.add_argument("--data", nargs="*", choices=list(SCORES), default=list(SCORES))
     parser.add_argument("--gaps", nargs="*", choices=GAPS, default=GAPS)
@@ -34,7 +36,7 @@ def main() -> None:
     for sem in options.data:
         for gaps in options.gaps:
             rows = []
-            for seed in range(options.seeds):
+            for seed in range(options.first_seed, options.first_seed + options.seeds):
                 rows.append(one(sem, SCORES[sem], gaps, seed, options))
                 print(f"{sem:18} {gaps:12} {seed:5} {describe(rows[-1])}", flush=True)
             print(f"{sem:18} {gaps:12} {'mean':>5} {describe(np.mean(rows, axis=0).tolist())}", flush=True)

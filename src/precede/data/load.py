@@ -70,7 +70,8 @@ def load_table(
         booleans become floats, words the places of their levels. Never modified; a float64 array is not copied.
     missing : "em", "pairwise", "drop", "impute" or "refuse"
         What becomes of missing values. "em": linear scores get the covariance that EM estimates from all that is
-        there, others see cells drawn from what the rest of their row says; ``bootstrap`` draws them anew each time.
+        there, others see cells drawn from what the rest of their row says, the non-Gaussian one also from the graph
+        that it learns; ``bootstrap`` draws them anew each time.
         "pairwise": the same, with each covariance from the rows where both columns are there. "drop" costs a row for
         each, "impute" fills in the column's mean, "refuse" is an error.
     leave_out : name or sequence of names

@@ -12,6 +12,7 @@ import numpy as np
 
 from precede.arrays import BoolArray, IntArray
 from precede.data.load import Table, standardized_table
+from precede.discovery.gaps import DRAWN_AGAIN, search_again
 from precede.discovery.plan import Plan
 from precede.errors import OptionError
 from precede.estimator import Findings
@@ -50,15 +51,18 @@ def learn(
         pretrained = None if pretrained is None else replace(pretrained, states=said.states)
     score, choice = make_score(plan, seen, constraints, said, deadline)
     found, policy = search_order(plan, score, seen, constraints, pretrained, rng, deadline)
+    likely = None if said is None else said.edges
+    found, score, filled = search_again(plan, score, found, seen, constraints, rng, deadline, likely)
+    table = filled if seen is table else table
     if choice is not None:
         reported["score_choice"] = choice
     reported |= {"score": score.name, "identifies": score.identifies}
-    reported["remarks"] = list(score.notes)
+    reported["remarks"] = [*score.notes, *([] if filled is seen else [DRAWN_AGAIN])]
     order = found.order
     edges, weights = order_to_graph(
         order, table, score, constraints,
         pruning=plan.pruning.name, threshold=plan.pruning.threshold, cutoff=plan.pruning.cutoff,
-        edge_probability=None if said is None else said.edges,
+        edge_probability=likely,
     )  # fmt: skip
     if score.identifies == "cpdag":
         member = choose(edges, found, table, score, constraints, plan.search.settings.initial_order)
