@@ -23,7 +23,9 @@ ROUNDS = 5
 RESTARTS = 4
 """Of the climbs in between: they start where the last one ended, so that few do."""
 
-DRAWN_AGAIN = "The missing cells were drawn again from the graph and the noise that were learned, and the order was learned again."
+DRAWN_AGAIN = (
+    "Missing cells were drawn again from the graph and the noise that were learned, then the order was learned again."
+)
 
 
 def search_again(
