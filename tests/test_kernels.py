@@ -9,7 +9,7 @@ import pytest
 
 SCRIPT = """
 import json, sys
-import numpy as np
+import pandas as pd
 import precede as pc
 
 shuffled = len(sys.argv) > 1
@@ -18,6 +18,8 @@ simulated = {
     sem: pc.simulate(n_variables=8, degree=2, sem=sem, n_samples=400, random_state=1).data
     for sem in ("linear-gaussian", "lingam", "gp")
 }
+levels = simulated["linear-gaussian"].apply(lambda column: pd.qcut(column, 3, labels=["low", "middle", "high"]))
+mixed = pd.concat([levels.iloc[:, :4], simulated["linear-gaussian"].iloc[:, 4:]], axis=1)
 CASES = [
     ("sparse-linear", "sachs", sachs), ("nongaussian", "sachs", sachs), ("linear", "sachs", sachs),
     ("sparse-linear", "linear-gaussian", simulated["linear-gaussian"]),
@@ -25,10 +27,13 @@ CASES = [
     ("nongaussian", "lingam", simulated["lingam"]),
     ("quadratic", "gp", simulated["gp"][:150]), ("gp", "gp", simulated["gp"][:100]),
     ("sparse-gp", "gp", simulated["gp"].iloc[:80, :6]), ("sparse-gp-additive", "gp", simulated["gp"].iloc[:80, :6]),
+    ("location-scale", "gp", simulated["gp"].iloc[:150, :6]), ("policy", "lingam", simulated["lingam"]),
+    ("degenerate-gaussian", "mixed", mixed), ("conditional-gaussian", "mixed", mixed),
+    ("discrete-bic", "levels", levels), ("bdeu", "levels", levels),
 ]
 found = {}
 for score, name, data in CASES:
-    for scaled in (False, True):
+    for scaled in (False, True) if name not in ("mixed", "levels") else (False,):
         table = (data - data.mean()) / data.std() if scaled else data
         if shuffled:
             table = table.sample(frac=1, random_state=int(sys.argv[1]))
@@ -89,11 +94,11 @@ def here() -> dict[str, list[str]]:
 @pytest.mark.parametrize("name", [*KERNELS, *(pytest.param(name, marks=pytest.mark.slow) for name in MORE_KERNELS)])
 def test_the_graph_does_not_depend_on_the_kernels(name: str, here: dict[str, list[str]]) -> None:
     there = fits((KERNELS | MORE_KERNELS)[name])
-    assert len(here) == 23
+    assert len(here) == 31
     assert {case for case in here if here[case] != there[case]} == set()
 
 
 def test_the_graph_does_not_depend_on_the_sequence_of_the_rows(here: dict[str, list[str]]) -> None:
     there = fits({}, "5")
-    assert len(there) == 20
+    assert len(there) == 28
     assert {case for case in there if here[case] != there[case]} == set()
