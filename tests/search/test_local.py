@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -385,3 +386,21 @@ def test_an_expanding_score_of_one_s_own_is_searched() -> None:
 def test_numba_is_imported_when_it_is_needed() -> None:
     command = "import sys, precede.search.polish, precede.search.greedy; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", command], check=False).returncode == 0
+
+
+def test_threads_compile_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search and the thread that prepares it both said that they compile."""
+    imported = []
+
+    def slow(name: str) -> object:
+        imported.append(name)
+        time.sleep(0.05)
+        return object()
+
+    monkeypatch.setattr("importlib.import_module", slow)
+    threads = [threading.Thread(target=local._compiled, args=["nothing"]) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert imported == ["precede.search.local.nothing"]

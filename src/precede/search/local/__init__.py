@@ -47,9 +47,17 @@ class Climber(Protocol):
         """Shake and climb; go on from there if it is no worse than before, else go back; False when time was over."""
 
 
-@cache
+_one_at_a_time = threading.Lock()
+
+
 def _compiled(module: str) -> Any:
     """A module of this package, compiled; the first time on a machine this takes some seconds, later little."""
+    with _one_at_a_time:
+        return _imported(module)
+
+
+@cache
+def _imported(module: str) -> Any:
     logger.info("compiling the local search: a few seconds, the first time only")
     with without_collections():
         return importlib.import_module(f"precede.search.local.{module}")
