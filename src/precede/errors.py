@@ -66,7 +66,7 @@ def unknown_column(option: str, name: object, columns: Iterable[object]) -> Data
     """The error for a name that is none of the columns."""
     known = list(columns)
     hint = did_you_mean(name, known)
-    return DataError(f"{option} names {name!r}, which is no column;{hint} the columns are {listed(known, 20)}.")
+    return DataError(f"{option} names {name!r}, which is not a column;{hint} the columns are {listed(known, 20)}.")
 
 
 def is_number(value: object, *, whole: bool = False) -> TypeGuard[float]:

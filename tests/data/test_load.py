@@ -191,7 +191,7 @@ def test_drop_and_impute(frame):
     assert np.array_equal(dropped.values, frame.dropna().to_numpy())
     assert dropped.remarks[0].startswith("2 of 40 rows were dropped for missing values in columns 'a' (1)")
     assert np.allclose(imputed.values, frame.fillna(frame.mean()))
-    assert imputed.remarks[0].startswith("2.5 % of the cells are missing, most in 'a' (2.5 %)")
+    assert imputed.remarks[0].startswith("2.5% of the cells are missing, most in 'a' (2.5%)")
     assert "replaced by the column's mean" in imputed.remarks[0]
     assert not imputed.values.flags.writeable
     pd.testing.assert_frame_equal(frame, before)
@@ -413,7 +413,7 @@ def test_columns_of_an_array_can_be_left_out():
 
 def test_a_column_to_leave_out_that_is_not_there_is_named():
     frame = pd.DataFrame({"a": [1.0, 2, 4, 3], "b": [2.0, 1, 0, 5]})
-    with pytest.raises(DataError, match="leave_out names 'c', which is no column; the columns are 'a', 'b'"):
+    with pytest.raises(DataError, match="leave_out names 'c', which is not a column; the columns are 'a', 'b'"):
         load_table(frame, leave_out=["c"])
     with pytest.raises(DataError, match="only one variable"):
         load_table(load_table(frame), leave_out=["a"])

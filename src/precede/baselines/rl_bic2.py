@@ -106,7 +106,7 @@ class RLBIC2(CausalEstimator):
         Start of a learned bias on all logits, to start from sparse graphs; "auto" starts from one edge for every five
         variables (the authors: -10 at 30 variables, else None).
     learning_rate : float
-        Of Adam, for actor and critic; decays by 4 % every 5000 iterations.
+        Of Adam, for actor and critic; decays by 4% every 5000 iterations.
     entropy_weight : float
         Weight of the entropy bonus, per edge (the authors: the learning rate, which decays).
     credit : "edge" or "graph"

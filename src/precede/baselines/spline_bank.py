@@ -73,7 +73,7 @@ def likely_parents(bank: SplineBank, allowed: BoolArray, most: int) -> BoolArray
     r"""Preliminary neighborhood selection by component-wise spline boosting, all responses at once.
 
     In each step the base learner that lowers the residual sum of squares most is added at a tenth of its size. The
-    variables chosen in more than 2 % of the steps stay; where these are more than ``most``, those stay that were chosen
+    variables chosen in more than 2% of the steps stay; where these are more than ``most``, those stay that were chosen
     more often than the next one in line, as in the authors' R package, so that a tie at the limit drops all of its
     members.
 

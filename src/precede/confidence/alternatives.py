@@ -26,7 +26,7 @@ MOST_OTHERS = 8
 
 
 class Alternatives:
-    r"""Judge every edge i -> j by itself: is it there, and does it point so?
+    r"""Judge every edge i -> j by itself: is it there, and does it point that way?
 
     With :math:`C` the other causes of both, the edge is there when its partial F test says so, and it is kept when
 

@@ -24,7 +24,7 @@ NA_MARKERS = ("", "?", "-", "--", ".", "NA", "N/A", "n/a", "n.a.", "nan", "NaN",
 """Texts that stand for a missing value."""
 
 MOST_LABELS = 100
-"""A column of words with more distinct ones is no category."""
+"""A column of words with more distinct ones is not a category."""
 
 ROWS_PER_LABEL = 5
 """Nor is one with fewer rows for each word, on average (two words are always a category)."""
@@ -201,7 +201,7 @@ class _Reader:
         return _floats(pd.to_numeric(codes)), from_labels(labels, ordered)
 
     def _why_no_category(self, column: pd.Series[Any], name: Hashable, distinct: int, numeric: float) -> str | None:
-        """A sentence where words are no levels; an empty one for a column that labels the rows."""
+        """A sentence where words are not levels; an empty one for a column that labels the rows."""
         rows = int(column.notna().sum())
         value, row = _first_text(column)
         shown = f"column {name!r} holds text, first {_shortened(value)} in row {row}"

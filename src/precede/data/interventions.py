@@ -94,7 +94,7 @@ def _names_in(cell: Any, known: dict[str, int]) -> list[str]:
 def _refuse_unknown(unknown: Sequence[Hashable], names: Sequence[Hashable]) -> None:
     if unknown:
         raise DataError(
-            f"interventions name {listed(unknown)}, which is no variable (the variables are {listed(names, 20)}): "
+            f"interventions name {listed(unknown)}, which is not a variable (the variables are {listed(names, 20)}): "
             "where it is not known what was set, keep the column in the table and name it as a root (knowledge)."
         )
 

@@ -140,7 +140,7 @@ def load_table(
 
 
 def _split(source: Any, column: Any, option: str) -> tuple[Any, Any]:
-    """The data without a column that is no variable, and that column; what is no name of one is left as it is."""
+    """The data without a column that is not a variable, and that column; what is not a name is left as it is."""
     if not isinstance(column, str):
         return source, column
     if isinstance(source, Numbers):

@@ -238,10 +238,10 @@ def remarks_on_gaps(values: FloatArray, names: Sequence[Hashable], done: str) ->
     mask = np.isnan(values)
     absent = mask.sum(axis=0)
     worst = np.argsort(-absent, kind="stable")[: min(5, int((absent > 0).sum()))]
-    where = ", ".join(f"{names[k]!r} ({absent[k] / len(values):.1%})".replace("%", " %") for k in worst)
+    where = ", ".join(f"{names[k]!r} ({absent[k] / len(values):.1%})" for k in worst)
     more = int((absent > 0).sum()) - len(worst)
     rest = f" and {more} more" if more else ""
-    share = f"{mask.mean():.1%}".replace("%", " %")
+    share = f"{mask.mean():.1%}"
     said = [f"{share} of the cells are missing, most in {where}{rest}; {done}."]
     found = dependent_gaps(values)
     if found:

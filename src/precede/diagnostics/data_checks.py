@@ -35,7 +35,7 @@ def check_var_sortability(learned: Learned) -> Check:
     relies = (
         " and this score uses variances, so make sure that the units of the columns are comparable"
         if learned.assumptions.equal_variances
-        else "; the score used here does not look at scales, so this is no fault of the result"
+        else "; the score used here does not look at scales, so this is not a fault of the result"
     )
     level: Level = "note" if learned.assumptions.equal_variances else "fine"
     return Check(

@@ -16,7 +16,7 @@ CUT_OFF = 0.05
 
 
 COARSE, ROWS_EACH = 30, 5
-"""A column of numbers with at most this many values, each with so many rows on average, was rounded to steps."""
+"""A column of numbers with at most this many values, each with this many rows on average, was rounded to steps."""
 
 
 def stepped_columns(learned: Learned) -> BoolArray:
@@ -110,13 +110,13 @@ def check_identifiability(learned: Learned) -> Check:
 
 
 def check_column_kinds(learned: Learned) -> Check | None:
-    """Whether columns that are no continuous numbers were taken for such, and what is not claimed for that."""
+    """Whether columns that are not continuous numbers were treated as such, and what is therefore not claimed."""
     found = "with few values, or counts ({}), taken for continuous numbers by this method"
     return _not_claimed("kinds of columns", learned, stepped_columns(learned), found)
 
 
 def check_cut_off(learned: Learned) -> Check | None:
-    """Whether columns pile up at an end, and what is not claimed for that."""
+    """Whether columns pile up at an end, and what is therefore not claimed."""
     found = f"with {CUT_OFF:.0%} or more of the rows at the smallest or largest value ({{}}), as if cut off there"
     return _not_claimed("columns cut off", learned, cut_off_columns(learned), found)
 

@@ -42,7 +42,7 @@ def read_edges(learned: Learned) -> tuple[EdgeReading, ...]:
                 EdgeReading(
                     *edge,
                     weight=weight,
-                    # the places of categories are no sizes, so a fit to them says nothing
+                    # the places of categories are not sizes, so a fit to them says nothing
                     strength=fit.strength(*edge) if numeric else math.nan,
                     trend=trend_of(x, fit.effects[edge]) if numeric else "mixed",
                     partial_r2=float(fit.partial_r2[edge]) if numeric else math.nan,

@@ -52,7 +52,7 @@ class EdgeReading:
     cause, effect : int
         Columns.
     weight : float or None
-        In units of the effect per unit of the cause; None where the effect is no straight line, so has none.
+        In units of the effect per unit of the cause; None where the effect is not a straight line and so has none.
     strength : float
         Standard deviation of the cause's contribution over that of the effect; it has no sign. NaN, as what follows
         from the same fit, where a column holds categories.
@@ -63,8 +63,8 @@ class EdgeReading:
     p_value : float
         Of the partial F test.
     direction : "told", "either way" or "not claimed"
-        "either way": the data cannot tell under this score. "not claimed": a column is no continuous number, which the
-        method takes it for.
+        "either way": the data cannot tell under this score. "not claimed": the method treats a column as
+        continuous numbers, and it is not.
     influence : Influence or None
         None where single rows hardly matter.
     confidence, connected : float or None

@@ -14,10 +14,10 @@ ALIKE, SURELY = 0.2, 5.0
 
 
 def check_rows_in_time(learned: Learned) -> Check:
-    """Name the columns whose rests go on from row to row, as those of series in time do.
+    """Name the columns whose residuals carry over from row to row, as those of time series do.
 
-    What a variable's causes leave is looked at, not the variable: a trend that comes from a cause is no fault. A column
-    that is sorted itself says nothing, but the others do.
+    What a variable's causes leave is looked at, not the variable: a trend that comes from a cause is not a
+    fault. A column that is sorted itself says nothing, but the others do.
     """
     name = "rows near each other"
     likeness = np.array([row_likeness(rest) for rest in learned.fit.residuals.T])

@@ -152,7 +152,7 @@ def _rehearsed(experiment: Experiment, folder: Path) -> Reproduction:
         ledger.start(run)
         cells = [experiment.rehearsal()]
         n_run = run_cells(cells, ledger, label=experiment.name, run=run["run"], verbose=False)
-    # drawing takes longer than all the rest, and an empty table is no picture
+    # drawing takes longer than all the rest, and an empty table makes no picture
     return write_tables(experiment, folder, n_run, figure=experiment.keep_curves)
 
 

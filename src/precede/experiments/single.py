@@ -55,7 +55,7 @@ def run_cell(cell: Cell, device: str | None = None) -> Finished:
             model.fit(dataset.data)
             seconds = time.perf_counter() - start
             if model.diagnostics_.get("search", {}).get("interrupted"):
-                raise KeyboardInterrupt  # CORL keeps its best order; a cell cut short is no result
+                raise KeyboardInterrupt  # CORL keeps its best order; a cell cut short is not a result
             compared = evaluate(model.graph_, dataset.graph).to_dict()
             record["metrics"] = {name: compared[name] for name in METRICS} | search_numbers(model)
             if cell.keep_curve:
@@ -90,7 +90,7 @@ def curve_of(model: CausalEstimator) -> dict[str, list[float]]:
 
 
 def thinned_curve(rows: Sequence[tuple[float, float, float]]) -> dict[str, list[float]]:
-    """Iteration, mean and best score as columns, of every so many rows and of the last."""
+    """Iteration, mean and best score as columns, of every few rows and of the last."""
     step = max(1, math.ceil(len(rows) / LONGEST_CURVE))
     kept = [rows[k] for k in sorted({*range(0, len(rows), step), *range(len(rows))[-1:]})]
     return {name: [row[k] for row in kept] for k, name in enumerate(CURVE)}

@@ -32,7 +32,7 @@ OTHER_NETWORKS = frozenset({"encoder", "decoder", "pointer", "normalization", "i
 
 
 def stacks_of(cells: Sequence[Cell], size: int) -> list[list[Cell]]:
-    """Cells that can be trained together, at most ``size`` in a stack; two at least, or it is no stack."""
+    """Cells that can be trained together, at most ``size`` in a stack; two at least, or it is not a stack."""
     groups: dict[str, list[Cell]] = {}
     for cell in cells:
         method = cell.method

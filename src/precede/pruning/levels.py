@@ -22,10 +22,10 @@ class LevelEffects:
     ----------
     cause, effect : str
     cause_levels, effect_levels : tuple of str
-        Empty for a column that is no category.
+        Empty for a column that is not a category.
     effects : list of list of float
-        ``effects[k][l]``: for level k of the cause, against its first (one row for a cause that is no category: by its
-        unit), what is added to the effect, or to the probability of its level l.
+        ``effects[k][l]``: for level k of the cause, against its first (one row, per
+        unit, for a cause that is not a category), what is added to the effect, or to the probability of its level l.
     """
 
     cause: str

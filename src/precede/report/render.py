@@ -97,7 +97,7 @@ def _template() -> Template:
 
 @cache
 def script() -> str:
-    """The page's own script after the graph component: besides Cytoscape.js all that its content policy lets run."""
+    """The page's own script after the graph component: with Cytoscape.js, all that its content policy lets run."""
     folder = files("precede.report") / "templates"
     own = "\n".join((folder / name).read_text(encoding="utf-8") for name in SCRIPTS)
     return f"{inline_module('elements.js', 'edge-plots.js')}\n{{\n{own}}}\n"  # in a block: its names are its own

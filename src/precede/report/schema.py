@@ -14,7 +14,7 @@ WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or
 
 
 def check_summary(summary: Any) -> Summary:
-    """Refuse, in a sentence, what is no summary of this release.
+    """Refuse, in a sentence, what is not a summary of this release.
 
     Examples
     --------

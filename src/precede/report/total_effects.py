@@ -25,7 +25,7 @@ def total_effects(graph: CausalGraph, readings: tuple[EdgeReading, ...]) -> list
     Returns
     -------
     effects : list of dict or None
-        ``value`` with the ends of its 95 % interval, ``low`` and ``high``. Where the direction is not told, ``value``
+        ``value`` with the ends of its 95% interval, ``low`` and ``high``. Where the direction is not told, ``value``
         is None, and the ends are the least and the largest effect in all equivalent graphs. None where no number tells
         it: for columns of words, too few rows, or a graph without data.
     """

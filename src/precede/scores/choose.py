@@ -117,7 +117,7 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
     >>> choice.name
     'sparse-gp'
     >>> print(choice.reason)
-    100 % of the most dependent pairs are curved: nonlinear.
+    100% of the most dependent pairs are curved: nonlinear.
     """
     by_kind = score_for(table.kinds)
     if by_kind is not None and (supposed is None or _by_levels_alone(table)):
@@ -146,9 +146,9 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
     rounded = float(np.mean([len(np.unique(column)) < FEW_DISTINCT * m for column in columns.T]))
     figures = named.figures | {"uneven_noise": uneven, "rounded_columns": rounded}
     if uneven > MOST_UNEVEN:
-        broken = f"In {_percent(uneven)} of the variables the size of the noise depends on the causes"
+        broken = f"In {uneven:.0%} of the variables the size of the noise depends on the causes"
     elif rounded > MOST_ROUNDED:
-        broken = f"{_percent(rounded)} of the columns are rounded to few distinct values"
+        broken = f"{rounded:.0%} of the columns are rounded to few distinct values"
     elif columns.shape[1] < FEWEST_VARIABLES and named.name != "sparse-linear":
         broken = "One pair of variables is too little to tell which class of models holds"
     else:
@@ -170,10 +170,6 @@ def _by_levels_alone(table: Table) -> bool:
     return any(kind.name == "categorical" for kind in kinds) or all(kind.name != "number" for kind in kinds)
 
 
-def _percent(share: float) -> str:
-    return f"{share:.0%}".replace("%", " %")
-
-
 def _class_of(columns: FloatArray, supposed: BoolArray | None) -> Choice:
     """Curved, linear non-Gaussian or linear Gaussian, with the reason."""
     m, d = columns.shape
@@ -184,9 +180,9 @@ def _class_of(columns: FloatArray, supposed: BoolArray | None) -> Choice:
     if supposed is not None:
         figures["curved_mechanisms"] = jointly = share_of_curved_mechanisms(columns, supposed)
     if max(curved, jointly) >= CURVED_SHARE:
-        reason = f"{_percent(curved)} of the most dependent pairs are curved: nonlinear"
+        reason = f"{curved:.0%} of the most dependent pairs are curved: nonlinear"
         if curved < CURVED_SHARE:
-            reason = f"{_percent(jointly)} of the variables are a curved function of their likely causes: nonlinear"
+            reason = f"{jointly:.0%} of the variables are a curved function of their likely causes: nonlinear"
         if d > MOST_GP_VARIABLES:
             return Choice(
                 "sparse-linear",
@@ -199,8 +195,8 @@ def _class_of(columns: FloatArray, supposed: BoolArray | None) -> Choice:
             if figures["gain_of_adding_up"] > ADDS_UP:
                 return Choice("sparse-gp-additive", f"{reason}, and the curves of several causes add up.", figures)
         return Choice("sparse-gp", f"{reason}.", figures)
-    straight = f"A line fits {_percent(1 - curved)} of the most dependent pairs as well as a curve"
-    share = _percent(not_normal)
+    straight = f"A line fits {1 - curved:.0%} of the most dependent pairs as well as a curve"
+    share = f"{not_normal:.0%}"
     if not_normal >= NOT_NORMAL_SHARE:
         return Choice(
             "nongaussian", f"{straight} and {share} of the residuals are not normal: linear non-Gaussian.", figures

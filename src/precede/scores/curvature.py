@@ -71,7 +71,7 @@ def gain_of_adding_up(columns: FloatArray, edges: BoolArray) -> float:
 
 
 def _gains(columns: FloatArray, edges: BoolArray, fewest: int) -> FloatArray:
-    """What a joint curve and a sum of curves gain over a plane, (2, n_effects), for effects of so many causes."""
+    """What a joint curve and a sum of curves gain over a plane, (2, n_effects), for effects with this many causes."""
     if len(columns) > MOST_ROWS:
         columns = columns[np.linspace(0, len(columns) - 1, MOST_ROWS).round().astype(int)]
     rng = np.random.default_rng(0)  # the same table gives the same figures

@@ -81,7 +81,7 @@ class ParentSets:
             check_positive("table_size", self.table_size, integer=True)
 
     def open_to(self, constraints: Constraints) -> BoolArray:
-        """Candidates that the constraints leave, ``[i, j]``; a required parent is no candidate, it always is there."""
+        """Candidates that the constraints leave, ``[i, j]``; a required parent is always there, and not one."""
         allowed = constraints.allowed & ~constraints.required
         if self.candidates is not None:
             allowed = allowed & self.candidates

@@ -20,7 +20,7 @@ class Patience:
     Parameters
     ----------
     limit : int or None
-        Iterations without a move after which it is at an end; None waits forever.
+        Iterations without a move after which training ends; None waits forever.
     on : "best" or "mean"
         A move is a better best score; or that, or the smoothed mean of the batches has come closer to the best score.
         A policy goes on learning while its best draw stands still.

@@ -122,7 +122,7 @@ def polish(
 
 
 def _climb_all(plan: Sequence[tuple[Climber, IntArray, int]], deadline: Deadline, in_threads: bool) -> None:
-    """Let each climber climb from its start, and restart so many times."""
+    """Let each climber climb from its start, and restart this many times."""
 
     def work(task: tuple[Climber, IntArray, int]) -> None:
         climber, start, n_restarts = task
@@ -145,7 +145,7 @@ def _climb_all(plan: Sequence[tuple[Climber, IntArray, int]], deadline: Deadline
 
 
 def _chase(first: Climber, second: Climber, n_chases: int, deadline: Deadline) -> bool:
-    """Let whoever is behind restart, so many times at most; whether both are at the same score in the end."""
+    """Let whoever is behind restart, this many times at most; whether both are at the same score in the end."""
     for left in range(n_chases, -1, -1):
         if abs(first.best - second.best) <= max(first.tolerance, second.tolerance):
             return True

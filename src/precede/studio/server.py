@@ -162,7 +162,7 @@ async def stop(request: Request) -> Response:
 
 
 async def events(request: Request) -> Response:
-    """News as they come (server-sent events)."""
+    """News as it comes (server-sent events)."""
     studio = studio_of(request)
 
     async def lines() -> AsyncIterator[str]:

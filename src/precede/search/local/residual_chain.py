@@ -15,7 +15,7 @@ from precede.search.local.rotations import HERE, LANES, Residuals, improve
 from precede.ties import TOLERANCE
 
 CELLS_AT_ONCE = 2**18
-"""Residuals are worked out so many at a time, which bounds the memory."""
+"""Residuals are worked out this many at a time, which bounds the memory."""
 
 
 class ResidualChain(PlacementChain):

@@ -81,7 +81,7 @@ def list_rivals(s: Arrays, v: int, k: int, residual: float) -> int:
     """Variables whose addition pays, largest share first; equal ones (in single precision) by column. Their number."""
     rivals, share, variance, cross = s.whole[at.RIVALS], s.real[at.SHARE], s.real[at.VARIANCE], s.real[at.CROSS]
     for i in range(k):
-        variance[s.whole[at.MEMBERS, i]] = 0.0  # a member is no rival
+        variance[s.whole[at.MEMBERS, i]] = 0.0  # a member is not a rival
     enough = s.numbers[at.PAYS] * residual
     n = 0
     for u in range(len(variance)):

@@ -61,7 +61,7 @@ class TrainerStack:
     def run(self, within: Deadline) -> Iterator[list[IterationRecord | None]]:
         """Train until every run has spent its iterations or its patience, or the time is over.
 
-        Yields, for each iteration, the record of each run, None for those at an end.
+        Yields, for each iteration, the record of each run, None for those that have ended.
         """
         while not all(trainer.finished for trainer in self.trainers) and not (self.iteration and within.passed()):
             numbers = [self._advance()]
@@ -85,7 +85,7 @@ class TrainerStack:
         return record
 
     def _settle(self) -> None:
-        """Write each run's best order into its own books; from now on, runs at an end keep theirs."""
+        """Write each run's best order into its own books; from now on, runs that have ended keep theirs."""
         for trainer, order, score in zip(self.trainers, self.best_orders, self.best_scores, strict=True):
             trainer.best.order, trainer.best.score = order.clone(), score.clone()
         self.going_on = self._going_on()
