@@ -9,7 +9,6 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.spatial.distance import pdist, squareform
 from scipy.special import expit
 
 from precede.arrays import BoolArray, FloatArray, IntArray
@@ -95,6 +94,8 @@ def _gp_draw(inputs: FloatArray, rng: np.random.Generator) -> FloatArray:
             f"n_samples={m} needs {16e-9 * m * m:.0f} GB for one exact draw of a Gaussian process: "
             f"at most {MOST_GP_SAMPLES} would work, or another sem."
         )
+    from scipy.spatial.distance import pdist, squareform  # slow to import, and for these draws alone
+
     kernel = squareform(np.exp(-0.5 * pdist(inputs, "sqeuclidean")))
     noise = rng.standard_normal(m)
     jitter = 1e-8  # above the rounding of the kernel's null eigenvalues; a deviation of 1e-4 in the draw

@@ -23,6 +23,7 @@ from precede.policy.pretrained import Pretrained, load_pretrained
 from precede.pruning.order_to_graph import effects_by_level, order_to_graph, weigh
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import choose_device
+from precede.runtime.memory import give_back_memory
 from precede.runtime.progress import ProgressBar, logger
 from precede.scores.build import build_score
 from precede.scores.choose import Choice, choose_score
@@ -44,9 +45,12 @@ def learn(
     """Score, search, prune; the findings, and the policy where one was trained."""
     seen = standardized_table(table) if plan.score.standardize_columns else table
     reported: JsonObject = {}
+    if plan.search.settings.polish and not plan.search.exact:
+        local.warm_up()  # while the policy looks at the data
     pretrained = None if plan.search.start is None else load_pretrained(plan.search.start)
     said = judge_table(seen, pretrained) if plan.asks_the_policy else None
     if said is not None:
+        give_back_memory()
         reported["policy"] = said.opinions(table.names)
         pretrained = None if pretrained is None else replace(pretrained, states=said.states)
     score, choice = make_score(plan, seen, constraints, said, deadline)

@@ -59,6 +59,10 @@ def _compiled(module: str) -> Any:
 @cache
 def _imported(module: str) -> Any:
     logger.info("compiling the local search: a few seconds, the first time only")
+    return _imported(module)
+
+
+def _imported(module: str) -> Any:
     with without_collections():
         return importlib.import_module(f"precede.search.local.{module}")
 
@@ -80,6 +84,12 @@ def moves_of(score: OrderScore) -> LocalMoves | None:
 def are_cheap(moves: LocalMoves | None) -> bool:
     """Whether compiled code prices moves by itself, so that a climb takes milliseconds."""
     return isinstance(moves, CovarianceMoves | ResidualMoves | VarianceMoves)
+
+
+def warm_up() -> None:
+    """Make numba ready in a thread of its own, before it is known which score there will be."""
+    if importlib.util.find_spec("numba"):
+        threading.Thread(target=_imported, args=["warm_up"], daemon=True).start()
 
 
 def prepare(score: OrderScore) -> None:
