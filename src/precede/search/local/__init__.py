@@ -53,11 +53,11 @@ _one_at_a_time = threading.Lock()
 def _compiled(module: str) -> Any:
     """A module of this package, compiled; the first time on a machine this takes some seconds, later little."""
     with _one_at_a_time:
-        return _imported(module)
+        return _announced(module)
 
 
 @cache
-def _imported(module: str) -> Any:
+def _announced(module: str) -> Any:
     logger.info("compiling the local search: a few seconds, the first time only")
     return _imported(module)
 
