@@ -89,7 +89,7 @@ def are_cheap(moves: LocalMoves | None) -> bool:
 def warm_up() -> None:
     """Make numba ready in a thread of its own, before it is known which score there will be."""
     if importlib.util.find_spec("numba"):
-        threading.Thread(target=_imported, args=["warm_up"], daemon=True).start()
+        threading.Thread(target=_imported, args=["numba_ready"], daemon=True).start()
 
 
 def prepare(score: OrderScore) -> None:

@@ -32,7 +32,7 @@ ARRAYS = cast(Any, types.NamedTuple)(
 """The one type of argument that is compiled for."""
 
 
-COMPILED = ("arrays.py", "compiled.py", "rotations.py", "states.py", "variances.py", "walk.py", "warm_up.py")
+COMPILED = ("arrays.py", "compiled.py", "rotations.py", "states.py", "variances.py", "walk.py", "numba_ready.py")
 SOURCES = hashlib.sha256(b"".join(Path(__file__).with_name(name).read_bytes() for name in COMPILED)).hexdigest()[:8]
 """Digest of all that is compiled here: what was compiled from other sources is not taken from disk."""
 
