@@ -77,7 +77,7 @@ def test_the_user_has_the_last_word(frame):
 @pytest.mark.parametrize(
     ("types", "error", "words"),
     [
-        ({"town": "number"}, DataError, "types names 'town', which is no column"),
+        ({"town": "number"}, DataError, "types names 'town', which is not a column"),
         ({"city": "categorial"}, OptionError, "did you mean 'categorical'"),
         ({"city": "number"}, OptionError, "column 'city' holds words, so it cannot be a number"),
         ({"rating": "binary"}, OptionError, "'rating' has 5 distinct values, so it is not binary"),

@@ -124,7 +124,7 @@ def test_lags_that_cannot_be():
         load_table(series(30), lags=40)
     with pytest.raises(OptionError, match="group is for rows in sequence"):
         load_table(series(30).assign(g=1), group="g")
-    with pytest.raises(DataError, match="group names 'g', which is no column"):
+    with pytest.raises(DataError, match="group names 'g', which is not a column"):
         load_table(series(30), lags=1, group="g")
     with pytest.raises(OptionError, match=r"this method \(EqVar\) does not take lags"):
         EqVar(verbose=False).fit(series(50), lags=1)

@@ -46,13 +46,13 @@ def test_targets_are_read_from_anything(given):
 
 
 def test_targets_that_cannot_be():
-    with pytest.raises(DataError, match="interventions name 'x', which is no variable"):
+    with pytest.raises(DataError, match="interventions name 'x', which is not a variable"):
         read_targets(["a", "x"], 2, ["a", "b"])
     with pytest.raises(DataError, match="speak of 1 rows and 2 variables, the data has 2 and 2"):
         read_targets(["a"], 2, ["a", "b"])
     with pytest.raises(DataError, match="'a' was set in every row"):
         read_targets(["a", "a;b"], 2, ["a", "b"])
-    with pytest.raises(DataError, match="interventions names 'which', which is no column"):
+    with pytest.raises(DataError, match="interventions names 'which', which is not a column"):
         load_table(chain(), interventions="which")
     with pytest.raises(OptionError, match=r"this method \(EqVar\) does not take interventions"):
         EqVar(verbose=False).fit(chain(), interventions="set")
