@@ -3,6 +3,7 @@
     python benchmarks/prior_ablation.py --device cuda [--seconds 300] [--without NAME ...] >> ablation.jsonl
     python benchmarks/prior_ablation.py --table ablation.jsonl
     python benchmarks/prior_ablation.py --families ablation.jsonl
+    python benchmarks/prior_ablation.py --shipped --device cpu
 
 Tables of 2 to 12 variables and 100 to 500 rows, otherwise as ``precede pretrain``. Order TPR on 24 sets of each cell of
 the validation suite with 12 variables, on the families held out with 8, and pairs. A training takes ``--seconds``
@@ -26,7 +27,9 @@ from torch import Tensor, nn
 from precede.data.simulate import simulate
 from precede.options import Options
 from precede.policy import moments
+from precede.policy.actor import Actor
 from precede.policy.features import ColumnReadings, classical_features, read_columns
+from precede.policy.pretrained import load_pretrained
 from precede.pretraining import curriculum, families, observation, signals, world
 from precede.pretraining.curriculum import CurriculumSettings
 from precede.pretraining.settings import PretrainingSettings, variant_settings
@@ -190,21 +193,21 @@ def train(options: argparse.Namespace) -> dict[str, Any]:
             nothing_from_samples(network)
     losses = [(record.loss, record.edge_loss) for record in trainer.run()]
     loss, edge_loss = np.mean(losses[-10:], axis=0).tolist()
-    figures = trainer.best | by_kind(trainer, options.sets)
+    reader = Reader(trainer.settings.architecture, trainer.device)
+    figures = trainer.best | by_kind(reader, trainer.averaged, options.sets)
     figures = {key: round(value, 4) for key, value in figures.items()}
     record = {"without": "; ".join(options.without), "steps": trainer.step, "tasks": trainer.tasks_seen}
     return {**record, "loss": round(loss, 4), "edge_loss": round(edge_loss, 4), **figures}
 
 
-def by_kind(trainer: Pretrainer, n_sets: int) -> dict[str, float]:
+def by_kind(reader: Reader, actor: Actor, n_sets: int) -> dict[str, float]:
     """Order TPR on each kind of data."""
-    reader = Reader(trainer.settings.architecture, trainer.device)
     size = {"graph": "er", "degree": 2, "n_variables": 12, "n_samples": 300, "standardize": True}
     result = {}
     for name, kind in CELLS.items():
         sets = [simulate(**size, **kind, random_state=FIRST_SEED + k) for k in range(n_sets)]
         inputs, graphs = reader.read([(made.data.to_numpy(), made.graph.edges, False) for made in sets])
-        result["kind " + name] = float(order_shares(greedy_orders(trainer.averaged, inputs), graphs).nanmean())
+        result["kind " + name] = float(order_shares(greedy_orders(actor, inputs), graphs).nanmean())
     return result
 
 
@@ -242,6 +245,7 @@ def main() -> None:
     parser.add_argument("--without", nargs="*", choices=list(PARTS), default=["nothing"], help="what to leave out")
     parser.add_argument("--table", type=Path)
     parser.add_argument("--families", type=Path)
+    parser.add_argument("--shipped", action="store_true", help="the shipped policy on the kinds of --families")
     parser.add_argument("--seconds", type=float, default=300.0)
     parser.add_argument("--steps", type=int)
     parser.add_argument("--tasks", type=int, default=256, help="tasks of 30 variables and 400 rows in a step")
@@ -252,6 +256,13 @@ def main() -> None:
         table(options.table)
     elif options.families is not None:
         families_table(options.families)
+    elif options.shipped:
+        policy = load_pretrained("default")
+        actor = policy.actor.to(options.device)
+        for name, share in by_kind(
+            Reader(policy.architecture, torch.device(options.device)), actor, options.sets
+        ).items():
+            print(f"{name}: {share:.3f}")
     else:
         print(json.dumps(train(options)), flush=True)
 
