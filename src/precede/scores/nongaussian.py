@@ -97,10 +97,9 @@ class NonGaussianScore(OrderScore):
         result: Tensor = -self.n_samples * (entropy(precision @ self._centered / scale[:, None]) - scale.log())
         return result
 
-    def moves(self) -> ResidualMoves | None:
-        if self.device.type != "cpu":
-            return None
-        return ResidualMoves(self._centered.numpy(), self.covariance.numpy())
+    def moves(self) -> ResidualMoves:
+        """Residuals; moves are worked out on a core also beside a GPU, so that it is never slower than a core alone."""
+        return ResidualMoves(self._centered.cpu().numpy(), self.covariance.cpu().numpy())
 
     def _residuals(self, orders: Tensor) -> tuple[Tensor, Tensor]:
         """Factors, (n_orders, d, d), and unit-variance residuals, (n_orders, d, m)."""
