@@ -10,10 +10,12 @@ Run:
 from __future__ import annotations
 
 import argparse
+import json
 import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from precede.experiments.cells import Experiment, Selection
 from precede.experiments.designs import EXPERIMENTS
@@ -24,7 +26,7 @@ from precede.experiments.runner import run_cells
 TABLES = ("table1-30", "linear-50", "table1-100", "linear-150", "lingam")
 
 
-def pool(variables: int, methods: list[str], batch_size: int | None) -> Experiment:
+def pool(variables: int, methods: list[str], options: dict[str, Any]) -> Experiment:
     """All data of one size, under names that tell them apart."""
     data = tuple(
         replace(one, name=f"{table}-{one.name}")
@@ -33,8 +35,7 @@ def pool(variables: int, methods: list[str], batch_size: int | None) -> Experime
         if one.n_variables == variables
     )
     rows = [row for row in EXPERIMENTS["table1-30"].methods if row.name in methods]
-    if batch_size is not None:
-        rows = [replace(row, options={**row.options, "batch_size": batch_size}) for row in rows]
+    rows = [replace(row, options={**row.options, **options}) for row in rows]
     return Experiment(f"pool-{variables}", "Linear data of one size", "several tables", data, tuple(rows))
 
 
@@ -46,11 +47,11 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
     parser.add_argument("--stack", type=int, default=25)
     parser.add_argument("--max-time", type=float, help="seconds for a stack")
-    parser.add_argument("--batch-size", type=int)
+    parser.add_argument("--set", type=json.loads, default={}, help="options that differ from the tables', as JSON")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--out", type=Path, default=Path("results"))
     asked = parser.parse_args()
-    experiment = pool(asked.variables, asked.methods, asked.batch_size)
+    experiment = pool(asked.variables, asked.methods, asked.set)
     chosen = [one.name for one in experiment.data if not asked.data or one.name.endswith(tuple(asked.data))]
     cells = experiment.cells(seeds=asked.seeds, data=chosen, max_time=asked.max_time)
     with Ledger(asked.out / experiment.name) as ledger:
