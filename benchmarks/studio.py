@@ -43,7 +43,7 @@ WATCH = """(() => {
 @contextmanager
 def studio(source: Path, folder: Path) -> Iterator[str]:
     """The address of a server that is started for this."""
-    command = [sys.executable, "-m", "precede.cli", "studio", str(source), "--no-browser", "--folder", str(folder)]
+    command = [sys.executable, "-m", "precede", "studio", str(source), "--no-browser", "--folder", str(folder)]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", "COLUMNS": "200"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None

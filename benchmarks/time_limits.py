@@ -52,7 +52,7 @@ def timed(name: str, top: Path, by_processor: bool) -> str:
     made, flags, limit = CASES[name]
     data, out = top / "data.csv", top / name.replace(" ", "-")
     simulate(random_state=0, **made).data.to_csv(data, index=False)
-    program = ["-c", BY_PROCESSOR] if by_processor else ["-m", "precede.cli"]
+    program = ["-c", BY_PROCESSOR] if by_processor else ["-m", "precede"]
     command = [sys.executable, *program, "discover", str(data), f"--out={out}", "--seed=0", "--quiet"]
     before, start = children_seconds(), time.perf_counter()
     subprocess.run([*command, f"--max-time={limit}", *flags], check=True, stdout=subprocess.DEVNULL, env=os.environ)

@@ -35,7 +35,7 @@ def csv(tmp_path: Path) -> str:
 
 
 def start(*arguments: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "precede.cli", *arguments]
+    command = [sys.executable, "-m", "precede", *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
 
 

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -233,3 +235,9 @@ def test_kinds_and_missing_markers_can_be_given(tmp_path: Path) -> None:
     assert refused.exit_code == 2
     assert "column 'b' is categorical" in " ".join(refused.output.split())
     assert "--types 'b' cannot be used" in runner.invoke(app, ["order", str(path), "--types", "b"]).output
+
+
+def test_python_m_precede() -> None:
+    """For shells that do not find the command."""
+    done = subprocess.run([sys.executable, "-m", "precede", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"precede {pc.__version__}\n"

@@ -29,7 +29,7 @@ class Server:
 
     def __init__(self, folder: Path, source: Path | None) -> None:
         self.folder, self.complete = folder, ""
-        command = [sys.executable, "-m", "precede.cli", "studio", "--no-browser", "--folder", str(folder)]
+        command = [sys.executable, "-m", "precede", "studio", "--no-browser", "--folder", str(folder)]
         command += [] if source is None else [str(source)]
         environment = {**os.environ, "PYTHONUNBUFFERED": "1", "COLUMNS": "200"}
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)

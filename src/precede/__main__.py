@@ -1,4 +1,4 @@
-"""``python -m precede.cli``."""
+"""``python -m precede``."""
 
 from precede.cli import main
 
