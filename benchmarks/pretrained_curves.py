@@ -101,7 +101,7 @@ def render(rows: pd.DataFrame, origin: str) -> str:
         "episodic rewards, CORL-2 dense ones. *random*: the paper's transformer from random weights; *paper*:",
         "the same network, pretrained on 30-node ER2 and SF2 data; *default*: the default policy. For each",
         "data set the way leads from the random start's first mean score to the best score that any of the",
-        "starts ends with; the columns say when 99 % of it are behind, by the mean score of the batch (the",
+        "starts ends with; the columns say when 99% of it is behind, by the mean score of the batch (the",
         "paper's curve) and by the best order so far. Means over data sets; a run that does not get there",
         f"counts as {limit} iterations, and the number of such runs is in brackets. *First*: share of the way",
         "that the first batch's mean has behind it. *Gap*: final best score below the best of all starts.",

@@ -1,4 +1,4 @@
-"""What is left of each variable once its causes are taken away, and whether two such rests still depend.
+"""What is left of each variable once its causes are taken away, and whether two such residuals are still dependent.
 
 In a graph that lacks nothing, the noise of every variable is its own. A hidden common cause shows as noise that two
 variables share: between two that no edge joins already as a correlation; along an edge, where the regression has taken
@@ -47,8 +47,8 @@ def residuals(values: FloatArray, edges: BoolArray) -> FloatArray:
     return np.asarray(left)
 
 
-def dependence(rests: FloatArray, edges: BoolArray) -> FloatArray:
-    r"""P-value that the rests of each pair are independent.
+def dependence(residuals: FloatArray, edges: BoolArray) -> FloatArray:
+    r"""P-value that the residuals of each pair are independent.
 
     With orthogonal polynomials :math:`h_k` up to the third degree, :math:`m \sum_{kl} r(h_k(e_i), h_l(e_j))^2` is
     chi-squared with nine degrees of freedom; beside it stands the correlation alone, with one. Twice the smaller
@@ -56,7 +56,7 @@ def dependence(rests: FloatArray, edges: BoolArray) -> FloatArray:
 
     Parameters
     ----------
-    rests : (n_samples, n_variables) float array
+    residuals : (n_samples, n_variables) float array
         As :func:`residuals` gives them.
     edges : (n_variables, n_variables) bool array
 
@@ -75,10 +75,10 @@ def dependence(rests: FloatArray, edges: BoolArray) -> FloatArray:
            [1, 0, 0],
            [0, 0, 0]])
     """
-    m, d = rests.shape
-    spread = rests.std(axis=0)
+    m, d = residuals.shape
+    spread = residuals.std(axis=0)
     # clipped, so that single rows do not decide; not ranked, as ranks near a hard edge of the noise depend on the fit
-    columns = polynomial_columns(np.clip(rests / np.where(spread > 0, spread, 1.0), -CLIP, CLIP))
+    columns = polynomial_columns(np.clip(residuals / np.where(spread > 0, spread, 1.0), -CLIP, CLIP))
     squares = ((columns.T @ columns / m) ** 2).reshape(d, DEGREE, d, DEGREE).transpose(0, 2, 1, 3)  # [i, j, k, l]
     whole = special.chdtrc(DEGREE**2, m * squares.sum(axis=(2, 3)))
     linear = special.chdtrc(1, m * squares[:, :, 0, 0])

@@ -119,21 +119,21 @@ def hidden_causes(graph: CausalGraph, data: Any = None) -> HiddenCauses:
 def signs(rows: FloatArray, edges: BoolArray, p_values: FloatArray) -> FloatArray:
     """What speaks for or against a hidden common cause of each pair.
 
-    A learned graph hides the cause: it mostly joins the pair with an edge, along which the rests no longer depend. So
-    the rests are not asked alone, but beside what third variables tell and what the graph looks like there.
+    A learned graph hides the cause: it mostly joins the pair with an edge, along which the residuals are no longer
+    dependent. So they are not asked alone, but beside what third variables tell and what the graph looks like there.
 
     Parameters
     ----------
     rows : (n_samples, n_variables) float array
     edges : (n_variables, n_variables) bool array
     p_values : (n_variables, n_variables) float array
-        Of the rests, as :func:`~precede.hidden_causes.residual_dependence.dependence` gives them.
+        Of the residuals, as :func:`~precede.hidden_causes.residual_dependence.dependence` gives them.
 
     Returns
     -------
     signs : (6, n_variables, n_variables) float array
-        Dependence of the rests; how far it is ruled out that either causes the other; how much further that one does;
-        dependence of the pair; variables that the graph joins with both; the product of the third and the fourth.
+        Dependence of the residuals; how far it is ruled out that either causes the other; how much further that one
+        does; dependence of the pair; variables that the graph joins with both; the product of the third and the fourth.
     """
     against = np.log1p(not_a_cause(rows))
     both = np.minimum(against, against.T)  # transposed: the other way
