@@ -32,7 +32,11 @@ FIGURES = ("shd", "tpr", "fdr", "order_tpr", "cpdag_shd", "n_edges", "score")
 
 def run(out: Path) -> None:
     from precede.experiments.designs import experiment_named
-    from precede.experiments.single import run_cell
+
+    try:
+        from precede.experiments.single import run_cell
+    except ModuleNotFoundError:  # earlier editions
+        from precede.experiments.runner import run_cell
 
     with out.open("w") as lines:
         for experiment, data, method in CELLS:

@@ -175,8 +175,8 @@ def stability(
     --------
     >>> edges = np.array([[0, 1], [0, 0]], dtype=bool)
     >>> stability(edges, np.array([[0, 0.3], [0.6, 0]]), ["rain", "wet"]).sentence
-    '1 of 1 edge came back in fewer than half of the resamples (rain -> wet); in at least half came 1
-    edge that the graph lacks (wet -> rain).'
+    '1 of 1 edge came back in fewer than half of the resamples (rain -> wet); 1 edge that the graph lacks
+    came back in at least half (wet -> rain).'
     """
 
     def named(chosen: BoolArray) -> list[str]:
@@ -187,15 +187,15 @@ def stability(
     unstable, absent = named(edges & (confidence < UNSTABLE)), named(lacking_edges)
     details = {"unstable": unstable, "absent": absent}
     n = int(edges.sum())
-    lacking = f"{counted(len(absent), 'edge')} that the graph lacks ({some(absent)})"
+    lacking = f"{counted(len(absent), 'edge')} that the graph lacks"
     if not unstable:
-        more = f"; so did {lacking}" if absent else ""
+        more = f"; so did {lacking} ({some(absent)})" if absent else ""
         sentence = f"Every one of the {n} edges came back in at least half of the resamples (0 unstable){more}."
         if n == 0:
-            more = f"; in at least half of the resamples came {lacking}" if absent else ""
+            more = f"; {lacking} came in at least half of the resamples ({some(absent)})" if absent else ""
             sentence = f"The graph has no edge that could be unstable{more}."
         return Check(NAME, 0.0, sentence, "note" if absent else "fine", details)
-    more = f"; in at least half came {lacking}" if absent else ""
+    more = f"; {lacking} came back in at least half ({some(absent)})" if absent else ""
     sentence = (
         f"{len(unstable)} of {counted(n, 'edge')} came back in fewer than half of the resamples "
         f"({some(unstable)}){more}."

@@ -55,7 +55,7 @@ class WhatIf:
 
     @property
     def sentence(self) -> str:
-        """What changes most, in plain words."""
+        """What changes most, compared with its own spread, in plain words."""
         what = " and ".join(f"{name} = {value}" for name, value in self.settings.items())
         change = self.summary["change"].drop(list(self.settings))
         scaled = (change / self.observed[change.index].std()).abs()
@@ -63,7 +63,7 @@ class WhatIf:
         if len(moved) == 0:
             return f"With {what}, the graph says that nothing else changes: no arrow leads on from there."
         parts = ", ".join(f"{name} by {change[name]:+.4g}" for name in moved)
-        return f"With {what}, the mean changes most for {parts}."
+        return f"With {what}, the means that change most, compared with their spread: {parts}."
 
 
 def what_if(
