@@ -25,14 +25,14 @@ import numpy as np
 import pandas as pd
 
 STAGES = ("data", "policy", "scores", "search", "pruning", "confidence", "diagnostics", "report")
-"""The packages that the data passes, in sequence; what lies below them (graph, knowledge, options) is no stage."""
+"""The packages that the data passes, in sequence; what lies below them (graph, knowledge, options) is not a stage."""
 
 CONDUCT = ("cli/discover.py", "cli/terminal.py", "estimator.py", "discovery")
 """Files that call one stage after another."""
 
 VALUES = (
     "diagnostics/record.py", "diagnostics/check.py", "diagnostics/learned.py", "diagnostics/diagnostic.py",
-    "diagnostics/assumptions.py", "scores/assumptions.py", "scores/protocol.py",
+    "diagnostics/assumptions.py", "scores/assumptions.py", "scores/protocol.py", "search/record.py",
 )  # fmt: skip
 """Files that hold values and do no work."""
 
@@ -76,7 +76,8 @@ def trace() -> dict[str, Any]:
         if caller is not None and caller != here:
             hops.add((caller, here))
             stage = stage_of(here)
-            if stage is not None and caller.startswith(CONDUCT):
+            passes_data = frame.f_code.co_argcount > 0  # a thread that loads numba is started without any
+            if stage is not None and caller.startswith(CONDUCT) and passes_data:
                 if not way or way[-1][0] != stage:
                     way.append((stage, []))
                 if here not in way[-1][1]:
