@@ -89,7 +89,7 @@ def test_ctrl_c_while_polishing_keeps_the_policys_order(monkeypatch: pytest.Monk
         raise KeyboardInterrupt
 
     monkeypatch.setattr("precede.search.run.polish", interrupt)
-    model = CORL(score="linear", n_iterations=5, batch_size=8, n_samples=8, random_state=0, verbose=False)
+    model = CORL(score="linear", n_iterations=5, batch_size=8, random_state=0, verbose=False)
     model.fit(simulate(n_variables=4, degree=1, n_samples=100, random_state=0).data)
     search = model.diagnostics_["search"]
     assert search["interrupted"] is True
