@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 from precede.data.simulate import simulate
 from precede.graph.dags import full_dag
 from precede.knowledge import Knowledge
-from precede.pruning.weights import prune_by_bic, prune_by_weight, regression_on, regression_weights
+from precede.pruning.weights import (
+    _regress,
+    _regress_each,
+    prune_by_bic,
+    prune_by_weight,
+    regression_on,
+    regression_weights,
+)
 from precede.scores.covariance import covariance
 
 
@@ -43,6 +50,23 @@ def test_threshold_is_read(easy) -> None:
     matrix, truth = easy
     assert prune_by_weight(matrix, truth.positions, 0.0001).sum() > truth.n_edges
     assert prune_by_weight(matrix, truth.positions, 1.5).sum() < truth.n_edges
+
+
+def test_regressions_from_one_factor_are_those_of_each_variable(easy) -> None:
+    """Knowledge that cuts off a candidate that is dropped anyway, or none, changes nothing."""
+    matrix, truth = easy
+    order = truth.positions
+    expected = prune_by_bic(matrix, order, 3000)
+    for t, found in enumerate(_regress_each(matrix, order)):
+        if t:
+            alone = _regress(matrix, order[:t], order[t])
+            np.testing.assert_allclose(found.weights, alone.weights, rtol=1e-8, atol=1e-12)
+            np.testing.assert_allclose(found.inverse_diagonal, alone.inverse_diagonal, rtol=1e-8)
+            assert found.residual == pytest.approx(alone.residual)
+    first, last = order[0], order[-1]
+    assert not expected[first, last]
+    without = Knowledge(forbidden=[(int(first), int(last))]).over(range(len(order)))
+    assert np.array_equal(prune_by_bic(matrix, order, 3000, without), expected)
 
 
 def test_bic_does_not_depend_on_the_scale_and_the_threshold_does(easy) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -50,8 +52,16 @@ def regression_on(covariance: FloatArray, edges: BoolArray, order: IntArray) -> 
     return weights
 
 
-def _regress(covariance: FloatArray, parents: IntArray, target: int) -> tuple[FloatArray, float, FloatArray]:
-    """Weights, residual variance, and the diagonal of the parents' inverse covariance.
+class _Regression(NamedTuple):
+    """Weights, residual variance, and the diagonal of the parents' inverse covariance."""
+
+    weights: FloatArray
+    residual: float
+    inverse_diagonal: FloatArray
+
+
+def _regress(covariance: FloatArray, parents: IntArray, target: int) -> _Regression:
+    """Regress a variable on its parents.
 
     The parents come in causal order: then the factor stays accurate even where later variables have variances
     many orders of magnitude above the noise, and normal equations would lose the residual to rounding.
@@ -59,7 +69,17 @@ def _regress(covariance: FloatArray, parents: IntArray, target: int) -> tuple[Fl
     chosen = np.append(parents, target)
     factor = np.linalg.cholesky(covariance[np.ix_(chosen, chosen)])
     inverse = solve_triangular(factor[:-1, :-1], np.eye(len(parents)), lower=True)
-    return inverse.T @ factor[-1, :-1], float(factor[-1, -1] ** 2), (inverse**2).sum(axis=0)
+    return _Regression(inverse.T @ factor[-1, :-1], float(factor[-1, -1] ** 2), (inverse**2).sum(axis=0))
+
+
+def _regress_each(covariance: FloatArray, order: IntArray) -> Iterator[_Regression]:
+    """Regress each variable on all before it, in causal order: all of them from one factor and its inverse."""
+    factor = np.linalg.cholesky(covariance[np.ix_(order, order)])
+    inverse = solve_triangular(factor, np.eye(len(order)), lower=True)
+    squares = (inverse**2).cumsum(axis=0)
+    for t in range(len(order)):
+        diagonal = squares[t - 1, :t] if t else np.empty(0)
+        yield _Regression(inverse[:t, :t].T @ factor[t, :t], float(factor[t, t] ** 2), diagonal)
 
 
 def prune_by_weight(
@@ -115,22 +135,34 @@ def prune_by_bic(
     d = len(order)
     constraints = constraints or Constraints.none(d)
     price = math.log(n_samples) / 2 + extended * math.log(d)
-    candidates = constraints.apply(full_dag(order))
+    before = full_dag(order)
+    candidates = constraints.apply(before)
     edges = np.zeros((d, d), dtype=bool)
-    for j in range(d):
+    for j, on_all in zip(order, _regress_each(covariance, order), strict=True):
         parents = order[candidates[order, j]]
-        kept = _eliminate(covariance, parents, j, constraints.required[parents, j], n_samples, price)
+        first = on_all if (candidates[:, j] == before[:, j]).all() else None
+        kept = _eliminate(covariance, parents, j, constraints.required[parents, j], n_samples, price, first)
         edges[kept, j] = True
     return edges
 
 
 def _eliminate(
-    covariance: FloatArray, parents: IntArray, target: int, required: BoolArray, n_samples: int, price: float
+    covariance: FloatArray,
+    parents: IntArray,
+    target: int,
+    required: BoolArray,
+    n_samples: int,
+    price: float,
+    first: _Regression | None,
 ) -> IntArray:
-    """Backward elimination of one variable's parents; the hopeless go in one step, then one by one."""
+    """Backward elimination of one variable's parents; the hopeless go in one step, then one by one.
+
+    ``first`` is the regression on all of them, where it is known.
+    """
     hopeless = price / 2
     while len(parents):
-        weights, residual, inverse_diagonal = _regress(covariance, parents, target)
+        weights, residual, inverse_diagonal = first or _regress(covariance, parents, target)
+        first = None
         cost = n_samples / 2 * np.log1p(weights**2 / (residual * inverse_diagonal))
         cost[required] = np.inf
         keep = cost >= hopeless

@@ -159,12 +159,15 @@ def smallest_variance_order(covariance: FloatArray, constraints: Constraints | N
     """
     d = len(covariance)
     before = (constraints or Constraints.none(d)).before
-    rest = covariance.copy()  # covariance given the placed variables
+    variance = np.diag(covariance).copy()  # given the placed variables
+    factor = np.zeros((d, d))  # [:, t]: covariances with the t-th placed, given those before it, over its deviation
     waiting = np.ones(d, dtype=bool)
     order = np.empty(d, dtype=np.int64)
     for t in range(d):
         open_to = waiting & ~before[waiting].any(axis=0)
-        j = first_best(np.where(open_to, -np.diag(rest), -np.inf))
+        j = first_best(np.where(open_to, -variance, -np.inf))
         order[t], waiting[j] = j, False
-        rest = rest - np.outer(rest[:, j], rest[j]) / rest[j, j]
+        given = covariance[:, j] - factor[:, :t] @ factor[j, :t]
+        factor[:, t] = given / np.sqrt(max(variance[j], np.finfo(float).tiny))
+        variance -= factor[:, t] ** 2
     return order
