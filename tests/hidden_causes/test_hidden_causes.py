@@ -10,6 +10,7 @@ import precede as pc
 from precede.errors import DataError
 from precede.graph.sample import Sample
 from precede.hidden_causes import hidden_causes
+from precede.hidden_causes.calibration import HIGHEST
 from precede.hidden_causes.residual_dependence import dependence, residuals
 from precede.hidden_causes.triples import not_a_cause, shared_information
 
@@ -42,7 +43,7 @@ def test_p_values_are_nearly_uniform_without_hidden_causes() -> None:
 
 
 def test_a_shared_cause_is_suspected_and_named() -> None:
-    found = hidden_causes(GRAPH, chain(np.random.default_rng(1), 800, 1.0))
+    found = hidden_causes(GRAPH, chain(np.random.default_rng(1), 800, 1.0), learned=False)
     assert [pair[:2] for pair in found.suspects()] == [("a", "d")]
     assert "a and d" in found.sentence
     assert "a cause that is not in the data" in found.sentence
@@ -51,8 +52,9 @@ def test_a_shared_cause_is_suspected_and_named() -> None:
     assert np.diag(found.probability).tolist() == [0.0] * 4
 
 
-def test_nothing_is_suspected_where_nothing_is_hidden() -> None:
-    found = hidden_causes(GRAPH, chain(np.random.default_rng(2), 800, 0.0))
+@pytest.mark.parametrize("learned", [True, False])
+def test_nothing_is_suspected_where_nothing_is_hidden(learned: bool) -> None:
+    found = hidden_causes(GRAPH, chain(np.random.default_rng(2), 800, 0.0), learned=learned)
     assert found.suspects() == []
     assert "0 suspected" in found.sentence
 
@@ -72,11 +74,58 @@ def test_pairs_are_told_apart() -> None:
             noise[:, j] += common
             pairs[min(i, j), max(i, j)] = True
         rows = noise @ np.linalg.inv(np.eye(d) - weights)
-        found = hidden_causes(pc.CausalGraph.from_matrix(weights), rows).probability.to_numpy()
+        graph = pc.CausalGraph.from_matrix(weights)
+        found = hidden_causes(graph, rows, learned=False).probability.to_numpy()
         upper = np.triu_indices(d, 1)
         scores.append(found[upper])
         labels.append(pairs[upper])
     assert roc_auc_score(np.concatenate(labels), np.concatenate(scores)) > 0.85
+
+
+def test_a_learned_graph_may_itself_be_wrong() -> None:
+    rows = chain(np.random.default_rng(1), 800, 1.0)
+    known, learned = (hidden_causes(GRAPH, rows, learned=which).probability.to_numpy() for which in (False, True))
+    assert learned[0, 3] < known[0, 3]
+    assert np.array_equal(learned, learned.T)
+    joined = GRAPH.edges | GRAPH.edges.T
+    for found, graph in ((known, "known"), (learned, "learned")):
+        assert found[joined].max() <= HIGHEST[graph, "joined"]
+        assert found[~joined].max() <= HIGHEST[graph, "apart"]
+
+
+def test_many_rows_do_not_make_a_trace_a_certainty() -> None:
+    """A thousand rows are what the signs are weighed by; ten times as many say the same, only more exactly."""
+    rows = chain(np.random.default_rng(7), 20_000, 0.25)
+    few, many = (hidden_causes(GRAPH, part, learned=False).probability.loc["a", "d"] for part in (rows[:1000], rows))
+    assert many < few + 0.2
+
+
+def probabilities_of(seeds: range, learned: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Linear data, every second set with a root that is taken away: probability and truth of all pairs."""
+    found, hidden = [], []
+    for seed in seeds:
+        made = pc.simulate(n_variables=12, degree=1, sem="lingam", n_samples=500, random_state=seed, standardize=True)
+        edges, values = made.graph.edges, made.data.to_numpy()
+        root = int((edges.sum(axis=1) - 99 * edges.any(axis=0)).argmax())
+        shown = np.delete(np.arange(12), root) if seed % 2 else np.arange(12)
+        shared = np.outer(edges[root], edges[root])[np.ix_(shown, shown)] & (seed % 2 == 1)
+        model = pc.baselines.DirectLiNGAM(verbose=False)
+        model.diagnose = False
+        graph = pc.CausalGraph.from_matrix(edges[np.ix_(shown, shown)])
+        graph = model.fit(values[:, shown]).graph_ if learned else graph
+        upper = np.triu_indices(len(shown), 1)
+        found.append(hidden_causes(graph, values[:, shown], learned=learned).probability.to_numpy()[upper])
+        hidden.append(shared[upper])
+    return np.concatenate(found), np.concatenate(hidden)
+
+
+@pytest.mark.parametrize("learned", [True, False])
+def test_of_pairs_with_a_probability_about_as_many_are_right(learned: bool) -> None:
+    found, hidden = probabilities_of(range(40), learned)
+    assert found.sum() == pytest.approx(hidden.sum(), rel=0.5)
+    high = found >= 0.2
+    assert high.sum() > 20
+    assert hidden[high].mean() > found[high].mean() - 0.1
 
 
 def test_rows_are_needed() -> None:

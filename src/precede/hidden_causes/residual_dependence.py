@@ -76,10 +76,7 @@ def dependence(residuals: FloatArray, edges: BoolArray) -> FloatArray:
            [0, 0, 0]])
     """
     m, d = residuals.shape
-    spread = residuals.std(axis=0)
-    # clipped, so that single rows do not decide; not ranked, as ranks near a hard edge of the noise depend on the fit
-    columns = polynomial_columns(np.clip(residuals / np.where(spread > 0, spread, 1.0), -CLIP, CLIP))
-    squares = ((columns.T @ columns / m) ** 2).reshape(d, DEGREE, d, DEGREE).transpose(0, 2, 1, 3)  # [i, j, k, l]
+    squares = polynomial_squares(residuals)
     whole = special.chdtrc(DEGREE**2, m * squares.sum(axis=(2, 3)))
     linear = special.chdtrc(1, m * squares[:, :, 0, 0])
     apart = np.minimum(2 * np.minimum(whole, linear), 1.0)
@@ -87,3 +84,22 @@ def dependence(residuals: FloatArray, edges: BoolArray) -> FloatArray:
     joined = np.where(edges, bent, bent.T)  # transposed: of an edge j -> i
     upper = np.triu(np.where(edges | edges.T, joined, apart), 1)
     return np.asarray(upper + upper.T + np.eye(d))  # transposed: the same both ways, to the last bit
+
+
+def polynomial_squares(values: FloatArray) -> FloatArray:
+    r"""Squared correlations :math:`r(h_k(x_i), h_l(x_j))^2` of polynomials of two variables, ``[i, j, k, l]``.
+
+    Parameters
+    ----------
+    values : (n_samples, n_variables) float array
+        Centered.
+
+    Returns
+    -------
+    squares : (n_variables, n_variables, degree, degree) float array
+    """
+    m, d = values.shape
+    spread = values.std(axis=0)
+    # clipped, so that single rows do not decide; not ranked, as ranks near a hard edge of the noise depend on the fit
+    columns = polynomial_columns(np.clip(values / np.where(spread > 0, spread, 1.0), -CLIP, CLIP))
+    return np.asarray(((columns.T @ columns / m) ** 2).reshape(d, DEGREE, d, DEGREE).transpose(0, 2, 1, 3))
