@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from precede.data.load import load_table
-from precede.data.redraw import redrawn
+from precede.data.missing import moments_given
+from precede.data.redraw import redrawn, reestimated
 from precede.data.table import Table
 
 EDGES = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], dtype=bool)
@@ -63,6 +64,37 @@ def test_an_edge_that_is_not_there_weighs_less() -> None:
             weights[seed, k] = np.linalg.solve(matrix[:2, :2], matrix[:2, 2])[0]  # of x, beside y
     by_em, by_graph = np.sqrt((weights**2).mean(axis=0))
     assert by_graph < 0.9 * by_em
+
+
+def test_moments_along_a_graph() -> None:
+    weights = np.zeros((8, 2))
+    for seed in range(8):
+        _, table = chain_with_gaps(seed)
+        for k, known in enumerate((table, reestimated(table, EDGES))):
+            assert known.gaps is not None
+            matrix = known.gaps.covariance
+            weights[seed, k] = np.linalg.solve(matrix[:2, :2], matrix[:2, 2])[0]  # of x, beside y
+            np.testing.assert_allclose(matrix, matrix.T, rtol=0, atol=1e-10)
+        np.testing.assert_array_equal(known.values, table.values)
+    without, along = np.sqrt((weights**2).mean(axis=0))
+    assert along < 0.9 * without
+
+
+def test_without_gaps_the_graph_changes_nothing() -> None:
+    whole, table = chain_with_gaps(0)
+    assert table.gaps is not None
+    values = whole.to_numpy()
+    mean, matrix = moments_given(values, EDGES, table.gaps)
+    np.testing.assert_allclose(matrix, np.cov(values, rowvar=False, bias=True), atol=1e-12)
+    np.testing.assert_allclose(mean, values.mean(axis=0), atol=1e-12)
+
+
+def test_a_true_edge_that_the_graph_lacks_still_shows() -> None:
+    _, table = chain_with_gaps(0)
+    none = reestimated(table, np.zeros((3, 3), dtype=bool))
+    assert none.gaps is not None
+    matrix = none.gaps.covariance
+    assert matrix[0, 1] ** 2 / matrix[0, 0] / matrix[1, 1] > 0.2
 
 
 @pytest.mark.parametrize("name", ["count", "binary"])

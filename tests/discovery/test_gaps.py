@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import precede as pc
-from precede.discovery.gaps import DRAWN_AGAIN
+from precede.discovery.gaps import DRAWN_AGAIN, ESTIMATED_AGAIN
 
 SETTINGS = {"n_iterations": 0, "random_state": 0, "verbose": False, "diagnose": False}
 
@@ -29,16 +29,33 @@ def test_gaps_do_not_turn_the_graph(wide: tuple[pc.CausalGraph, pd.DataFrame, pd
     pd.testing.assert_frame_equal(holed, before)
 
 
-def test_only_where_the_noise_tells(wide: tuple[pc.CausalGraph, pd.DataFrame, pd.DataFrame]) -> None:
+def test_what_is_said_and_when(wide: tuple[pc.CausalGraph, pd.DataFrame, pd.DataFrame]) -> None:
     _, whole, holed = wide
     few = ["x1", "x2", "x3", "x4"]
-    for data, score, drawn in (
-        (holed[few], "sparse-linear", False),
-        (whole[few], "nongaussian", False),
-        (holed[few], "nongaussian", True),
+    for data, score, expected in (
+        (whole[few], "nongaussian", set()),
+        (whole[few], "sparse-linear", set()),
+        (holed[few], "nongaussian", {DRAWN_AGAIN}),
+        (holed[few], "sparse-linear", {ESTIMATED_AGAIN}),
+        (holed[few], "linear", {ESTIMATED_AGAIN}),
+        (holed[few], "quadratic", set()),
     ):
         remarks = pc.CORL(score=score, **SETTINGS).fit(data.iloc[:300]).diagnostics_["remarks"]
-        assert (DRAWN_AGAIN in remarks) is drawn
+        assert {DRAWN_AGAIN, ESTIMATED_AGAIN} & set(remarks) == expected
+
+
+def test_pairs_stay_pairs(wide: tuple[pc.CausalGraph, pd.DataFrame, pd.DataFrame]) -> None:
+    table = pc.load_table(wide[2].iloc[:300, :4], missing="pairwise")
+    remarks = pc.CORL(score="sparse-linear", **SETTINGS).fit(table).diagnostics_["remarks"]
+    assert ESTIMATED_AGAIN not in remarks
+
+
+def test_gaps_make_no_false_edge_in_gaussian_data() -> None:
+    """EM without a graph had one."""
+    made = pc.simulate("er", 20, 2, "linear-gaussian", 3000, noise="unequal", standardize=True, random_state=1)
+    holed = made.data.mask(np.random.default_rng(1).random(made.data.shape) < 0.2)
+    graph = pc.CORL(score="sparse-linear", **SETTINGS).fit(holed).graph_
+    assert pc.evaluate(graph, made.graph).cpdag_shd == 0
 
 
 def test_exact_search_draws_again_too(wide: tuple[pc.CausalGraph, pd.DataFrame, pd.DataFrame]) -> None:

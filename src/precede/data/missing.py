@@ -108,6 +108,51 @@ def em_moments(columns: FloatArray) -> tuple[FloatArray, FloatArray]:
     return mean, matrix
 
 
+def moments_given(columns: FloatArray, edges: BoolArray, gaps: Gaps) -> tuple[FloatArray, FloatArray]:
+    r"""Mean and covariance by EM with the conditional means and covariances of a linear graph.
+
+    The graph's covariance is :math:`(I - W)^{-T} D (I - W)^{-1}` with the weights W and noise variances D that the last
+    estimate gives; what is returned is the expected scatter, in which other edges still show.
+
+    Parameters
+    ----------
+    columns : (n_samples, n_variables) array
+        NaN where missing.
+    edges : (n_variables, n_variables) bool array
+    gaps : Gaps
+        Where to start.
+
+    References
+    ----------
+    Friedman (1998). The Bayesian structural EM algorithm. UAI.
+    """
+    groups = _by_pattern_size(np.isnan(columns))
+    mean, matrix = gaps.mean, gaps.covariance
+    scale = np.sqrt(np.diag(matrix))
+    for _ in range(MOST_ITERATIONS):
+        filled, extra = _expected(columns, mean, _along(edges, matrix), groups)
+        mean = filled.mean(axis=0)
+        centered = filled - mean
+        new_matrix = (centered.T @ centered + extra) / len(columns)
+        change = np.abs((new_matrix - matrix) / np.outer(scale, scale)).max()
+        matrix = new_matrix
+        if change < CONVERGED:
+            break
+    return mean, matrix
+
+
+def _along(edges: BoolArray, matrix: FloatArray) -> FloatArray:
+    """The covariance that a graph has with the weights and noise variances of a matrix."""
+    weights, noise = np.zeros(matrix.shape), np.diag(matrix).copy()
+    for j in range(len(matrix)):
+        parents = np.flatnonzero(edges[:, j])
+        if len(parents):
+            weights[parents, j] = np.linalg.solve(matrix[np.ix_(parents, parents)], matrix[parents, j])
+            noise[j] = max(noise[j] - weights[parents, j] @ matrix[parents, j], RIDGE * noise[j])
+    total = np.linalg.inv(np.eye(len(matrix)) - weights)  # effects along all paths
+    return np.asarray(total.T @ (noise[:, None] * total))
+
+
 def pairwise_moments(columns: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Means of what is there, and covariances from the rows where both columns are, made positive definite."""
     mask = ~np.isnan(columns)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray
+from precede.data.missing import moments_given
 from precede.data.table import Table
 
 PASSES, SWEEPS = 3, 4
@@ -60,6 +61,24 @@ def redrawn(table: Table, edges: BoolArray, rng: np.random.Generator) -> Table:
     values.flags.writeable = False
     gaps = replace(table.gaps, covariance=np.mean(matrices, axis=0), mean=values.mean(axis=0))
     return replace(table, values=values, gaps=gaps)
+
+
+def reestimated(table: Table, edges: BoolArray) -> Table:
+    """The moments of the gaps by EM once more, for a Gaussian in which variables depend along a graph alone.
+
+    Without a graph every pair of variables has a covariance to estimate, and where few rows have both, false edges come
+    of it.
+
+    Parameters
+    ----------
+    table : Table
+        With gaps, and without categories; its values stay as they are.
+    edges : (n_variables, n_variables) bool array
+    """
+    assert table.gaps is not None
+    columns = np.where(table.gaps.mask, np.nan, table.values)
+    mean, covariance = moments_given(columns, edges, table.gaps)
+    return replace(table, gaps=replace(table.gaps, mean=mean, covariance=covariance))
 
 
 @dataclass(frozen=True)

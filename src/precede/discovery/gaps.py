@@ -1,4 +1,4 @@
-"""Missing cells where the noise tells directions: drawn again from what was learned, and learned again."""
+"""Missing cells and linear scores: the graph that was learned says what is in the gaps, and it is learned again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from precede.arrays import FloatArray
 from precede.data.load import Table
-from precede.data.redraw import redrawn
+from precede.data.redraw import redrawn, reestimated
 from precede.discovery.plan import Plan
 from precede.knowledge import Constraints
 from precede.pruning.order_to_graph import order_to_graph
@@ -17,8 +17,8 @@ from precede.scores.build import build_score
 from precede.scores.protocol import OrderScore
 from precede.search.run import OrderSearch, Searched, search_exactly
 
-ROUNDS = 5
-"""How often cells are drawn and the order is learned again (``benchmarks/missing_cells.py``)."""
+ROUNDS = {"nongaussian": 5, "linear": 1, "sparse-linear": 1}
+"""How often the gaps are told and the order is learned again, by the score (``benchmarks/missing_cells.py``)."""
 
 RESTARTS = 4
 """Of the climbs in between: they start where the last one ended, so that few do."""
@@ -26,6 +26,7 @@ RESTARTS = 4
 DRAWN_AGAIN = (
     "Missing cells were drawn again from the graph and the noise that were learned, then the order was learned again."
 )
+ESTIMATED_AGAIN = "EM was run again along the graph that was learned, then the order was learned again."
 
 
 def search_again(
@@ -38,18 +39,20 @@ def search_again(
     deadline: Deadline,
     edge_probability: FloatArray | None,
 ) -> tuple[Searched, OrderScore, Table]:
-    """The order once the gaps are filled by the model itself, and the score that it maximizes; a round takes a climb.
+    """The order once the graph has told what is in the gaps, the score that it maximizes, and the table.
 
-    Linear scores take their moments from EM and see no cell that was drawn; scores of curves see such as EM draws.
+    Where the noise tells directions, cells are drawn in its shape; else EM estimates the moments along the graph, which
+    is all that such a score reads. Scores of curves see cells that EM draws, and ``missing="pairwise"`` stays what it is.
     """
-    asked = plan.score.score
-    excluded = score.assumes.linear and score.assumes.gaussian == "excluded"
-    if table.gaps is None or isinstance(asked, OrderScore) or not excluded or not plan.search.settings.polish:
+    name = score.name
+    if table.gaps is None or table.gaps.how != "em" or table.targets is not None:
+        return found, score, table
+    if name not in ROUNDS or isinstance(plan.score.score, OrderScore) or not plan.search.settings.polish:
         return found, score, table
     settings = plan.search.settings
     restarts = RESTARTS if settings.n_restarts is None else min(RESTARTS, settings.n_restarts)
     climbs = replace(settings, n_restarts=restarts, training=replace(settings.training, n_iterations=0))
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS[name]):
         if deadline.passed():
             break
         edges, _ = order_to_graph(
@@ -57,8 +60,8 @@ def search_again(
             pruning=plan.pruning.name, threshold=plan.pruning.threshold, cutoff=plan.pruning.cutoff,
             edge_probability=edge_probability,
         )  # fmt: skip
-        table = redrawn(table, edges, rng)
-        score = build_score("nongaussian", table, constraints, device=score.device)
+        table = redrawn(table, edges, rng) if name == "nongaussian" else reestimated(table, edges)
+        score = build_score(name, table, constraints, noise=plan.score.noise, device=score.device)
         if plan.search.exact:
             found = search_exactly(score, constraints, deadline)
             continue

@@ -12,7 +12,7 @@ import numpy as np
 
 from precede.arrays import BoolArray, IntArray
 from precede.data.load import Table, standardized_table
-from precede.discovery.gaps import DRAWN_AGAIN, search_again
+from precede.discovery.gaps import DRAWN_AGAIN, ESTIMATED_AGAIN, search_again
 from precede.discovery.plan import Plan
 from precede.errors import OptionError
 from precede.estimator import Findings
@@ -61,7 +61,8 @@ def learn(
     if choice is not None:
         reported["score_choice"] = choice
     reported |= {"score": score.name, "identifies": score.identifies}
-    reported["remarks"] = [*score.notes, *([] if filled is seen else [DRAWN_AGAIN])]
+    again = DRAWN_AGAIN if score.name == "nongaussian" else ESTIMATED_AGAIN
+    reported["remarks"] = [*score.notes, *([] if filled is seen else [again])]
     order = found.order
     edges, weights = order_to_graph(
         order, table, score, constraints,
