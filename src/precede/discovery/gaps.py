@@ -42,7 +42,7 @@ def search_again(
     """The order once the graph has told what is in the gaps, the score that it maximizes, and the table.
 
     Where the noise tells directions, cells are drawn in its shape; else EM estimates the moments along the graph, which
-    is all that such a score reads. Scores of curves see cells that EM draws, and ``missing="pairwise"`` stays what it is.
+    is all that such a score reads. Scores of curves see what EM draws, and ``missing="pairwise"`` stays what it is.
     """
     name = score.name
     if table.gaps is None or table.gaps.how != "em" or table.targets is not None:

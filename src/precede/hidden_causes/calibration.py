@@ -8,7 +8,7 @@ from precede.arrays import BoolArray, FloatArray
 from precede.hidden_causes.signs import NAMES
 
 FAINT = 1.2
-"""Where the evidence of the rests stops to count as faint: p-values of about .005."""
+"""Where the evidence of the residuals stops to count as faint: p-values of about .005."""
 
 PRODUCTS = (
     ("faint", "nearby"), ("curved", "curved"), ("alike", "alike"), ("alike", "curved"), ("alike", "common"),
@@ -47,7 +47,7 @@ HIGHEST: dict[Case, float] = {
 
 
 def terms(signs: FloatArray) -> FloatArray:
-    """One, the signs, the evidence of the rests as far as it is faint, and products.
+    """One, the signs, the evidence of the residuals as far as it is faint, and products.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def terms(signs: FloatArray) -> FloatArray:
     terms : (n_terms, ...) float array
     """
     named = dict(zip(NAMES, signs, strict=True))
-    named["faint"] = np.minimum(named["rests"], FAINT)
+    named["faint"] = np.minimum(named["residuals"], FAINT)
     products = [named[one] * named[other] for one, other in PRODUCTS]
     return np.stack([np.ones_like(signs[0]), *named.values(), *products])
 

@@ -1,7 +1,7 @@
 """What speaks for or against a hidden common cause of each pair.
 
-A learned graph hides the cause: it mostly joins the pair with an edge, along which the rests no longer depend, and
-where it lacks an edge or has it the wrong way, rests depend without one. So the rests are not asked alone, but beside
+A learned graph hides the cause: it mostly joins the pair with an edge, along which the residuals no longer depend, and
+where it lacks an edge or has it the wrong way, residuals depend without one. So they are not asked alone, but beside
 what third variables tell, how the values themselves depend, and how well the graph fits elsewhere.
 """
 
@@ -21,19 +21,19 @@ USUAL_PAIRS = 91
 """Pairs of a graph of those simulations, with 14 variables."""
 
 DEPENDENT = 3.0
-"""Negative decadic logarithm of the p-value from which rests count as dependent."""
+"""Negative decadic logarithm of the p-value from which residuals count as dependent."""
 
-NAMES = ("rests", "neither", "either", "alike", "common", "elsewhere", "nearby", "straight", "curved", "rows")
+NAMES = ("residuals", "neither", "either", "alike", "common", "elsewhere", "nearby", "straight", "curved", "rows")
 
 
-def signs(rows: FloatArray, edges: BoolArray, rests: FloatArray, p_values: FloatArray) -> FloatArray:
+def signs(rows: FloatArray, edges: BoolArray, residuals: FloatArray, p_values: FloatArray) -> FloatArray:
     """All signs, each growing with the logarithm of what it counts.
 
     Parameters
     ----------
     rows : (n_samples, n_variables) float array
     edges : (n_variables, n_variables) bool array
-    rests : (n_samples, n_variables) float array
+    residuals : (n_samples, n_variables) float array
         As :func:`~precede.hidden_causes.residual_dependence.residuals` gives them.
     p_values : (n_variables, n_variables) float array
         Of these, by :func:`~precede.hidden_causes.residual_dependence.dependence`.
@@ -41,10 +41,10 @@ def signs(rows: FloatArray, edges: BoolArray, rests: FloatArray, p_values: Float
     Returns
     -------
     signs : (10, n_variables, n_variables) float array
-        As in ``NAMES``: evidence that the rests depend; that neither causes the other, by third variables, and how much
-        more that one does not; dependence of the normal scores of the pair; variables that the graph joins with both;
-        dependent rests of other pairs without an edge, in the whole graph and of one of the two; straight dependence of
-        the rests; dependence of the values along curves; the number of rows.
+        As in ``NAMES``: evidence that the residuals depend; that neither causes the other, by third variables, and how
+        much more that one does not; dependence of the normal scores of the pair; variables that the graph joins with
+        both; dependent residuals of other pairs without an edge, in the whole graph and of one of the two; straight
+        dependence of the residuals; dependence of the values along curves; the number of rows.
     """
     m, d = rows.shape
     counted = min(m, MOST_ROWS)
@@ -65,7 +65,7 @@ def signs(rows: FloatArray, edges: BoolArray, rests: FloatArray, p_values: Float
         np.log1p(joint @ joint),
         np.log1p((dependent.sum() / 2 - dependent) / wider),
         np.log1p((of_each[:, None] + of_each - 2 * dependent) / np.sqrt(wider)),
-        np.log1p(counted * polynomial_squares(rests)[:, :, 0, 0]),
+        np.log1p(counted * polynomial_squares(residuals)[:, :, 0, 0]),
         np.log1p(counted * polynomial_squares(rows - rows.mean(axis=0)).sum(axis=(2, 3))),
         np.full((d, d), np.log(max(counted, FEWEST_ROWS) / MOST_ROWS)),
     ]

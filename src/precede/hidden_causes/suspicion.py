@@ -79,7 +79,7 @@ def hidden_causes(graph: CausalGraph, data: Any = None, *, learned: bool = True)
     data : as for ``fit``, optional
         What the graph was learned from when left out.
     learned : bool
-        Whether the graph comes from data, and may itself be wrong where rests depend; False for one that is known.
+        Whether the graph comes from data, and may itself be wrong where residuals depend; False for one that is known.
 
     Notes
     -----
@@ -102,10 +102,10 @@ def hidden_causes(graph: CausalGraph, data: Any = None, *, learned: bool = True)
     rows = sample_for(graph, data).rows
     if rows is None:
         raise DataError("the test needs rows, and this graph has only moments: give the table as data=...")
-    rests = residuals(rows, graph.edges)
-    p_values = dependence(rests, graph.edges)
+    left = residuals(rows, graph.edges)
+    p_values = dependence(left, graph.edges)
     joined = graph.edges | graph.edges.T  # transposed: a pair, whichever way
-    probability = probabilities(signs(rows, graph.edges, rests, p_values), joined, learned=learned)
+    probability = probabilities(signs(rows, graph.edges, left, p_values), joined, learned=learned)
     probability = np.triu(probability, 1)
     probability += probability.T  # transposed: the same both ways, to the last bit
     names = list(graph.names)
