@@ -13,11 +13,11 @@ from precede.discovery.plan import Plan
 from precede.knowledge import Constraints
 from precede.pruning.order_to_graph import order_to_graph
 from precede.runtime.deadline import Deadline
-from precede.scores.build import build_score
+from precede.scores.build import ScoreName, build_score
 from precede.scores.protocol import OrderScore
 from precede.search.run import OrderSearch, Searched, search_exactly
 
-ROUNDS = {"nongaussian": 5, "linear": 1, "sparse-linear": 1}
+ROUNDS: dict[ScoreName, int] = {"nongaussian": 5, "linear": 1, "sparse-linear": 1}
 """How often the gaps are told and the order is learned again, by the score (``benchmarks/missing_cells.py``)."""
 
 RESTARTS = 4
@@ -44,10 +44,10 @@ def search_again(
     Where the noise tells directions, cells are drawn in its shape; else EM estimates the moments along the graph, which
     is all that such a score reads. Scores of curves see what EM draws, and ``missing="pairwise"`` stays what it is.
     """
-    name = score.name
+    name = next((known for known in ROUNDS if known == score.name), None)
     if table.gaps is None or table.gaps.how != "em" or table.targets is not None:
         return found, score, table
-    if name not in ROUNDS or isinstance(plan.score.score, OrderScore) or not plan.search.settings.polish:
+    if name is None or isinstance(plan.score.score, OrderScore) or not plan.search.settings.polish:
         return found, score, table
     settings = plan.search.settings
     restarts = RESTARTS if settings.n_restarts is None else min(RESTARTS, settings.n_restarts)
