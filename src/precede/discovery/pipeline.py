@@ -38,6 +38,10 @@ from precede.search.run import OrderSearch, Searched, search_exactly
 from precede.search.tensorboard import TensorBoard
 from precede.strict_json import JsonObject
 
+WARM_UP_TO = 60
+"""Variables up to which numba is made ready beside the policy's look: at more, both together would be the peak of the
+memory, and half a second matters less."""
+
 
 def learn(
     plan: Plan, table: Table, constraints: Constraints, rng: np.random.Generator, deadline: Deadline
@@ -45,7 +49,7 @@ def learn(
     """Score, search, prune; the findings, and the policy where one was trained."""
     seen = standardized_table(table) if plan.score.standardize_columns else table
     reported: JsonObject = {}
-    if plan.search.settings.polish and not plan.search.exact:
+    if plan.search.settings.polish and not plan.search.exact and table.n_variables <= WARM_UP_TO:
         local.warm_up()  # while the policy looks at the data
     pretrained = None if plan.search.start is None else load_pretrained(plan.search.start)
     said = judge_table(seen, pretrained) if plan.asks_the_policy else None
