@@ -60,8 +60,8 @@ class HiddenCauses:
         more = f" and {len(found) - 3} more" if len(found) > 3 else ""
         noun = "pair" if len(found) == 1 else "pairs"
         return (
-            f"{len(found)} {noun} may share a cause that is not in the data, or lack an edge: {shown}{more}. What "
-            "their causes leave unexplained is still dependent."
+            f"{len(found)} {noun} may share a cause that is not in the data, or lack an edge: {shown}{more}. Residuals "
+            "that still depend, third variables and the graph around a pair speak for it."
         )
 
     def to_dict(self) -> JsonObject:

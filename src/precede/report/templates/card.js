@@ -19,7 +19,7 @@ function edgeCard(k) {
 function suspicionCard(pair) {
   const [first, second] = [nodes[pair.cause].name, nodes[pair.effect].name];
   card.replaceChildren(el("h3", {}, `${first} ↔ ${second}`), facts([["Probability", number(pair.probability)]]),
-    el("p", { class: "hint" }, `What their known causes leave of ${first} and ${second} is still dependent: they may share a cause that is not in the data, or lack an edge. ` +
+    el("p", { class: "hint" }, `${first} and ${second} may share a cause that is not in the data, or lack an edge: residuals that still depend, third variables and the graph around them speak for it. ` +
       "This is a suspicion and no edge; the probability was calibrated on simulated data."));
 }
 

@@ -14,7 +14,7 @@ export function drawCard(item, shown, rules, actions) {
 
 function edgeCard(edge, shown, rules, actions) {
   const [cause, effect] = [edge.cause, edge.effect].map((index) => shown.graph.nodes[index].name), rule = rules.of(cause, effect);
-  if (edge.mark === "suspicion") return [el("h2", {}, `${cause} and ${effect}`), el("p", {}, `They may share a cause that is not in the data, or lack an edge: what their causes leave unexplained is still dependent (probability ${number(edge.probability, 2)}). This is a suspicion, not an edge.`)];
+  if (edge.mark === "suspicion") return [el("h2", {}, `${cause} and ${effect}`), el("p", {}, `They may share a cause that is not in the data, or lack an edge: residuals that still depend, third variables and the graph around them speak for it (probability ${number(edge.probability, 2)}). This is a suspicion, not an edge.`)];
   const known = shown.summary?.edges.find((other) => other.cause === edge.cause && other.effect === edge.effect);
   const plot = known && mechanism(known, shown.summary.nodes[edge.cause], shown.summary.nodes[edge.effect]);
   const button = (words, kind, title) => el("button", { type: "button", "data-rule": kind, title, "aria-pressed": String(rule === kind), onclick: () => actions.rule(kind, cause, effect) }, words);
