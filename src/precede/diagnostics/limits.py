@@ -9,8 +9,8 @@ from precede.diagnostics.check import Level
 from precede.diagnostics.learned import Learned
 from precede.diagnostics.record import Remark
 
-AS_ASKED = ("Left out as asked", "Kinds of columns")
-"""Remarks on the data that say what was asked for, or what was seen, and limit nothing."""
+AS_ASKED = ("Left out as asked", "Kinds of columns", "Once there was a graph")
+"""Remarks that say what was asked for, what was seen, or what was done about gaps, and limit nothing."""
 
 ENDINGS: dict[str, tuple[object, str]] = {
     "stopped_by_max_time": (True, "The time limit ended the method early: the graph is the best it had by then."),

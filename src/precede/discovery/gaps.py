@@ -17,16 +17,17 @@ from precede.scores.build import ScoreName, build_score
 from precede.scores.protocol import OrderScore
 from precede.search.run import OrderSearch, Searched, search_exactly
 
-ROUNDS: dict[ScoreName, int] = {"nongaussian": 5, "linear": 1, "sparse-linear": 1}
+ROUNDS: dict[ScoreName, int] = {"nongaussian": 5, "sparse-linear": 1}
 """How often the gaps are told and the order is learned again, by the score (``benchmarks/missing_cells.py``)."""
 
 RESTARTS = 4
 """Of the climbs in between: they start where the last one ended, so that few do."""
 
 DRAWN_AGAIN = (
-    "Missing cells were drawn again from the graph and the noise that were learned, then the order was learned again."
+    "Once there was a graph, missing cells were drawn again from it and the shape of its noise, and the order was "
+    "learned again."
 )
-ESTIMATED_AGAIN = "EM was run again along the graph that was learned, then the order was learned again."
+ESTIMATED_AGAIN = "Once there was a graph, EM ran again along it, and the order was learned again."
 
 
 def search_again(
@@ -42,7 +43,7 @@ def search_again(
     """The order once the graph has told what is in the gaps, the score that it maximizes, and the table.
 
     Where the noise tells directions, cells are drawn in its shape; else EM estimates the moments along the graph, which
-    is all that such a score reads. Scores of curves see what EM draws, and ``missing="pairwise"`` stays what it is.
+    is all that a score of parent sets reads. Scores of curves see what EM draws; ``missing="pairwise"`` stays what it is.
     """
     name = next((known for known in ROUNDS if known == score.name), None)
     if table.gaps is None or table.gaps.how != "em" or table.targets is not None:
