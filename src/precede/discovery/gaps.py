@@ -43,7 +43,7 @@ def search_again(
     """The order once the graph has told what is in the gaps, the score that it maximizes, and the table.
 
     Where the noise tells directions, cells are drawn in its shape; else EM estimates the moments along the graph, which
-    is all that a score of parent sets reads. Scores of curves see what EM draws; ``missing="pairwise"`` stays what it is.
+    is all that a score of parent sets reads. Scores of curves see what EM draws; ``"pairwise"`` stays what it is.
     """
     name = next((known for known in ROUNDS if known == score.name), None)
     if table.gaps is None or table.gaps.how != "em" or table.targets is not None:
