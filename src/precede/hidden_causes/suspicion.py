@@ -88,7 +88,7 @@ def hidden_causes(graph: CausalGraph, data: Any = None, *, learned: bool = True)
     to 15 variables, half of which have no hidden cause, given graphs that methods learned there, or the true ones: of
     pairs with a probability p about a share of p has one, on simulations that were not used for it
     (``benchmarks/hidden_causes.py``). Given a learned graph even the strongest sign leaves much open: see
-    :data:`precede.hidden_causes.calibration.HIGHEST`.
+    ``precede.hidden_causes.calibration.HIGHEST``.
 
     Examples
     --------

@@ -10,8 +10,8 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import check_positive
 from precede.runtime.deadline import Deadline
 
+# Which of the sets were evaluated, and their rows of terms, one piece after another.
 Pieces = Iterator[tuple[IntArray, FloatArray]]
-"""Which of the sets were evaluated, and their rows of terms, one piece after another."""
 
 
 class PredecessorCache:

@@ -56,7 +56,7 @@ class OrderScore(ABC):
     notes : sequence of str
         Remarks for the user: what was cut short, approximated, or cannot be told.
     deadline : Deadline or None
-        When ``terms`` and ``bounds`` may give up with :class:`~precede.runtime.deadline.OutOfTime`; a search sets it by
+        When ``terms`` and ``bounds`` may give up with ``OutOfTime``; a search sets it by
         ``within`` where it can do without an answer. A score whose terms take seconds looks at it between its steps.
     """
 
