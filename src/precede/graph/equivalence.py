@@ -107,11 +107,17 @@ def consistent_extension(pattern: npt.ArrayLike, wish: IntArray) -> BoolArray | 
     marks = np.asarray(pattern) != 0
     edges: BoolArray = marks & ~marks.T
     waiting = np.asarray(wish)[::-1].tolist()
+    refused: set[int] = set()  # until a neighbor is gone
     while waiting:
-        last = next((x for x in waiting if _may_come_last(marks, x)), None)
-        if last is None:
+        for last in waiting:
+            if last not in refused:
+                if _may_come_last(marks, last):
+                    break
+                refused.add(last)
+        else:
             return None
         edges[:, last] |= marks[:, last]
+        refused.difference_update(np.flatnonzero(marks[last] | marks[:, last]).tolist())
         marks[last], marks[:, last] = False, False
         waiting.remove(last)
     return edges
