@@ -2,7 +2,7 @@
 
 A page of help needs none of the numerical packages and a first look needs only some, while to import them all takes
 seconds. So a package's names can be looked up when first asked for (:func:`lazy_names`, PEP 562), and pandas and
-networkx, which even the graph at the bottom of the tree speaks of, come through this module.
+networkx, which even the graph at the bottom of the tree speaks of, come through this module, as do scipy and joblib.
 """
 
 from __future__ import annotations
@@ -97,7 +97,11 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], 
 
 
 if TYPE_CHECKING:
+    import joblib as joblib
     import networkx as networkx
     import pandas as pandas
+    from scipy import linalg as linalg
+    from scipy import special as special
 else:
-    networkx, pandas = LazyModule("networkx"), LazyModule("pandas")
+    joblib, networkx, pandas = LazyModule("joblib"), LazyModule("networkx"), LazyModule("pandas")
+    linalg, special = LazyModule("scipy.linalg"), LazyModule("scipy.special")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import special
 
 from precede.arrays import FloatArray
+from precede.lazy import special
 
 
 def ranks(values: FloatArray) -> FloatArray:

@@ -82,7 +82,7 @@ def test_jobs_are_passed_on(values, candidates, monkeypatch):
         seen.append(n_jobs)
         return lambda tasks: [function(*args, **options) for function, args, options in tasks]
 
-    monkeypatch.setattr("precede.pruning.cam.Parallel", parallel)
+    monkeypatch.setattr("joblib.Parallel", parallel)
     prune_by_gam(values, candidates, n_jobs=3)
     assert seen == [3]
 

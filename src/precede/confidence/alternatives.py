@@ -6,12 +6,12 @@ from itertools import pairwise
 from typing import Literal
 
 import numpy as np
-from scipy import special
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.confidence.resampling import draw_rows
 from precede.graph.dags import ancestors
 from precede.knowledge import Constraints
+from precede.lazy import special
 from precede.pruning.splines import spline_basis
 from precede.runtime.deadline import Deadline
 from precede.scores.nongaussian import EVEN_WEIGHT, GAUSSIAN_LOG_COSH, ODD_WEIGHT

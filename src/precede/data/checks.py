@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
-from scipy.linalg import lapack
 
 from precede.arrays import FloatArray, IntArray
 from precede.data.kinds import ColumnKind
 from precede.errors import DataError, listed
+from precede.lazy import linalg
 
 Names = tuple[Hashable, ...]
 
@@ -147,7 +147,7 @@ def _check_collinear(values: FloatArray, mean: FloatArray, spread: FloatArray, n
     covariance = moments / len(values) - np.outer(shift, shift)
     deviation = np.sqrt(np.diag(covariance))
     correlation = covariance / np.outer(deviation, deviation)
-    _, pivots, rank, _ = lapack.dpstrf(correlation, tol=SUSPICIOUS, lower=1)
+    _, pivots, rank, _ = linalg.lapack.dpstrf(correlation, tol=SUSPICIOUS, lower=1)
     independent = (pivots[:rank] - 1).tolist()
     found = []
     center, scale = mean + shift * spread, spread * deviation

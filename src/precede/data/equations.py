@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.special import expit
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import OptionError
+from precede.lazy import linalg, special
 
 Mechanism = Callable[[FloatArray, tuple[float, float], np.random.Generator], FloatArray]
 
@@ -45,7 +44,7 @@ def linear_data(noise: FloatArray, weights: FloatArray, order: IntArray) -> Floa
     upper = np.eye(len(order)) - weights[np.ix_(order, order)]
     data = np.empty_like(noise)
     # row by row x (I - W) = e; transposed because the solver wants the unknowns as columns
-    data[:, order] = solve_triangular(upper, noise[:, order].T, trans="T", unit_diagonal=True).T
+    data[:, order] = linalg.solve_triangular(upper, noise[:, order].T, trans="T", unit_diagonal=True).T
     return data
 
 
@@ -135,4 +134,4 @@ def mlp(parents: FloatArray, weight_range: tuple[float, float], rng: np.random.G
     r"""Random network :math:`f(x) = \sigma(x U)\,v` with one hidden layer of sigmoids (NOTEARS-MLP's data)."""
     into = random_weights((parents.shape[1], HIDDEN_UNITS), weight_range, rng)
     out = random_weights(HIDDEN_UNITS, weight_range, rng)
-    return np.asarray(expit(parents @ into) @ out)
+    return np.asarray(special.expit(parents @ into) @ out)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import gamma
 
 from precede.arrays import FloatArray
 from precede.errors import check_choice
+from precede.lazy import special
 
 NOISE_SHAPES = ("laplace", "uniform", "exponential", "gumbel", "student")
 """Shapes of noise with variance one, as values of ``noise``."""
@@ -47,7 +47,7 @@ def power_noise(n_samples: int, scales: FloatArray, rng: np.random.Generator) ->
     low, high = np.array(EXPONENT_RANGES).T  # (2,), (2,)
     side = rng.integers(2, size=d)
     exponents = rng.uniform(low[side], high[side])
-    variance = 2**exponents * gamma(exponents + 0.5) / np.sqrt(np.pi)
+    variance = 2**exponents * special.gamma(exponents + 0.5) / np.sqrt(np.pi)
     z = rng.standard_normal((n_samples, d))
     result: FloatArray = np.sign(z) * np.abs(z) ** exponents * (scales / np.sqrt(variance))
     return result

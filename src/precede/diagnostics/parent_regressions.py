@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg, special
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.rows import evenly_spaced
+from precede.lazy import linalg, special
 from precede.pruning.splines import basis_size, spline_basis
 from precede.scores.assumptions import MechanismKind
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from precede.arrays import FloatArray
 from precede.confidence import Confidence
@@ -15,6 +14,7 @@ from precede.effects.linear import Effect, EffectKind, coefficient, held_fixed, 
 from precede.effects.sample import refuse_words, sample_for
 from precede.errors import OptionError
 from precede.graph import CausalGraph
+from precede.lazy import special
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-from scipy import special
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.effects.sample import refuse_words, sample_for
@@ -16,6 +15,7 @@ from precede.graph import CausalGraph
 from precede.graph.adjustment import causal_nodes, is_adjustment_set, minimal_adjustments, optimal_adjustment
 from precede.graph.sample import Sample
 from precede.lazy import pandas as pd
+from precede.lazy import special
 from precede.scores.covariance import regularized
 from precede.strict_json import JsonObject, plain
 

@@ -8,9 +8,9 @@ a test costs microseconds whatever the number of rows, extreme rows do not decid
 from __future__ import annotations
 
 import numpy as np
-from scipy import special
 
 from precede.arrays import FloatArray, IntArray
+from precede.lazy import special
 from precede.ranks import normal_scores
 
 DEGREE = 3

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.effects.sample import sample_for
 from precede.errors import DataError, OptionError
 from precede.falsification.curves import DEGREE, hermite_columns
 from precede.graph import CausalGraph
+from precede.lazy import linalg
 from precede.runtime.randomness import RandomState, numpy_rng
 
 SHRINKAGE = 1.0

@@ -8,10 +8,10 @@ the correlation away, as dependence of higher order, which Gaussian noise does n
 from __future__ import annotations
 
 import numpy as np
-from scipy import special
 
 from precede.arrays import BoolArray, FloatArray
 from precede.falsification.curves import DEGREE, polynomial_columns
+from precede.lazy import special
 from precede.pruning.splines import basis_size, spline_basis
 
 CURVE_BASIS = 6

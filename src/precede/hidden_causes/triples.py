@@ -8,9 +8,9 @@ This holds whatever a learned graph made of the pair, which mostly is an edge.
 from __future__ import annotations
 
 import numpy as np
-from scipy import special
 
 from precede.arrays import FloatArray
+from precede.lazy import special
 from precede.ranks import normal_scores
 
 INDEPENDENT = 0.02

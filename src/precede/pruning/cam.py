@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from precede.arrays import BoolArray, FloatArray
 from precede.errors import DataError, OptionError, check_choice, is_number
+from precede.lazy import joblib
 from precede.pruning.gam import GamFit, fit_terms
 from precede.pruning.splines import BASIS_SIZE, basis_size, spline_basis
 
@@ -90,8 +90,9 @@ def prune_by_gam(
     tested = [j for j in range(d) if len(parents[j])]
     sizes = {j: basis_size(len(values), len(parents[j])) for j in tested}
     bases = [spline_basis(column, BASIS_SIZE) for column in values.T]  # the smaller ones are cut from these
-    fits: list[GamFit] = Parallel(n_jobs=n_jobs)(
-        delayed(fit_terms)([bases[i].cut(sizes[j]) for i in parents[j]], values[:, j], test == "wood") for j in tested
+    fits: list[GamFit] = joblib.Parallel(n_jobs=n_jobs)(
+        joblib.delayed(fit_terms)([bases[i].cut(sizes[j]) for i in parents[j]], values[:, j], test == "wood")
+        for j in tested
     )
     p_values, strengths = np.full((d, d), np.nan), np.zeros((d, d))
     for j, fit in zip(tested, fits, strict=True):

@@ -16,10 +16,10 @@ from functools import cache
 from math import floor, sqrt
 
 import numpy as np
-from scipy import linalg, special
 
 from precede.arrays import FloatArray, IntArray
 from precede.errors import DataError, OptionError
+from precede.lazy import linalg, special
 from precede.pruning.reml import RIDGE, inverse_from_cholesky, select_smoothing
 from precede.pruning.splines import SplineBasis, basis_size, spline_basis
 

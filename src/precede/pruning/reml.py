@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
 
 from precede.arrays import FloatArray, IntArray
+from precede.lazy import linalg
 
 RIDGE = 1e-8
 """Added to the diagonal of the normalized cross products, so that near-duplicate columns share their effect."""

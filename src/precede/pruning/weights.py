@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.graph.dags import full_dag
 from precede.knowledge import Constraints
+from precede.lazy import linalg
 
 THRESHOLD = 0.3
 """Section 5.1 of the paper."""
@@ -36,7 +36,7 @@ def regression_weights(covariance: FloatArray, order: IntArray) -> FloatArray:
     """
     factor = np.linalg.cholesky(covariance[np.ix_(order, order)])
     unit = factor / np.diag(factor)
-    inverse = solve_triangular(unit, np.eye(len(order)), lower=True, unit_diagonal=True)
+    inverse = linalg.solve_triangular(unit, np.eye(len(order)), lower=True, unit_diagonal=True)
     weights = np.zeros_like(covariance)
     weights[np.ix_(order, order)] = (np.eye(len(order)) - inverse).T  # transposed: rows of the inverse are effects
     return weights
@@ -68,14 +68,14 @@ def _regress(covariance: FloatArray, parents: IntArray, target: int) -> _Regress
     """
     chosen = np.append(parents, target)
     factor = np.linalg.cholesky(covariance[np.ix_(chosen, chosen)])
-    inverse = solve_triangular(factor[:-1, :-1], np.eye(len(parents)), lower=True)
+    inverse = linalg.solve_triangular(factor[:-1, :-1], np.eye(len(parents)), lower=True)
     return _Regression(inverse.T @ factor[-1, :-1], float(factor[-1, -1] ** 2), (inverse**2).sum(axis=0))
 
 
 def _regress_each(covariance: FloatArray, order: IntArray) -> Iterator[_Regression]:
     """Regress each variable on all before it, in causal order: all of them from one factor and its inverse."""
     factor = np.linalg.cholesky(covariance[np.ix_(order, order)])
-    inverse = solve_triangular(factor, np.eye(len(order)), lower=True)
+    inverse = linalg.solve_triangular(factor, np.eye(len(order)), lower=True)
     squares = (inverse**2).cumsum(axis=0)
     for t in range(len(order)):
         diagonal = squares[t - 1, :t] if t else np.empty(0)

@@ -12,10 +12,8 @@ from importlib import import_module
 from itertools import islice
 from typing import Any, TypeVar
 
-from joblib import Parallel, delayed, parallel_config
-from joblib.externals.loky import get_reusable_executor
-
 from precede.errors import OptionError, PrecedeError, is_number
+from precede.lazy import joblib
 
 SECONDS = 10
 """How long a Dask scheduler may take to answer, and a worker of it to appear."""
@@ -75,8 +73,8 @@ def as_finished(
             yield from _on_cluster(function, tasks, cluster)
         else:
             with _processes():
-                pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-                yield from pool(delayed(function)(*task) for task in tasks)
+                pool = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+                yield from pool(joblib.delayed(function)(*task) for task in tasks)
     except Exception as error:
         if type(error).__name__ not in ("TerminatedWorkerError", "BrokenProcessPool", "KilledWorker"):
             raise
@@ -101,10 +99,12 @@ def _end_with(parent: int) -> None:
 def _processes() -> Iterator[None]:
     """Processes of one thread each; when the block ends early they end too, at once; if this one is killed, soon."""
     try:
-        with parallel_config(backend="loky", inner_max_num_threads=1, initializer=_end_with, initargs=(os.getpid(),)):
+        with joblib.parallel_config(
+            backend="loky", inner_max_num_threads=1, initializer=_end_with, initargs=(os.getpid(),)
+        ):
             yield
     except BaseException:
-        get_reusable_executor().shutdown(wait=False, kill_workers=True)
+        import_module("joblib.externals.loky").get_reusable_executor().shutdown(wait=False, kill_workers=True)
         raise
 
 
