@@ -156,6 +156,21 @@ def test_the_record_adds_up():
     assert start + found["polish_gain"] + found["rl_gain"] == pytest.approx(found["best_score"], rel=1e-9)
     assert found["rl_gain"] >= 0
     assert not found["out_of_time"]
+    scratch = CORL("nongaussian", pretrained=None, **QUICK).fit(table).diagnostics_["search"]
+    whole = scratch["greedy_score"] + scratch["polish_gain"] + scratch["rl_gain"]
+    assert whole == pytest.approx(scratch["best_score"], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("pretrained", "start"), [("default", "the better of that and greedy"), (None, "the greedy order")]
+)
+def test_the_sentence_says_what_polish_started_from(pretrained, start):
+    table = data(6, sem="lingam")
+    options = {**QUICK, "n_iterations": 2, "patience": None, "diagnose": "quick"}
+    model = CORL("nongaussian", pretrained=pretrained, **options).fit(table)
+    sentence = next(check.sentence for check in model.diagnostics_.checks if check.name.startswith("distance"))
+    assert f" to {start};" in sentence
+    assert "training added" in sentence
 
 
 def test_time_over_before_anything_is_learned():

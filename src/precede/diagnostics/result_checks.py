@@ -41,7 +41,9 @@ def check_search(learned: Learned) -> Check:
     story = f"The result scores {reached:.2f}"
     if search.policy_score is not None:
         gain = search.polish_gain
-        added = "polish was off" if gain is None else f"polish added {gain:.2f} to the better of that and greedy"
+        alone = search.climbs_agree is None and search.rl_gain is not None  # a policy from scratch came after polish
+        start = "the greedy order" if alone else "the better of that and greedy"
+        added = "polish was off" if gain is None else f"polish added {gain:.2f} to {start}"
         story += f" (the policy alone {search.policy_score:.2f}; {added}{_training(search)})"
     against = "; ".join(f"{label} scores {value:.2f}" for label, value in known.items())
     against = f"; {against}" if against else ""
@@ -55,13 +57,13 @@ def check_search(learned: Learned) -> Check:
 
 
 def _training(search: SearchRecord) -> str:
-    """What training did after the polish, where a pretrained policy was polished first."""
+    """What the climbs say, and what training did after the polish."""
+    trained = "" if search.rl_gain is None else f"; training added {search.rl_gain:.2f}"
     if search.climbs_agree is None:
-        return ""
+        return trained
     ends = "the same score" if search.climbs_agree else "different scores"
     climbs = f"; climbs from the greedy order and from the policy's ended at {ends}"
-    gain = search.rl_gain
-    return climbs + (", and the policy was not trained" if gain is None else f"; training added {gain:.2f}")
+    return climbs + (trained or ", and the policy was not trained")
 
 
 def _exact_score(learned: Learned) -> float | None:

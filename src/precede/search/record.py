@@ -21,7 +21,7 @@ class SearchRecord:
     policy_order : list of int or None
         The first order of a pretrained policy, or the best of one that was trained from scratch.
     polish_gain : float or None
-        What polish added to the better of policy and greedy.
+        What polish added to the best of its starts: greedy, given, and the order of a pretrained policy.
     polish_moves : int or None
     climbs_agree : bool or None
         Whether the climbs from the policy's and from the greedy order ended at the same score.
