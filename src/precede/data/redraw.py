@@ -14,6 +14,7 @@ import numpy as np
 from precede.arrays import BoolArray, FloatArray
 from precede.data.missing import moments_given
 from precede.data.table import Table
+from precede.runtime.deadline import Deadline
 
 PASSES, SWEEPS = 3, 4
 """How often weights and noise are estimated again, and how often all cells are drawn for each."""
@@ -26,7 +27,7 @@ FLOOR = 1e-3
 """Share of a density that is even over its range and a standard deviation beyond: no value is impossible."""
 
 
-def redrawn(table: Table, edges: BoolArray, rng: np.random.Generator) -> Table:
+def redrawn(table: Table, edges: BoolArray, rng: np.random.Generator, deadline: Deadline | None = None) -> Table:
     r"""Draw the missing numbers of a table again, given a graph, by Gibbs sampling.
 
     With residuals :math:`e_j = x_j - \sum_i w_{ij} x_i` and their densities :math:`p_j`, a cell is drawn from
@@ -43,6 +44,8 @@ def redrawn(table: Table, edges: BoolArray, rng: np.random.Generator) -> Table:
     edges : (n_variables, n_variables) bool array
         Acyclic; ``edges[i, j]`` means i -> j.
     rng : numpy Generator
+    deadline : Deadline, optional
+        Once it has passed, the cells are left as they were drawn last, after one draw at least.
 
     References
     ----------
@@ -58,6 +61,10 @@ def redrawn(table: Table, edges: BoolArray, rng: np.random.Generator) -> Table:
         for _ in range(SWEEPS):
             model.draw(values, mask, rng)
             matrices.append(np.cov(values, rowvar=False, bias=True))
+            if deadline is not None and deadline.passed():
+                break
+        if deadline is not None and deadline.passed():
+            break
     values.flags.writeable = False
     gaps = replace(table.gaps, covariance=np.mean(matrices, axis=0), mean=values.mean(axis=0))
     return replace(table, values=values, gaps=gaps)

@@ -61,7 +61,7 @@ def search_again(
             pruning=plan.pruning.name, threshold=plan.pruning.threshold, cutoff=plan.pruning.cutoff,
             edge_probability=edge_probability,
         )  # fmt: skip
-        table = redrawn(table, edges, rng) if name == "nongaussian" else reestimated(table, edges)
+        table = redrawn(table, edges, rng, deadline) if name == "nongaussian" else reestimated(table, edges)
         score = build_score(name, table, constraints, noise=plan.score.noise, device=score.device)
         if plan.search.exact:
             found = search_exactly(score, constraints, deadline)
