@@ -6,6 +6,7 @@ import runpy
 import sys
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -15,8 +16,10 @@ from typer.testing import CliRunner
 
 from precede import CausalGraph, Knowledge, simulate
 from precede.cli import app
+from precede.diagnostics.hidden import HIDDEN_CAUSES
 from precede.errors import OptionError, PrecedeError
 from precede.report import load_results
+from precede.studio.answers import suspicions
 from precede.studio.request import RunRequest
 from precede.studio.serve import open_workspace
 from precede.studio.workspace import Workspace
@@ -313,3 +316,10 @@ def test_every_request_that_is_read_can_be_made() -> None:
     assert asked.model().get_params()["knowledge"] == Knowledge(tiers=[("a",), ("b",)])
     with pytest.raises(PrecedeError):
         RunRequest.read([])
+
+
+def test_every_suspicion_that_the_report_names_is_drawn() -> None:
+    pair = {"first": "a", "second": "b", "probability": 0.31, "given_edge": False}
+    check = {"name": HIDDEN_CAUSES, "details": {"pairs": [pair]}}
+    results = SimpleNamespace(description={"diagnostics": {"checks": [check]}})
+    assert suspicions(results) == [("a", "b", 0.31)]  # type: ignore[arg-type]

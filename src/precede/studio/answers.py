@@ -13,6 +13,7 @@ import numpy as np
 from precede.arrays import FloatArray
 from precede.comparison.compare import Comparison
 from precede.data.load import Table
+from precede.diagnostics.hidden import HIDDEN_CAUSES
 from precede.errors import OptionError
 from precede.graph.component import payload
 from precede.graph.equivalence import cpdag
@@ -52,7 +53,7 @@ def shown(run: Run, against: Run | None = None) -> RunLook:
     earlier = None if against is None else load_results(against.folder).graph
     probability, source = _probabilities(results, summary)
     pattern = cpdag(results.graph.edges) if results.identifies == "cpdag" else None
-    graph = payload(results.graph, probability, pattern, _suspicions(results))
+    graph = payload(results.graph, probability, pattern, suspicions(results))
     changed = [] if earlier is None else mark_changes(graph, results.graph, earlier)
     return {
         "run": run.to_dict(),
@@ -103,15 +104,14 @@ def _probabilities(results: Results, summary: JsonObject | None) -> tuple[FloatA
     return None, None
 
 
-def _suspicions(results: Results) -> list[tuple[str, str, float]]:
-    """Pairs that may share a hidden cause, from the checks."""
-    for check in results.description.get("diagnostics", {}).get("checks", []):
-        if check["name"] == "hidden common causes":
-            pairs = check["details"].get("pairs", [])
-            return [
-                (pair["first"], pair["second"], pair["probability"]) for pair in pairs if pair["probability"] >= 0.5
-            ]
-    return []
+def suspicions(results: Results) -> list[tuple[str, str, float]]:
+    """Pairs that may share a hidden cause, from the checks: those that the report draws."""
+    return [
+        (pair["first"], pair["second"], pair["probability"])
+        for check in results.description.get("diagnostics", {}).get("checks", [])
+        if check["name"] == HIDDEN_CAUSES
+        for pair in check["details"].get("pairs", [])
+    ]
 
 
 def effect(run: Run, cause: str, outcome: str) -> EffectLook:
