@@ -65,6 +65,19 @@ def test_gradients_are_those_of_finite_differences(operation: str) -> None:
         torch.autograd.gradcheck(NormalizedBatch.apply, (draw(2, 3, 4, 5), draw(2, 5), draw(2, 5)))
 
 
+@pytest.mark.parametrize("patience", [1, 4, 13])
+def test_patience_ends_a_run_where_it_would_end_alone(patience: int) -> None:
+    settings = settings_of("corl-2", batch_size=4, n_samples=8, n_iterations=60, patience=patience)
+    alone = [list(trainer.run()) for trainer in trainers_of(settings)]
+    trainers = trainers_of(settings)
+    together = list(TrainerStack(trainers).run(Deadline(None)))
+    for run, records in enumerate(alone):
+        own = [row[run] for row in together]
+        kept = [record for record in own if record is not None]
+        assert [record.iteration for record in kept] == [record.iteration for record in records]
+        assert trainers[run].best_score == pytest.approx(records[-1].best_score, rel=1e-9)
+
+
 def test_other_runs_are_refused() -> None:
     settings = settings_of("corl-1", batch_size=4, n_samples=8)
     first, second = trainers_of(settings)

@@ -64,6 +64,7 @@ class TrainerStack:
         Yields, for each iteration, the record of each run, None for those that have ended.
         """
         while not all(trainer.finished for trainer in self.trainers) and not (self.iteration and within.passed()):
+            taking_part = [not trainer.finished for trainer in self.trainers]  # to the end of the group, as alone
             numbers = [self._advance()]
             while self.iteration % READ_EVERY and self.iteration < self.settings.n_iterations:
                 numbers.append(self._advance())
@@ -72,17 +73,10 @@ class TrainerStack:
             for k, rows in enumerate(read):
                 iteration = self.iteration - len(read) + 1 + k
                 yield [
-                    self._see(trainer, IterationRecord(iteration, seconds, *row))
-                    for trainer, row in zip(self.trainers, rows, strict=True)
+                    _seen(trainer, IterationRecord(iteration, seconds, *row)) if takes_part else None
+                    for trainer, takes_part, row in zip(self.trainers, taking_part, rows, strict=True)
                 ]
             self._settle()
-
-    def _see(self, trainer: Trainer, record: IterationRecord) -> IterationRecord | None:
-        if trainer.finished:
-            return None
-        trainer.patience.see(record.iteration, record.best_score, record.mean_score)
-        trainer.iteration, trainer.seconds = record.iteration, record.seconds
-        return record
 
     def _settle(self) -> None:
         """Write each run's best order into its own books; from now on, runs that have ended keep theirs."""
@@ -180,3 +174,10 @@ class TrainerStack:
             for gradient in gradients:
                 gradient.mul_(shrink.view(-1, *[1] * (gradient.dim() - 1)))
         self.optimizers[name].step()
+
+
+def _seen(trainer: Trainer, record: IterationRecord) -> IterationRecord:
+    """The record, once its run has taken notice of it."""
+    trainer.patience.see(record.iteration, record.best_score, record.mean_score)
+    trainer.iteration, trainer.seconds = record.iteration, record.seconds
+    return record
