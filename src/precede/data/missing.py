@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,24 +88,7 @@ def em_moments(columns: FloatArray) -> tuple[FloatArray, FloatArray]:
     >>> float(mean[1].round(2))  # not the mean of what is there, 4.33: the gap is where the first is low
     4.0
     """
-    mask = np.isnan(columns)
-    mean = np.nanmean(columns, axis=0)
-    matrix = pairwise_moments(columns)[1]
-    scale = np.sqrt(np.diag(matrix))
-    groups = _by_pattern_size(mask)
-    for _ in range(MOST_ITERATIONS):
-        filled, extra = _expected(columns, mean, matrix, groups)
-        new_mean = filled.mean(axis=0)
-        centered = filled - new_mean
-        new_matrix = (centered.T @ centered + extra) / len(columns)
-        new_matrix[np.diag_indices_from(new_matrix)] *= 1 + RIDGE
-        change = max(
-            np.abs((new_mean - mean) / scale).max(), np.abs((new_matrix - matrix) / np.outer(scale, scale)).max()
-        )
-        mean, matrix = new_mean, new_matrix
-        if change < CONVERGED:
-            break
-    return mean, matrix
+    return _em(columns, np.nanmean(columns, axis=0), pairwise_moments(columns)[1], lambda matrix: matrix, RIDGE)
 
 
 def moments_given(columns: FloatArray, edges: BoolArray, gaps: Gaps) -> tuple[FloatArray, FloatArray]:
@@ -126,16 +109,29 @@ def moments_given(columns: FloatArray, edges: BoolArray, gaps: Gaps) -> tuple[Fl
     ----------
     Friedman (1998). The Bayesian structural EM algorithm. UAI.
     """
-    groups = _by_pattern_size(np.isnan(columns))
-    mean, matrix = gaps.mean, gaps.covariance
+    return _em(columns, gaps.mean, gaps.covariance, lambda matrix: _along(edges, matrix))
+
+
+def _em(
+    columns: FloatArray,
+    mean: FloatArray,
+    matrix: FloatArray,
+    model: Callable[[FloatArray], FloatArray],
+    ridge: float = 0.0,
+) -> tuple[FloatArray, FloatArray]:
+    """Expected mean and scatter, again and again, with the covariance that the model makes of the last estimate."""
     scale = np.sqrt(np.diag(matrix))
+    groups = _by_pattern_size(np.isnan(columns))
     for _ in range(MOST_ITERATIONS):
-        filled, extra = _expected(columns, mean, _along(edges, matrix), groups)
-        mean = filled.mean(axis=0)
-        centered = filled - mean
+        filled, extra = _expected(columns, mean, model(matrix), groups)
+        new_mean = filled.mean(axis=0)
+        centered = filled - new_mean
         new_matrix = (centered.T @ centered + extra) / len(columns)
-        change = np.abs((new_matrix - matrix) / np.outer(scale, scale)).max()
-        matrix = new_matrix
+        new_matrix[np.diag_indices_from(new_matrix)] *= 1 + ridge
+        change = max(
+            np.abs((new_mean - mean) / scale).max(), np.abs((new_matrix - matrix) / np.outer(scale, scale)).max()
+        )
+        mean, matrix = new_mean, new_matrix
         if change < CONVERGED:
             break
     return mean, matrix

@@ -1,4 +1,4 @@
-"""From signs to a probability: constants fitted to simulations by ``benchmarks/hidden_causes.py --calibrate``."""
+"""From signs to a probability: constants fitted to simulations by ``benchmarks/hidden_causes_calibrate.py``."""
 
 from __future__ import annotations
 
