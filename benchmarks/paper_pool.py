@@ -36,7 +36,8 @@ def pool(variables: int, methods: list[str], options: dict[str, Any]) -> Experim
     )
     rows = [row for row in EXPERIMENTS["table1-30"].methods if row.name in methods]
     rows = [replace(row, options={**row.options, **options}) for row in rows]
-    return Experiment(f"pool-{variables}", "Linear data of one size", "several tables", data, tuple(rows))
+    title = "Linear data of one size"
+    return Experiment(f"pool-{variables}", title, "several tables", data, tuple(rows), keep_curves=True)
 
 
 def main() -> None:

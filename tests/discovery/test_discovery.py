@@ -86,7 +86,8 @@ def test_the_papers_settings() -> None:
         assert settings["entropy_bonus"] == 0.0
         assert (settings["pointer"], settings["normalization"]) == ("additive", "batch")
         assert settings["n_samples"] == 256  # rows and states have the same dimension (Section 4.2)
-        assert (settings["details"].patience_on, settings["details"].row_scale) == ("mean", "common")
+        assert (settings["details"].patience_on, settings["details"].row_scale) == ("mean", "asinh")
+        assert settings["batch_size"] == 128
     critics = one["details"].critic, two["details"].critic  # Appendix A.2
     assert critics == ("every-state", "initial-state")
     with pytest.raises(OptionError, match="did you mean"):

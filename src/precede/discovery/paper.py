@@ -33,9 +33,10 @@ def paper_options(name: PaperName, nonlinear: bool, pretrained: str | Path | Non
         "shaping": "plain",
         "gamma": 0.98,
         "entropy_bonus": 0.0,
+        "batch_size": 64 if nonlinear else 128,
         "details": Details(
             standardize_columns=nonlinear,
-            row_scale="common",
+            row_scale="common" if nonlinear else "asinh",  # standardized columns have one scale already
             critic="every-state" if name == "corl-1" else "initial-state",
             patience_on="mean",
         ),
