@@ -14,6 +14,7 @@ import torch
 import precede as pc
 from precede.discovery.plan import training_of
 from precede.knowledge import Constraints
+from precede.runtime.device import training_on
 from precede.scores.linear import LinearScore
 from precede.search.stacked.train import TrainerStack
 from precede.search.train import Trainer
@@ -44,14 +45,13 @@ def main() -> None:
         for name, run in (("together", TrainerStack(made)), ("alone", made[0])):
             if name == "alone" and not arguments.alone:
                 continue
-            for _ in range(6):
-                run._advance()
-            if arguments.device == "cuda":
-                torch.cuda.synchronize()
-            start = time.perf_counter()
-            for _ in range(arguments.steps):
-                last = run._advance()
-            float(last.sum())
+            with training_on(run.device):
+                for _ in range(6):
+                    float(run.step().sum())
+                start = time.perf_counter()
+                for _ in range(arguments.steps):
+                    last = run.step()
+                float(last.sum())
             step = (time.perf_counter() - start) / arguments.steps
             together = n_runs if name == "together" else 1
             memory = torch.cuda.max_memory_allocated() / 2**30 if arguments.device == "cuda" else 0.0

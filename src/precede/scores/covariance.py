@@ -83,20 +83,24 @@ def regularized(matrix: FloatArray) -> FloatArray:
     return matrix + RIDGE * np.diag(np.diag(matrix))
 
 
-def ordered_cholesky(matrix: Tensor, orders: Tensor) -> Tensor:
+def ordered_cholesky(covariance: Tensor, orders: Tensor, which: Tensor | None = None) -> Tensor:
     r"""Lower factors :math:`L L^T = S_{PP}` of the covariance in each order :math:`P`.
 
     :math:`L_{tt}^2` is the residual variance of the t-th variable given its predecessors.
 
     Parameters
     ----------
-    matrix : (n_variables, n_variables) float64 tensor
+    covariance : (n_variables, n_variables) or (n_data_sets, n_variables, n_variables) float64 tensor
     orders : (n_orders, n_variables) int64 tensor
+    which : (n_orders,) int64 tensor, optional
+        The data set of each order, where there are several.
 
     Returns
     -------
     factors : (n_orders, n_variables, n_variables) tensor
     """
+    rows, columns = orders[:, :, None], orders[:, None, :]
+    matrices = covariance[rows, columns] if which is None else covariance[which[:, None, None], rows, columns]
     # cholesky_ex does not look at the result, so nothing waits for a GPU
-    factors: Tensor = torch.linalg.cholesky_ex(matrix[orders[:, :, None], orders[:, None, :]])[0]
+    factors: Tensor = torch.linalg.cholesky_ex(matrices)[0]
     return factors

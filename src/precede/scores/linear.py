@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Self
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -14,6 +17,7 @@ from precede.scores.covariance import Moments, covariance, ordered_cholesky, reg
 from precede.scores.likelihood import EqualNoise, Noise
 from precede.scores.moves import VarianceMoves
 from precede.scores.protocol import OrderScore
+from precede.scores.together import ScoresTogether
 from precede.ties import first_best
 
 CHUNK_ELEMENTS = 2**24
@@ -88,10 +92,7 @@ class LinearScore(OrderScore):
 
     def residual_variances(self, orders: Tensor) -> Tensor:
         """Variance of each variable given its predecessors, (n_orders, n_variables), in sequence."""
-        rows = max(1, CHUNK_ELEMENTS // self.n_variables**2)
-        return torch.cat(
-            [ordered_cholesky(self.covariance, part).diagonal(dim1=1, dim2=2) ** 2 for part in orders.split(rows)]
-        )
+        return residual_variances(self.covariance, orders)
 
     def terms(self, orders: Tensor) -> Tensor:
         return self.noise.terms(self.residual_variances(orders))
@@ -114,6 +115,14 @@ class LinearScore(OrderScore):
         if own.terms is not LinearScore.terms or own.insertion_sums is not LinearScore.insertion_sums:
             return None
         return VarianceMoves(self.covariance.cpu().numpy(), self.n_samples / (2 * self.noise.noise_variance))
+
+    @classmethod
+    def together(cls, scores: Sequence[Self]) -> ScoresTogether:
+        """One batch of factors for all; each by itself where rows differ in number, or a score was made from this."""
+        as_here = cls.terms is LinearScore.terms and cls.total is LinearScore.total
+        if not as_here or len({score.n_samples for score in scores}) > 1:
+            return ScoresTogether(scores)
+        return LinearScores(scores)
 
     def insertion_sums(self, order: Tensor) -> Tensor:
         r"""As in ``OrderScore``, all moves together in O(d³).
@@ -147,6 +156,42 @@ class LinearScore(OrderScore):
         left = changes.tril(-1).flip(1).cumsum(1).flip(1)
         sums = variance.sum() - variance[:, None] + moved + right.triu(1) + left.tril(-1)
         return self.noise.terms(sums)
+
+
+class LinearScores(ScoresTogether):
+    """Linear scores of data sets of one size: all orders are factorized in one batch."""
+
+    def __init__(self, scores: Sequence[LinearScore]) -> None:
+        super().__init__(scores)
+        first = scores[0]
+        self.covariances = torch.stack([score.covariance for score in scores])
+        self.noise = EqualNoise(first.n_samples, first.n_variables, noise_variance=1.0)
+        variances = [score.noise.noise_variance for score in scores]
+        self.noise_variances = torch.tensor(variances, dtype=torch.float64, device=first.device)
+
+    def terms(self, orders: Tensor) -> Tensor:
+        which = torch.arange(len(orders), device=orders.device).repeat_interleave(orders.shape[1])
+        variances = residual_variances(self.covariances, orders.flatten(0, 1), which).view(orders.shape)
+        return self.noise.terms(variances) / self._beside(variances)
+
+    def total(self, sums: Tensor) -> Tensor:
+        d = self.covariances.shape[1]
+        return self.noise.total(sums * self._beside(sums), d * (d - 1) // 2)
+
+    def _beside(self, numbers: Tensor) -> Tensor:
+        """The noise variance of each score, to go with its numbers."""
+        return self.noise_variances.view(-1, *[1] * (numbers.dim() - 1))
+
+
+def residual_variances(covariance: Tensor, orders: Tensor, which: Tensor | None = None) -> Tensor:
+    """Squared pivots of :func:`precede.scores.covariance.ordered_cholesky`, (n_orders, n_variables), in sequence."""
+    size = max(1, CHUNK_ELEMENTS // orders.shape[1] ** 2)
+    pieces = []
+    for start in range(0, len(orders), size):
+        part = slice(start, start + size)
+        factors = ordered_cholesky(covariance, orders[part], None if which is None else which[part])
+        pieces.append(factors.diagonal(dim1=1, dim2=2) ** 2)
+    return torch.cat(pieces)
 
 
 def smallest_variance_order(covariance: FloatArray, constraints: Constraints | None = None) -> IntArray:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 import torch
@@ -20,6 +20,7 @@ from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
 from precede.scores.assumptions import Assumptions
 from precede.scores.moves import LocalMoves
+from precede.scores.together import ScoresTogether
 
 Identifies = Literal["dag", "cpdag"]
 NoiseName = Literal["auto", "equal", "unequal"]
@@ -185,6 +186,11 @@ class OrderScore(ABC):
             yield
         finally:
             self.deadline = before
+
+    @classmethod
+    def together(cls, scores: Sequence[Self]) -> ScoresTogether:
+        """Scores of this very class side by side, one for each data set; here each is asked by itself."""
+        return ScoresTogether(scores)
 
     # -- what follows from the terms ---------------------------------------------------------------------------
 

@@ -9,12 +9,16 @@ import torch
 from torch import Tensor
 
 from precede.scores.protocol import OrderScore
+from precede.scores.together import ScoresTogether
+
+Judge = OrderScore | ScoresTogether
+"""Who says totals and bounds; with several scores, all tensors have one axis more, the first."""
 
 RewardName = Literal["dense", "episodic"]
 ShapingName = Literal["bound", "plain"]
 
 
-def episodic_rewards(score: OrderScore, terms: Tensor) -> Tensor:
+def episodic_rewards(score: Judge, terms: Tensor) -> Tensor:
     """CORL-1: the order's score at the last step, nothing before (Equation 2).
 
     Returns
@@ -22,7 +26,7 @@ def episodic_rewards(score: OrderScore, terms: Tensor) -> Tensor:
     rewards : (batch, n_variables) tensor
     """
     rewards = torch.zeros_like(terms)
-    rewards[:, -1] = score.total(terms.sum(1))
+    rewards[..., -1] = score.total(terms.sum(-1))
     return rewards
 
 
@@ -31,7 +35,7 @@ def plain_rewards(terms: Tensor) -> Tensor:
     return terms
 
 
-def bound_rewards(score: OrderScore, orders: Tensor, terms: Tensor, bounds: Tensor) -> Tensor:
+def bound_rewards(score: Judge, orders: Tensor, terms: Tensor, bounds: Tensor) -> Tensor:
     r"""CORL-2 shaped by a bound: how much each choice takes off the best score still possible.
 
     With :math:`C_t` the sum of the terms placed so far and of the bounds of the rest, the reward is
@@ -46,9 +50,10 @@ def bound_rewards(score: OrderScore, orders: Tensor, terms: Tensor, bounds: Tens
     bounds : (n_variables,) tensor
         ``score.bounds()``.
     """
-    start = bounds.sum().expand(len(orders), 1)
-    still_possible = torch.cat([start, start + (terms - bounds[orders]).cumsum(1)], dim=1)
-    return score.total(still_possible).diff(dim=1)
+    beside = bounds.expand(orders.shape)
+    start = beside.sum(-1, keepdim=True)
+    still_possible = torch.cat([start, start + (terms - beside.gather(-1, orders)).cumsum(-1)], dim=-1)
+    return score.total(still_possible).diff(dim=-1)
 
 
 def returns_to_go(rewards: Tensor, gamma: float) -> Tensor:
@@ -59,7 +64,7 @@ def returns_to_go(rewards: Tensor, gamma: float) -> Tensor:
     >>> returns_to_go(torch.tensor([[1.0, 2.0, 4.0]]), 0.5)
     tensor([[3., 4., 4.]])
     """
-    steps = torch.arange(rewards.shape[1], device=rewards.device, dtype=rewards.dtype)
+    steps = torch.arange(rewards.shape[-1], device=rewards.device, dtype=rewards.dtype)
     powers = torch.tril(gamma ** (steps[:, None] - steps[None, :]).clamp_min(0))  # [l, t] = gamma^(l - t), l >= t
     return rewards @ powers
 
@@ -69,7 +74,7 @@ class Returns:
 
     Parameters
     ----------
-    score : OrderScore
+    score : OrderScore or ScoresTogether
     reward : "dense" or "episodic"
     shaping : "bound" or "plain"
         Of dense rewards.
@@ -77,7 +82,7 @@ class Returns:
         Discount of dense rewards; every choice of an order is paid its whole episodic reward (Section 4.2, CORL-1).
     """
 
-    def __init__(self, score: OrderScore, reward: RewardName, shaping: ShapingName, gamma: float) -> None:
+    def __init__(self, score: Judge, reward: RewardName, shaping: ShapingName, gamma: float) -> None:
         self.score, self.reward, self.shaping, self.gamma = score, reward, shaping, gamma
 
     @cached_property
@@ -86,7 +91,7 @@ class Returns:
         return self.score.bounds()
 
     def __call__(self, orders: Tensor, terms: Tensor) -> Tensor:
-        """(batch, n_variables) returns of orders with the given terms."""
+        """Returns (..., batch, n_variables) of orders with the given terms."""
         if self.reward == "episodic":
             return returns_to_go(episodic_rewards(self.score, terms), 1.0)
         if self.shaping == "plain":

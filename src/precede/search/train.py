@@ -17,7 +17,8 @@ details beside the paper's text, with their measured effect in ``docs/explanatio
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -170,13 +171,10 @@ class Trainer:
         while not numbers or (self.iteration % READ_EVERY and self.iteration < self.settings.n_iterations):
             if numbers and deadline.passed():
                 break
-            drawn = {generator: generator.get_state() for generator in self.generators.values()}
             try:
-                with training_on(self.device), self.score.within(deadline):
+                with training_on(self.device), self.score.within(deadline), undrawn_when_late([self]):
                     numbers.append(self.step())
-            except OutOfTime:  # nothing was learned: as if these orders had not been drawn
-                for generator, state in drawn.items():
-                    generator.set_state(state)
+            except OutOfTime:
                 break
             self.iteration += 1
         return numbers
@@ -236,3 +234,16 @@ class Trainer:
     def best_score(self) -> float:
         """BestScore so far."""
         return float(self.best.score)
+
+
+@contextmanager
+def undrawn_when_late(trainers: Sequence[Trainer]) -> Iterator[None]:
+    """A step in which a score may run out of time: then nothing was learned, as if no orders had been drawn."""
+    generators = [generator for trainer in trainers for generator in trainer.generators.values()]
+    states = [generator.get_state() for generator in generators]
+    try:
+        yield
+    except OutOfTime:
+        for generator, state in zip(generators, states, strict=True):
+            generator.set_state(state)
+        raise

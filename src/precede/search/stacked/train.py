@@ -8,17 +8,15 @@ import torch
 from torch import Tensor
 
 from precede.policy.decoders import select_states, visited_states, with_initial_state
-from precede.runtime.deadline import Deadline
+from precede.runtime.deadline import Deadline, OutOfTime
 from precede.runtime.device import training_on
 from precede.runtime.randomness import gumbel_noise
-from precede.scores.likelihood import EqualNoise
-from precede.scores.linear import CHUNK_ELEMENTS, LinearScore
 from precede.scores.protocol import column_sums
 from precede.search.adam import Adam
 from precede.search.cuda_graphs import new_iteration
-from precede.search.rewards import returns_to_go
+from precede.search.rewards import Returns
 from precede.search.stacked.networks import Stack, StackedActor, StackedCritic
-from precede.search.train import READ_EVERY, IterationRecord, Trainer
+from precede.search.train import READ_EVERY, IterationRecord, Trainer, undrawn_when_late
 from precede.ties import TOLERANCE, first_best_tensor
 
 
@@ -28,24 +26,20 @@ class TrainerStack:
     Parameters
     ----------
     trainers : sequence of Trainer
-        Before their first iteration, of one size, with the same settings but for seed and data: the networks of
-        ``CORL.paper``, a linear score, no constraints. Random numbers, best order and patience stay theirs; their
+        Before their first iteration, over as many variables, with the same settings and kind of score but for seed and
+        data: the networks of ``CORL.paper``, no constraints. Random numbers, best order and patience stay theirs; their
         networks are copied and not trained themselves.
     """
 
     def __init__(self, trainers: Sequence[Trainer]) -> None:
         first = trainers[0]
-        scores = [trainer.score for trainer in trainers if isinstance(trainer.score, LinearScore)]
-        sizes = {(score.n_samples, score.n_variables) for score in scores}
+        kinds = {(type(trainer.score), trainer.score.n_variables) for trainer in trainers}
         same = all(trainer.settings == first.settings and trainer.before is None for trainer in trainers)
-        if not same or len(scores) < len(trainers) or len(sizes) > 1:
-            raise TypeError("a stack takes runs of one size with the same settings and a linear score")
-        if first.settings.reward == "dense" and first.settings.shaping != "plain":
-            raise TypeError("a stack takes plain rewards")
+        if not same or len(kinds) > 1:
+            raise TypeError("a stack takes runs of as many variables with the same settings and kind of score")
         self.trainers, self.settings, self.device = list(trainers), first.settings, first.device
-        self.noise = EqualNoise(*sizes.pop(), noise_variance=1.0)
-        self.covariances = torch.stack([score.covariance for score in scores])
-        self.noise_variances = torch.tensor([score.noise.noise_variance for score in scores], device=self.device)
+        self.scores = type(first.score).together([trainer.score for trainer in trainers])
+        self.returns = Returns(self.scores, self.settings.reward, self.settings.shaping, self.settings.gamma)
         self.best_scores = torch.stack([trainer.best.score for trainer in trainers])
         self.best_orders = torch.stack([trainer.best.order for trainer in trainers])
         self.going_on = self._going_on()
@@ -65,9 +59,9 @@ class TrainerStack:
         """
         while not all(trainer.finished for trainer in self.trainers) and not (self.iteration and within.passed()):
             taking_part = [not trainer.finished for trainer in self.trainers]  # to the end of the group, as alone
-            numbers = [self._advance()]
-            while self.iteration % READ_EVERY and self.iteration < self.settings.n_iterations:
-                numbers.append(self._advance())
+            numbers = self._group(within)
+            if not numbers:
+                return
             read = torch.stack(numbers).tolist()
             seconds = within.elapsed()
             for k, rows in enumerate(read):
@@ -87,31 +81,32 @@ class TrainerStack:
     def _going_on(self) -> Tensor:
         return torch.tensor([not trainer.finished for trainer in self.trainers], device=self.device)
 
-    def _advance(self) -> Tensor:
-        with training_on(self.device):
-            numbers = self.step()
-        self.iteration += 1
+    def _group(self, within: Deadline) -> list[Tensor]:
+        """As :meth:`precede.search.train.Trainer._group`."""
+        numbers: list[Tensor] = []
+        while not numbers or (self.iteration % READ_EVERY and self.iteration < self.settings.n_iterations):
+            if numbers and within.passed():
+                break
+            try:
+                with training_on(self.device), self.scores.within(within), undrawn_when_late(self.trainers):
+                    numbers.append(self.step())
+            except OutOfTime:
+                break
+            self.iteration += 1
         return numbers
 
     def step(self) -> Tensor:
         """One iteration of every run, as :meth:`precede.search.train.Trainer.step`: (runs, 4) numbers."""
-        batch, d = self.settings.batch_size, self.covariances.shape[1]
+        batch, d = self.settings.batch_size, self.best_orders.shape[1]
         inputs = torch.stack([trainer.inputs.draw(batch) for trainer in self.trainers])
         noise = torch.cat([gumbel_noise((batch, d, d), trainer.generator) for trainer in self.trainers])
         orders = self._iteration.collect(inputs, noise)
-        terms = self.noise.terms(self.residual_variances(orders))
+        terms = self.scores.terms(orders)
         sums = column_sums(orders.flatten(0, 1), terms.flatten(0, 1)).view(orders.shape[:2])
-        totals = self.noise.total(sums, d * (d - 1) // 2)
-        entropies = self._iteration.update(self.returns(terms, totals))
+        totals = self.scores.total(sums)
+        entropies = self._iteration.update(self.returns(orders, terms))
         self._keep_best(orders, totals)
         return torch.stack([totals.mean(1), totals.amax(1), self.best_scores, entropies.double()], 1)
-
-    def returns(self, terms: Tensor, totals: Tensor) -> Tensor:
-        """As :class:`precede.search.rewards.Returns`, of terms at a noise variance of one."""
-        if self.settings.reward == "episodic":
-            return totals[:, :, None].expand(terms.shape)
-        own = terms / self.noise_variances[:, None, None]
-        return returns_to_go(own.flatten(0, 1), self.settings.gamma).view(terms.shape)
 
     def _keep_best(self, orders: Tensor, totals: Tensor) -> None:
         """As :meth:`precede.search.best.BestOrdering.offer`, for every run that goes on."""
@@ -122,17 +117,6 @@ class TrainerStack:
         better &= self.going_on
         self.best_scores = torch.where(better, scores, before)
         self.best_orders = torch.where(better[:, None], orders[rows, first], self.best_orders)
-
-    def residual_variances(self, orders: Tensor) -> Tensor:
-        """Of every run's orders, (runs, batch, n_variables): one batch of Cholesky factors for all of them."""
-        runs, batch, d = orders.shape
-        run = torch.arange(runs, device=orders.device)[:, None].expand(runs, batch).reshape(-1)
-        size = max(1, CHUNK_ELEMENTS // d**2)
-        pieces = []
-        for which, part in zip(run.split(size), orders.flatten(0, 1).split(size), strict=True):
-            matrices = self.covariances[which[:, None, None], part[:, :, None], part[:, None, :]]
-            pieces.append(torch.linalg.cholesky_ex(matrices)[0].diagonal(dim1=1, dim2=2) ** 2)
-        return torch.cat(pieces).view(orders.shape)
 
     def _collect(self, inputs: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
         states = self.actor.encode(inputs)
