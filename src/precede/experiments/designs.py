@@ -59,13 +59,6 @@ def as_published(names: Iterable[str]) -> tuple[Method, ...]:
 
 
 CORL_1, CORL_2 = Method("corl-1", "corl", "corl-1"), Method("corl-2", "corl", "corl-2")
-FEW_ROWS = {
-    "n_samples": 32, "row_scale": "asinh", "critic": "by-reward", "patience_on": "best", "n_iterations": 5000,
-}  # fmt: skip
-CORL_32 = (
-    Method("corl-1-32", "corl", "corl-1", FEW_ROWS, beside="corl-1"),
-    Method("corl-2-32", "corl", "corl-2", FEW_ROWS, beside="corl-2"),
-)
 CORL_1_GP, CORL_2_GP = replace(CORL_1, nonlinear=True), replace(CORL_2, nonlinear=True)  # Section 5.2
 RL_BIC2_GP = Method("rl-bic2", "rl-bic2", options=PAPER_SETTINGS | PAPER_SETTINGS_GP)
 RL_BIC2 = (
@@ -79,7 +72,6 @@ TABLE_1_METHODS = (
     *as_published(["l1obs", "a-star-lasso"]),
     CORL_1,
     CORL_2,
-    *CORL_32,
     default_corl("linear"),
     *as_published(["ica-lingam", "eqvar", "sort-regress"]),
 )
@@ -152,7 +144,6 @@ DESIGNS = (
         (
             *as_published(["ica-lingam", "gran-dag", "cam"]),
             CORL_2,
-            CORL_32[1],
             default_corl("linear"),
             *LINEAR_CONTROLS,
         ),
@@ -169,7 +160,6 @@ DESIGNS = (
             *as_published(["cam", "l1obs", "a-star-lasso"]),
             CORL_1,
             CORL_2,
-            *CORL_32,
             default_corl("nongaussian"),
             *as_published(["direct-lingam"]),
             *LINEAR_CONTROLS,
@@ -197,7 +187,7 @@ DESIGNS = (
         "Iterations until the best score stops moving, linear Gaussian data",
         "Appendix C",
         tuple(Data(f"{d}-er{h}", "er", d, h) for d in (30, 50, 100) for h in (2, 5)),
-        (CORL_2, CORL_32[1], *RL_BIC2, default_corl("linear")),
+        (CORL_2, *RL_BIC2, default_corl("linear")),
         metrics=("converged_at", "shd"),
         notes=(CONVERGED,),
     ),
@@ -206,7 +196,7 @@ DESIGNS = (
         "Linear Gaussian data, 150 variables, ER2",
         "Section 5.1, text",
         (Data("er2", "er", 150, 2),),
-        (CORL_1, CORL_2, *CORL_32, *as_published(["notears"]), default_corl("linear"), *LINEAR_CONTROLS),
+        (CORL_1, CORL_2, *as_published(["notears"]), default_corl("linear"), *LINEAR_CONTROLS),
     ),
     gp_figure("gp", "gp-scaled", SCALED),
     gp_figure("gp-joint", "gp", JOINT),
@@ -291,7 +281,6 @@ DESIGNS = (
         (
             CORL_1,
             CORL_2,
-            *CORL_32,
             *as_published(["gran-dag", "dag-gnn", "cam", "l1obs", "a-star-lasso", "notears"]),
             *RL_BIC2,
             default_corl("linear"),
