@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from precede.data.simulate import simulate
 from precede.knowledge import Constraints, Knowledge
@@ -317,3 +318,26 @@ def test_resampled_inputs_show_small_columns_beside_large_ones() -> None:
     common = ResampledInputs(rows, 300, torch.Generator().manual_seed(0), torch.device("cpu"), "common").draw(2)
     assert common[:, 0].std() < 1e-3
     assert 1.2 < common[:, 1].std() < 1.6
+
+
+class HostReads(TorchDispatchMode):
+    """Names of the operations within the block that would have a CPU wait for its GPU."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: set[str] = set()
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if func.overloadpacket.__name__ in ("_local_scalar_dense", "nonzero", "masked_select", "unique"):
+            self.seen.add(func.overloadpacket.__name__)
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("reward", ["dense", "episodic"])
+def test_no_step_reads_a_number(data: np.ndarray, reward: str) -> None:
+    settings = replace(SETTINGS, reward=reward)
+    trainer = Trainer(LinearScore(data), data, settings, Constraints.none(8), np.random.default_rng(0))
+    trainer.step()
+    with HostReads() as reads:
+        trainer.step()
+    assert reads.seen == set()

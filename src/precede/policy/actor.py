@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from precede.policy.decoders import DecoderName, PointerName, make_decoder
 from precede.policy.encoders import EncoderName, NormalizationName, make_encoder
+from precede.policy.sampling import draw_orders
 
 
 class Actor(nn.Module):
@@ -32,7 +33,6 @@ class Actor(nn.Module):
         self.encoder = make_encoder(encoder, n_inputs, normalization)
         self.decoder = make_decoder(decoder, self.encoder.width, pointer)
 
-    @torch.no_grad()
     def sample(self, states: Tensor, noise: Tensor, before: Tensor | None = None) -> Tensor:
         """Draw orders by Gumbel-max, one variable after another; greedy where the noise is zero.
 
@@ -49,20 +49,7 @@ class Actor(nn.Module):
         -------
         orders : (batch, n_variables) int64 tensor
         """
-        batch, d, _ = noise.shape
-        memory = self.decoder.begin(states, batch)
-        last = torch.full((batch,), d, device=noise.device)
-        noise = noise.clone()  # becomes -inf, at all later steps, for variables that are placed
-        orders = []
-        for t in range(d):
-            logits = self.decoder.step(memory, last) + noise[:, t]
-            if before is not None:
-                waiting = (noise[:, t] > -torch.inf).to(before.dtype)
-                logits = logits.masked_fill(waiting @ before > 0, -torch.inf)
-            last = logits.argmax(1)
-            orders.append(last)
-            noise[:, t + 1 :].scatter_(2, last[:, None, None].expand(batch, d - t - 1, 1), -torch.inf)
-        return torch.stack(orders, 1)
+        return draw_orders(self.decoder, states, noise, before)
 
     @torch.no_grad()
     def most_likely_order(self, inputs: Tensor, before: Tensor | None = None) -> Tensor:

@@ -1,7 +1,8 @@
 """Decoders: from the state of the last placed variable to the logits of the next (Appendix A, Figure 6).
 
-A decoder is used in two ways. ``begin`` and ``step`` sample, one variable after another; ``logits`` scores whole
-orders at once, teacher-forced, for the gradient. Both see the same numbers.
+A decoder is used in two ways. ``begin`` and ``step`` sample, one variable after another
+(:mod:`precede.policy.sampling`); ``logits`` scores whole orders at once, teacher-forced, for the gradient. Both see the
+same numbers.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ class LSTMDecoder(nn.Module):
         self.initial = nn.Linear(width, 2 * WIDTH)
         self.pointer = _make_pointer(pointer, width)
 
-    def _start(self, states: Tensor, batch: int) -> tuple[Tensor, Tensor]:
+    def start(self, states: Tensor, batch: int) -> tuple[Tensor, Tensor]:
+        """Hidden state and cell before the first step, (batch, 256) each."""
         hidden, cell = torch.tanh(self.initial(states.mean(1))).chunk(2, dim=-1)
         return hidden.expand(batch, -1), cell.expand(batch, -1)
 
@@ -80,13 +82,24 @@ class LSTMDecoder(nn.Module):
         """Weights of the LSTM on its own hidden state."""
         return list(self.lstm.parameters())[1]
 
+    def gates(self, inputs: Tensor) -> Tensor:
+        """What inputs (..., width) send to the four gates, biases included: (..., 1024)."""
+        into, _, *biases = self.lstm.parameters()
+        return nn.functional.linear(inputs, into, biases[0] + biases[1])
+
+    @staticmethod
+    def cell(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
+        """Hidden state and cell after a step with the given gates and the given cell before it."""
+        enter, forget, content, leave = gates.chunk(4, dim=1)
+        cell = torch.sigmoid(forget) * cell + torch.sigmoid(enter) * torch.tanh(content)
+        return torch.sigmoid(leave) * torch.tanh(cell), cell
+
     def begin(self, states: Tensor, batch: int) -> DecoderMemory:
         inputs = with_initial_state(states)
         if not inputs.is_cuda:
             # every input a step can have is one of the d states or their mean: project them all once
-            into, _, *biases = self.lstm.parameters()
-            inputs = nn.functional.linear(inputs, into, biases[0] + biases[1])
-        return DecoderMemory(self.pointer.key(states), inputs, *self._start(states, batch))
+            inputs = self.gates(inputs)
+        return DecoderMemory(self.pointer.key(states), inputs, *self.start(states, batch))
 
     def step(self, memory: DecoderMemory, last: Tensor) -> Tensor:
         """Logits (batch, n_variables) after the variables ``last`` (batch,); n_variables means the initial state."""
@@ -94,10 +107,7 @@ class LSTMDecoder(nn.Module):
         if chosen.is_cuda:  # few kernels: on a GPU their number is what a step costs
             memory.hidden, memory.cell = torch.lstm_cell(chosen, [memory.hidden, memory.cell], *self.lstm.parameters())
         else:
-            gates = chosen + memory.hidden @ self.recurrent.T
-            enter, forget, content, leave = gates.chunk(4, dim=1)
-            memory.cell = torch.sigmoid(forget) * memory.cell + torch.sigmoid(enter) * torch.tanh(content)
-            memory.hidden = torch.sigmoid(leave) * torch.tanh(memory.cell)
+            memory.hidden, memory.cell = self.cell(chosen + memory.hidden @ self.recurrent.T, memory.cell)
         # shared keys: one matrix product for the whole batch
         if len(memory.keys) == 1:
             shared: Tensor = self.pointer(memory.hidden[None], memory.keys)[0]
@@ -107,7 +117,7 @@ class LSTMDecoder(nn.Module):
 
     def logits(self, states: Tensor, orders: Tensor) -> Tensor:
         batch = len(orders)
-        start = tuple(part[None].contiguous() for part in self._start(states, batch))
+        start = tuple(part[None].contiguous() for part in self.start(states, batch))
         outputs, _ = self.lstm(select_states(with_initial_state(states), visited_states(orders)), start)
         result: Tensor = self.pointer(outputs, self.pointer.key(states))
         return result

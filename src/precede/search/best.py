@@ -37,16 +37,30 @@ class BestOrdering:
             torch.as_tensor(order, device=device)[None], torch.tensor([score], dtype=torch.float64, device=device)
         )
 
-    def offer(self, orders: Tensor, scores: Tensor) -> Tensor:
-        """Keep the best of a batch where it is better than the one so far; gives the batch's best score.
+    def offer(self, orders: Tensor, scores: Tensor) -> None:
+        """Keep the best of a batch where it is better than the one so far.
 
         Parameters
         ----------
         orders : (batch, n_variables) int64 tensor
         scores : (batch,) float64 tensor
         """
-        first = first_best_tensor(scores)
-        better = scores[first] > self.score + TOLERANCE * self.score.abs().nan_to_num(posinf=0.0)
-        self.order = torch.where(better, orders[first], self.order)
-        self.score = torch.where(better, scores[first], self.score)
-        return scores.max()
+        self.challenge(*first_best_order(orders, scores))
+
+    def challenge(self, order: Tensor, score: Tensor) -> None:
+        """Keep one order where it is better than the one so far.
+
+        Parameters
+        ----------
+        order : (n_variables,) int64 tensor
+        score : () float64 tensor
+        """
+        better = score > self.score + TOLERANCE * self.score.abs().nan_to_num(posinf=0.0)
+        self.order = torch.where(better, order, self.order)
+        self.score = torch.where(better, score, self.score)
+
+
+def first_best_order(orders: Tensor, scores: Tensor) -> tuple[Tensor, Tensor]:
+    """The first of a batch's best orders, with its score; a GPU is not waited for, as ``orders[first]`` would."""
+    first = first_best_tensor(scores)[None]
+    return orders.index_select(0, first)[0], scores.index_select(0, first)[0]

@@ -34,7 +34,7 @@ from precede.runtime.deadline import Deadline, OutOfTime
 from precede.runtime.device import training_on
 from precede.runtime.randomness import gumbel_noise, torch_generator
 from precede.scores.protocol import OrderScore, column_sums
-from precede.search.best import BestOrdering
+from precede.search.best import BestOrdering, first_best_order
 from precede.search.cuda_graphs import new_iteration
 from precede.search.learner import Learner, make_inputs, make_networks
 from precede.search.patience import Patience
@@ -196,9 +196,10 @@ class Trainer:
         # line 9: update the actor and the critic
         entropy = self._iteration.update(self.returns(orders, terms))
         # lines 10-12: keep the best ordering
-        batch_best = self.best.offer(orders, totals)
-        self.proposal.offer(orders, totals)
-        return torch.stack([totals.mean(), batch_best, self.best.score, entropy.double()])
+        first = first_best_order(orders, totals)
+        self.best.challenge(*first)
+        self.proposal.challenge(*first)
+        return torch.stack([totals.mean(), totals.max(), self.best.score, entropy.double()])
 
     def _collect(self, inputs: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
         """Encode, and draw an order for each row of the noise."""

@@ -1,0 +1,109 @@
+"""Orders drawn from a decoder, one variable after another, by Gumbel-max.
+
+Where all orders share one set of states, an LSTM with a dot pointer needs one product of matrices a step
+(:class:`SharedDraw`); on a GPU all the rest of a step is one kernel. Every other decoder goes :func:`step_by_step`.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from precede.policy.decoders import LOGIT_CLIP, Decoder, DotPointer, LSTMDecoder, with_initial_state
+from precede.policy.encoders import WIDTH
+
+PLACED = 2**30
+"""Obstacles before a variable that is placed: more than the others can ever take away."""
+
+
+@torch.no_grad()
+def draw_orders(decoder: Decoder, states: Tensor, noise: Tensor, before: Tensor | None = None) -> Tensor:
+    """Orders as :meth:`precede.policy.actor.Actor.sample` describes them."""
+    if isinstance(decoder, LSTMDecoder) and isinstance(decoder.pointer, DotPointer) and len(states) == 1:
+        return SharedDraw(decoder, decoder.pointer, states, noise, before).finish()
+    return step_by_step(decoder, states, noise, before)
+
+
+@torch.no_grad()
+def step_by_step(decoder: Decoder, states: Tensor, noise: Tensor, before: Tensor | None = None) -> Tensor:
+    """The same for any decoder, by its ``begin`` and ``step``."""
+    batch, d, _ = noise.shape
+    memory = decoder.begin(states, batch)
+    last = torch.full((batch,), d, device=noise.device)
+    noise = noise.clone()  # becomes -inf, at all later steps, for variables that are placed
+    orders = []
+    for t in range(d):
+        logits = decoder.step(memory, last) + noise[:, t]
+        if before is not None:
+            waiting = (noise[:, t] > -torch.inf).to(before.dtype)
+            logits = logits.masked_fill(waiting @ before > 0, -torch.inf)
+        last = logits.argmax(1)
+        orders.append(last)
+        noise[:, t + 1 :].scatter_(2, last[:, None, None].expand(batch, d - t - 1, 1), -torch.inf)
+    return torch.stack(orders, 1)
+
+
+class SharedDraw:
+    r"""A batch of orders in the making, from states that they share.
+
+    Before their tanh, the logits after a step are affine in its hidden state h, and so are the gates of the next:
+
+    .. math:: [W h,\; K h + b], \qquad K = \text{keys} \cdot W_q / \sqrt{256}, \quad b = \text{keys} \cdot b_q /
+        \sqrt{256}
+
+    with W the recurrent weights, and :math:`W_q, b_q` the pointer's query layer. One product gives both; what the
+    chosen variable sends to the gates is a row of a table.
+
+    Parameters
+    ----------
+    decoder : LSTMDecoder
+    pointer : DotPointer
+        That of the decoder.
+    states : (1, n_variables, width) tensor
+    noise : (batch, n_variables, n_variables) tensor
+    before : (n_variables, n_variables) tensor, optional
+        ``before[i, j] = 1``: i must be placed before j.
+    """
+
+    def __init__(
+        self, decoder: LSTMDecoder, pointer: DotPointer, states: Tensor, noise: Tensor, before: Tensor | None
+    ) -> None:
+        batch, d, _ = noise.shape
+        self.noise = noise.contiguous()
+        keys = pointer.key(states[0]) / WIDTH**0.5
+        self.shift = keys @ pointer.query.bias
+        self.inputs = decoder.gates(with_initial_state(states))[0]  # of each state, and of the initial one at the end
+        # a number of rows that a GPU's units for products of matrices can take as it is
+        together = torch.cat([decoder.recurrent, keys @ pointer.query.weight])
+        self.weight = F.pad(together, (0, 0, 0, -len(together) % 8)).T
+        self.orders = torch.empty((batch, d), dtype=torch.int64, device=noise.device)
+        # how many variables must still be placed before each one
+        self.before = noise.new_zeros((d, d), dtype=torch.int32) if before is None else before.int().contiguous()
+        self.obstacles = self.before.sum(0, dtype=torch.int32).repeat(batch, 1)
+        hidden, cell = decoder.start(states, 1)
+        hidden, cell = decoder.cell(self.inputs[d:] + hidden @ decoder.recurrent.T, cell)
+        self.hidden, self.cell = hidden.repeat(batch, 1), cell.repeat(batch, 1)
+
+    def finish(self) -> Tensor:
+        """The orders, (batch, n_variables)."""
+        product = self.hidden.new_empty((len(self.hidden), self.weight.shape[1]))
+        for t in range(self.orders.shape[1]):
+            torch.mm(self.hidden, self.weight, out=product)
+            self._place(product, t)
+        return self.orders
+
+    def _place(self, product: Tensor, t: int) -> None:
+        """Choose the variable at position t of each order, and take the LSTM's step that follows from it."""
+        if product.is_cuda:
+            from precede.policy.kernels import place
+
+            return place(self, product, t)
+        d = self.orders.shape[1]
+        logits = LOGIT_CLIP * torch.tanh(product[:, 4 * WIDTH : 4 * WIDTH + d] + self.shift) + self.noise[:, t]
+        chosen = logits.masked_fill_(self.obstacles > 0, -torch.inf).argmax(1)
+        self.orders[:, t] = chosen
+        self.obstacles -= self.before[chosen]
+        self.obstacles.scatter_(1, chosen[:, None], PLACED)
+        self.hidden, self.cell = LSTMDecoder.cell(self.inputs[chosen] + product[:, : 4 * WIDTH], self.cell)
+        return None
