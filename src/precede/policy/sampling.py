@@ -6,6 +6,8 @@ Where all orders share one set of states, an LSTM with a dot pointer needs one p
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -20,7 +22,8 @@ PLACED = 2**30
 @torch.no_grad()
 def draw_orders(decoder: Decoder, states: Tensor, noise: Tensor, before: Tensor | None = None) -> Tensor:
     """Orders as :meth:`precede.policy.actor.Actor.sample` describes them."""
-    if isinstance(decoder, LSTMDecoder) and isinstance(decoder.pointer, DotPointer) and len(states) == 1:
+    has_kernel = not noise.is_cuda or find_spec("triton") is not None  # torch for Windows comes without
+    if isinstance(decoder, LSTMDecoder) and isinstance(decoder.pointer, DotPointer) and len(states) == 1 and has_kernel:
         return SharedDraw(decoder, decoder.pointer, states, noise, before).finish()
     return step_by_step(decoder, states, noise, before)
 

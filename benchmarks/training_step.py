@@ -1,0 +1,120 @@
+"""Milliseconds of a training step of the default on a device, whole and by its parts.
+
+    PYTHONPATH=src python benchmarks/training_step.py [--sizes 30 100 200] [--batch 64] [--device cuda]
+
+``CORL(score="linear")`` as it trains from the shipped policy, on ER2 data of 1,000 rows. Each part runs by itself, many
+times over, and the device is waited for at the end; "launch" is how long the CPU takes for a step when it does not
+wait. The second row of a size has the same step with orders drawn by one call of the decoder after another, as every
+other kind of decoder draws them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from precede.data.simulate import simulate
+from precede.discovery import CORL
+from precede.discovery.plan import training_of
+from precede.knowledge import Constraints
+from precede.policy.pretrained import load_pretrained
+from precede.policy.sampling import step_by_step
+from precede.runtime.device import training_on
+from precede.runtime.randomness import gumbel_noise
+from precede.scores.linear import LinearScore
+from precede.scores.protocol import column_sums
+from precede.search.best import first_best_order
+from precede.search.train import Trainer
+
+PARTS = ("draw", "collect", "terms", "update", "best")
+
+
+class StepByStep(Trainer):
+    """Algorithm 1 with orders drawn by the loop that serves any decoder."""
+
+    def _collect(self, inputs: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
+        states = self.actor.encoder(inputs)
+        return states, step_by_step(self.actor.decoder, states.detach(), noise, self.before)
+
+
+def milliseconds(work: Callable[[], object], device: torch.device, repeats: int) -> tuple[float, float]:
+    """Of one call: until it comes back, and until the device is done."""
+    wait(device)
+    start = time.perf_counter()
+    for _ in range(repeats):
+        work()
+    launched = time.perf_counter() - start
+    wait(device)
+    return 1000 * launched / repeats, 1000 * (time.perf_counter() - start) / repeats
+
+
+def wait(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+
+
+def measure(trainer: Trainer, batch: int, repeats: int) -> dict[str, float]:
+    device, d = trainer.device, trainer.score.n_variables
+    for _ in range(8):  # compiled and recorded
+        trainer.step()
+    found = {}
+    found["launch"], found["step"] = milliseconds(trainer.step, device, repeats)
+
+    def draw() -> tuple[Tensor, Tensor]:
+        return trainer.inputs.draw(batch), gumbel_noise((batch, d, d), trainer.generator)
+
+    def terms() -> tuple[Tensor, Tensor]:
+        own = trainer.score.terms(orders)
+        return trainer.score.total(column_sums(orders, own)), trainer.returns(orders, own)
+
+    def best() -> None:
+        first = first_best_order(orders, totals)
+        trainer.best.challenge(*first)
+        trainer.proposal.challenge(*first)
+
+    inputs, noise = draw()
+    orders = trainer._iteration.collect(inputs, noise)
+    totals, returns = terms()
+    parts = (
+        draw,
+        lambda: trainer._iteration.collect(inputs, noise),
+        terms,
+        lambda: trainer._iteration.update(returns),
+        best,
+    )
+    if device.type != "cuda":  # what is not recorded has a gradient that can be taken once
+        parts = (*parts[:3], lambda: trainer._update(trainer.actor.encoder(inputs), orders, returns), best)
+    for name, part in zip(PARTS, parts, strict=True):
+        found[name] = milliseconds(part, device, repeats)[1]
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[30, 100, 200])
+    parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--repeats", type=int, default=50)
+    parser.add_argument("--device", default="cuda")
+    options = parser.parse_args()
+    device = torch.device(options.device)
+    print(torch.cuda.get_device_name() if device.type == "cuda" else device.type, torch.__version__)
+    columns = ("step", "launch", *PARTS)
+    print(f"{'variables':>9}  {'drawn':16}" + "".join(f"{name:>9}" for name in columns))
+    settings = training_of(CORL(score="linear", batch_size=options.batch), None)
+    for d in options.sizes:
+        values = simulate(n_variables=d, degree=2, n_samples=1000, random_state=0).data.to_numpy()
+        for kind, name in ((Trainer, "by one product"), (StepByStep, "step by step")):
+            start = (np.random.default_rng(0), load_pretrained("default"))
+            trainer = kind(LinearScore(values, device=device), values, settings, Constraints.none(d), *start)
+            with training_on(device):
+                found = measure(trainer, options.batch, options.repeats)
+            print(f"{d:9d}  {name:16}" + "".join(f"{found[column]:9.2f}" for column in columns), flush=True)
+
+
+if __name__ == "__main__":
+    main()
