@@ -42,7 +42,8 @@ def functions(tree: ast.Module) -> list[tuple[Function, bool]]:
     kernels = {
         node
         for node in tree.body
-        if isinstance(node, Function) and any(ast.unparse(item) == "triton.jit" for item in node.decorator_list)
+        if isinstance(node, Function)
+        and any(ast.unparse(item).startswith("triton.jit") for item in node.decorator_list)
     }
     dictated = estimators | commands | contract | kernels
     return [(node, node in dictated) for node in ast.walk(tree) if isinstance(node, Function)]
