@@ -45,7 +45,7 @@ def _place(
     tl.store(hidden + n * WIDTH + w, leave * _tanh(level))
 
 
-def place(draw: SharedDraw, product: Tensor, t: int) -> None:
+def place_next(draw: SharedDraw, product: Tensor, t: int) -> None:
     """Position t of every order, as :class:`precede.policy.sampling.SharedDraw` has it; hidden and cell in place."""
     batch, d = draw.orders.shape
     _place[(batch,)](

@@ -99,9 +99,9 @@ class SharedDraw:
     def _place(self, product: Tensor, t: int) -> None:
         """Choose the variable at position t of each order, and take the LSTM's step that follows from it."""
         if product.is_cuda:
-            from precede.policy.kernels import place
+            from precede.policy.kernels import place_next
 
-            return place(self, product, t)
+            return place_next(self, product, t)
         d = self.orders.shape[1]
         logits = LOGIT_CLIP * torch.tanh(product[:, 4 * WIDTH : 4 * WIDTH + d] + self.shift) + self.noise[:, t]
         chosen = logits.masked_fill_(self.obstacles > 0, -torch.inf).argmax(1)
