@@ -14,12 +14,15 @@ from precede.experiments.stacked import run_stack, stacks_of
 
 SMALL = {"n_iterations": 20, "batch_size": 8, "n_samples": 16}
 DATA = Data("er2", n_variables=5, n_samples=300)
+CURVED = tuple(Data(str(m), n_variables=5, sem="gp-scaled", n_samples=m) for m in (50, 60))
 METHODS = tuple(Method(name, "corl", name, SMALL) for name in ("corl-1", "corl-2"))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-def test_same_as_alone(method: Method) -> None:
-    cells = [Cell(DATA, method, seed, keep_curve=True) for seed in (0, 1)]
+@pytest.mark.parametrize("nonlinear", [False, True])
+def test_same_as_alone(method: Method, nonlinear: bool) -> None:
+    data = CURVED if nonlinear else (DATA, DATA)
+    cells = [Cell(own, replace(method, nonlinear=nonlinear), seed, keep_curve=True) for seed, own in enumerate(data)]
     together = list(run_stack(cells, "cpu"))
     for cell, finished in zip(cells, together, strict=True):
         alone = run_cell(cell, "cpu").record
@@ -40,12 +43,13 @@ def test_only_what_fits_is_stacked() -> None:
         *(Cell(DATA, METHODS[1], seed) for seed in range(2)),
         *(Cell(other, METHODS[0], seed) for seed in range(1)),
         *(Cell(DATA, mlp, seed) for seed in range(2)),
-        *(Cell(DATA, Method("gp", "corl", "corl-2", nonlinear=True), seed) for seed in range(2)),
+        *(Cell(own, Method("gp", "corl", "corl-2", nonlinear=True), 0) for own in CURVED),
         *(Cell(DATA, Method("eqvar", "eqvar"), seed) for seed in range(2)),
     ]
     assert [[cell.key for cell in part] for part in stacks_of(cells, 2)] == [
         ["er2/corl-1/0", "er2/corl-1/1"],
         ["er2/corl-2/0", "er2/corl-2/1"],
+        ["50/gp/0", "60/gp/0"],
     ]
 
 

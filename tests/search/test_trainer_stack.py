@@ -13,15 +13,18 @@ from precede.discovery.plan import training_of
 from precede.knowledge import Constraints
 from precede.policy.pretrained import load_pretrained
 from precede.runtime.deadline import Deadline
+from precede.scores.gp import GPScore
+from precede.scores.likelihood import Noise
 from precede.scores.linear import LinearScore
+from precede.scores.quadratic import QuadraticScore
 from precede.search.settings import TrainingSettings
 from precede.search.stacked.operations import NormalizedBatch, PointerLogits, Recurrence
 from precede.search.stacked.train import TrainerStack
 from precede.search.train import Trainer
 
 
-def settings_of(name: str, **changes: object) -> TrainingSettings:
-    return replace(training_of(pc.CORL.paper(name), None), **changes)  # type: ignore[arg-type]
+def settings_of(name: str, nonlinear: bool = False, **changes: object) -> TrainingSettings:
+    return replace(training_of(pc.CORL.paper(name, nonlinear), None), **changes)  # type: ignore[arg-type]
 
 
 def trainers_of(settings: TrainingSettings, device: str = "cpu", pretrained: str | None = None) -> list[Trainer]:
@@ -34,20 +37,109 @@ def trainers_of(settings: TrainingSettings, device: str = "cpu", pretrained: str
     return made
 
 
-@pytest.mark.parametrize("name", ["corl-1", "corl-2"])
-def test_same_as_alone(name: str) -> None:
-    settings = settings_of(name, batch_size=8, n_samples=16, n_iterations=12)
-    alone = [list(trainer.run()) for trainer in trainers_of(settings)]
-    stack = TrainerStack(trainers_of(settings))
-    together = list(stack.run(Deadline(None)))
-    assert len(together) == 12
-    for run, records in enumerate(alone):
-        for record, rows in zip(records, together, strict=True):
-            own = rows[run]
+def nonlinear_trainers(settings: TrainingSettings, kind: type[GPScore | QuadraticScore], noise: Noise) -> list[Trainer]:
+    """Three runs; two have as many rows, the third has others."""
+    made = []
+    for seed, m in ((3, 40), (4, 40), (5, 33)):
+        values = pc.simulate(n_variables=5, sem="gp-scaled", n_samples=m, random_state=seed).data.to_numpy()
+        score, rng = kind(values, noise=noise), np.random.default_rng(seed)
+        made.append(Trainer(score, values, settings, Constraints.none(5), rng))
+    return made
+
+
+def assert_same_as_alone(alone: list[Trainer], together: list[Trainer]) -> None:
+    single = [list(trainer.run()) for trainer in alone]
+    rows = list(TrainerStack(together).run(Deadline(None)))
+    assert len(rows) == together[0].settings.n_iterations
+    for run, records in enumerate(single):
+        for record, row in zip(records, rows, strict=True):
+            own = row[run]
             assert own is not None
             assert own.mean_score == pytest.approx(record.mean_score, rel=1e-9)
             assert own.best_score == pytest.approx(record.best_score, rel=1e-9)
             assert own.entropy == pytest.approx(record.entropy, rel=1e-3)
+        assert together[run].best_order.tolist() == alone[run].best_order.tolist()
+
+
+@pytest.mark.parametrize("name", ["corl-1", "corl-2"])
+def test_same_as_alone(name: str) -> None:
+    settings = settings_of(name, batch_size=8, n_samples=16, n_iterations=12)
+    assert_same_as_alone(trainers_of(settings), trainers_of(settings))
+
+
+@pytest.mark.parametrize("name", ["corl-1", "corl-2"])
+@pytest.mark.parametrize("kind", [GPScore, QuadraticScore])
+@pytest.mark.parametrize("noise", ["equal", "unequal"])
+def test_nonlinear_runs_are_the_same_as_alone(name: str, kind: type[GPScore | QuadraticScore], noise: Noise) -> None:
+    settings = settings_of(name, nonlinear=True, batch_size=8, n_samples=16, n_iterations=6)
+    alone, together = nonlinear_trainers(settings, kind, noise), nonlinear_trainers(settings, kind, noise)
+    assert_same_as_alone(alone, together)
+    for mine, own in zip(alone, together, strict=True):
+        assert isinstance(mine.score, GPScore | QuadraticScore)
+        assert isinstance(own.score, GPScore | QuadraticScore)
+        assert own.score.n_evaluations == mine.score.n_evaluations  # no set twice
+
+
+def test_shaped_rewards_and_other_numbers_of_rows_are_the_same_as_alone() -> None:
+    settings = settings_of("corl-2", batch_size=8, n_samples=16, n_iterations=6, shaping="bound")
+
+    def made() -> list[Trainer]:
+        first, second = trainers_of(settings)
+        values = pc.simulate(n_variables=6, degree=2, n_samples=90, random_state=5).data.to_numpy()
+        third = Trainer(LinearScore(values), values, settings, Constraints.none(6), np.random.default_rng(5))
+        return [first, second, third]
+
+    assert_same_as_alone(made(), made())
+    assert_same_as_alone(made()[:2], made()[:2])
+
+
+def test_runs_may_share_a_score() -> None:
+    settings = settings_of("corl-2", nonlinear=True, batch_size=8, n_samples=16, n_iterations=4)
+    values = pc.simulate(n_variables=5, sem="gp-scaled", n_samples=40, random_state=3).data.to_numpy()
+    shared = GPScore(values, noise="equal")
+
+    def made(*scores: GPScore) -> list[Trainer]:
+        drawn = zip((8, 9), scores, strict=True)
+        return [Trainer(s, values, settings, Constraints.none(5), np.random.default_rng(seed)) for seed, s in drawn]
+
+    assert_same_as_alone(made(GPScore(values, noise="equal"), GPScore(values, noise="equal")), made(shared, shared))
+    assert shared.n_evaluations == len(shared.cache)
+
+
+def test_a_score_out_of_time_leaves_what_was_learned(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = settings_of("corl-2", nonlinear=True, batch_size=8, n_samples=16, n_iterations=30)
+    trainers = nonlinear_trainers(settings, GPScore, "equal")
+    stack, within, write = TrainerStack(trainers), Deadline(None), GPScore.write_kernels
+    states: list[torch.Tensor] = []
+
+    def cancelling(self: GPScore, sets: torch.Tensor, kernels: torch.Tensor) -> None:
+        if stack.iteration == 1:
+            within.cancel()
+        write(self, sets, kernels)
+
+    def step() -> torch.Tensor:
+        states[:] = [trainer.generator.get_state() for trainer in trainers]
+        return TrainerStack.step(stack)
+
+    monkeypatch.setattr(GPScore, "write_kernels", cancelling)
+    monkeypatch.setattr(stack, "step", step)
+    for trainer in trainers:
+        assert isinstance(trainer.score, GPScore)
+        trainer.score.sets_at_once = 1
+    rows = list(stack.run(within))
+    assert len(rows) == 1
+    for trainer, state in zip(trainers, states, strict=True):
+        assert trainer.iteration == 1
+        assert torch.equal(trainer.generator.get_state(), state)
+
+
+def test_the_first_iteration_is_never_cut() -> None:
+    settings = settings_of("corl-2", nonlinear=True, batch_size=8, n_samples=16, n_iterations=30)
+    within = Deadline(None)
+    within.cancel()
+    trainers = nonlinear_trainers(settings, GPScore, "equal")
+    assert len(list(TrainerStack(trainers).run(within))) == 1
+    assert all(np.isfinite(trainer.best_score) for trainer in trainers)
 
 
 @pytest.mark.parametrize("operation", ["pointer", "recurrence", "norm"])
@@ -84,6 +176,9 @@ def test_other_runs_are_refused() -> None:
     second.settings = replace(settings, batch_size=5)
     with pytest.raises(TypeError, match="same settings"):
         TrainerStack([first, second])
+    curved = nonlinear_trainers(settings, GPScore, "equal")
+    with pytest.raises(TypeError, match="kind of score"):
+        TrainerStack([first, curved[0]])
 
 
 def test_a_run_at_its_end_stands_still() -> None:

@@ -177,8 +177,8 @@ class Selection:
     retry_failed : bool
         Run cells again that ended in an error.
     stack : int
-        Train as many cells of ``CORL.paper`` on linear data together, where they are of one size: on a GPU that takes
-        a third of the time. 0 trains each by itself. ``max_time`` then holds for a whole stack.
+        Train as many cells of ``CORL.paper`` together, where they have as many variables: on a GPU that takes a third
+        of the time. 0 trains each by itself. ``max_time`` then holds for a whole stack.
     """
 
     seeds: Sequence[int] | None = None

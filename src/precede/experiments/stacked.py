@@ -9,7 +9,7 @@ import numpy as np
 
 from precede.data.canonical import canonical
 from precede.data.datasets import Dataset
-from precede.data.load import Table, load_table
+from precede.data.load import Table, load_table, standardized_table
 from precede.discovery import CORL
 from precede.discovery.pipeline import make_score
 from precede.experiments.cells import Cell
@@ -36,9 +36,9 @@ def stacks_of(cells: Sequence[Cell], size: int) -> list[list[Cell]]:
     groups: dict[str, list[Cell]] = {}
     for cell in cells:
         method = cell.method
-        if method.paper is not None and not method.nonlinear and not OTHER_NETWORKS & set(method.options):
-            options = sorted(method.options.items())
-            groups.setdefault(f"{cell.data.n_variables} {method.paper} {options} {cell.max_time}", []).append(cell)
+        if method.paper is not None and not OTHER_NETWORKS & set(method.options):
+            alike = cell.data.n_variables, method.paper, method.nonlinear, sorted(method.options.items()), cell.max_time
+            groups.setdefault(str(alike), []).append(cell)
     parts = [group[k : k + size] for group in groups.values() for k in range(0, len(group), size)]
     return [part for part in parts if len(part) > 1]
 
@@ -62,10 +62,11 @@ class _Run:
         assert isinstance(model, CORL)
         table, places = canonical(load_table(dataset.data), columns=model._columns_by_name, rows=model._rows_by_value)
         plan, constraints = model._plan(table), Constraints.none(table.n_variables)
-        score, _ = make_score(plan, table, constraints, None, Deadline(None))
+        seen = standardized_table(table) if plan.score.standardize_columns else table
+        score, _ = make_score(plan, seen, constraints, None, Deadline(None))
         pretrained = None if plan.search.start is None else load_pretrained(plan.search.start)
         rng = numpy_rng(model.random_state)
-        trainer = Trainer(score, table.values, plan.search.settings.training, constraints, rng, pretrained)
+        trainer = Trainer(score, seen.values, plan.search.settings.training, constraints, rng, pretrained)
         return cls(cell, dataset, model, table, trainer, places)
 
     def record(self) -> Record:

@@ -92,29 +92,39 @@ class PredecessorCache:
         self.n_lookups += len(keys)
         return self._table[[self._row_of[key] for key in keys], np.arange(self.n_variables)]
 
-    def _fill(self, keys: list[int], deadline: Deadline | None) -> None:
+    def missing(self, orders: IntArray) -> list[int]:
+        """Keys of the sets that ``terms`` of these orders would evaluate; whoever has their rows may ``keep`` them."""
+        return self._missing(list(dict.fromkeys(predecessor_masks(orders))))
+
+    def keep(self, keys: list[int], rows: FloatArray) -> None:
+        """Remember the rows of sets, (n_keys, n_variables), but for those that came in the meantime."""
+        new = [s for s, key in enumerate(keys) if key not in self._row_of]
+        start, stop = len(self._row_of), len(self._row_of) + len(new)
+        if stop > len(self._table):
+            grown = np.empty((max(stop, 2 * start), self.n_variables))
+            grown[:start] = self._table[:start]
+            self._table = grown
+        self._table[start:stop] = rows[new]
+        self._row_of.update(zip((keys[s] for s in new), range(start, stop), strict=True))
+        self.n_evaluations += len(new)
+
+    def _missing(self, keys: list[int]) -> list[int]:
         missing = [key for key in keys if key not in self._row_of]
         if len(self._row_of) + len(missing) > self.max_sets:
             self._row_of.clear()
-            missing = keys
+            return keys
+        return missing
+
+    def _fill(self, keys: list[int], deadline: Deadline | None) -> None:
+        missing = self._missing(keys)
         n_left = len(missing)
         pieces = self._evaluate(members_of(missing, self.n_variables)) if missing else iter(())
         while n_left:
             if deadline is not None:
                 deadline.check()
             which, values = next(pieces)
-            self._keep([missing[s] for s in which], values)
+            self.keep([missing[s] for s in which], values)
             n_left -= len(which)
-
-    def _keep(self, keys: list[int], values: FloatArray) -> None:
-        start, stop = len(self._row_of), len(self._row_of) + len(keys)
-        if stop > len(self._table):
-            grown = np.empty((max(stop, 2 * start), self.n_variables))
-            grown[:start] = self._table[:start]
-            self._table = grown
-        self._table[start:stop] = values
-        self._row_of.update(zip(keys, range(start, stop), strict=True))
-        self.n_evaluations += len(keys)
 
 
 def predecessor_masks(orders: IntArray) -> list[int]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
+from typing import Literal, Self
 
 import numpy as np
 import torch
@@ -17,7 +19,7 @@ from precede.scores.cache import Pieces, PredecessorCache
 from precede.scores.factor import jittered_cholesky
 from precede.scores.likelihood import Noise, NoiseModel
 from precede.scores.memory import memory_budget, size_in_words
-from precede.scores.predecessor_score import PredecessorScore
+from precede.scores.predecessor_score import JointPieces, PredecessorScore
 
 Precision = Literal["float64", "float32"]
 
@@ -141,15 +143,13 @@ class GPScore(PredecessorScore):
         self.sets_at_once = self._sets_that_fit(memory_budget(memory_limit, self.device))
         self.cache = PredecessorCache(self.n_variables, self.evaluate, max_sets=max_sets)
         centered = values - values.mean(axis=0)
-        self._targets = self._on_device(centered)
-        inputs = self._on_device(centered / centered.std(axis=0)) if kernel.standardize else self._targets
+        self.targets = self._on_device(centered)
+        inputs = self._on_device(centered / centered.std(axis=0)) if kernel.standardize else self.targets
         rows, columns = torch.tril_indices(self.n_samples, self.n_samples, -1, device=self.device)
         self._below = rows * self.n_samples + columns  # the strict lower triangle, in the flattened square
         self._distances = torch.empty(self.n_variables, len(rows), dtype=self.dtype, device=self.device)
         for j, x in enumerate(inputs.T):
             self._distances[j] = (x[rows] - x[columns]) ** 2
-        # filled again and again: fresh memory for every piece is slow on a CPU
-        self._room = torch.zeros(self.sets_at_once, self.n_samples**2, dtype=self.dtype, device=self.device)
         step = math.ceil(self.n_samples / kernel.median_samples)
         self._median_pairs = None if step == 1 else ((rows % step == 0) & (columns % step == 0)).nonzero()[:, 0]
 
@@ -157,33 +157,53 @@ class GPScore(PredecessorScore):
         return self.likelihood.total(sums, self.n_variables * (self.n_variables - 1) // 2)
 
     def regressions(self, members: BoolArray) -> Pieces:
-        filled = members.any(axis=1)
-        empty, which = np.flatnonzero(~filled), np.flatnonzero(filled)
-        if len(empty):
-            yield empty, np.tile(self.likelihood.variances, (len(empty), 1))
-        for start in range(0, len(which), self.sets_at_once):
-            piece = which[start : start + self.sets_at_once]
-            yield piece, self._regress(torch.from_numpy(members[piece]).to(self.device, self.dtype)).cpu().numpy()
+        for _, which, variances in self.joint_regressions([self], [members]):
+            yield which, variances
 
-    def _regress(self, sets: Tensor) -> Tensor:
-        factor = jittered_cholesky(self._kernels(sets))
-        # two triangular solves: cholesky_solve does the same in twice the time on a CPU
-        half = torch.linalg.solve_triangular(factor, self._targets.expand(len(sets), -1, -1), upper=False)
-        residuals = torch.linalg.solve_triangular(factor.mT, half, upper=True) * self.kernel.kernel_noise
-        variances: Tensor = (residuals.double() ** 2).mean(dim=1)
-        return variances
+    @classmethod
+    def joint_regressions(cls, scores: Sequence[Self], members: Sequence[BoolArray]) -> JointPieces:
+        """Sets of data sets with as many rows and the same kernel are factorized in one batch."""
+        alike: dict[tuple[object, ...], list[int]] = {}
+        for k, (score, own) in enumerate(zip(scores, members, strict=True)):
+            alike.setdefault((score.n_samples, score.kernel, score.dtype), []).append(k)
+            empty = np.flatnonzero(~own.any(axis=1))
+            if len(empty):
+                yield k, empty, np.tile(score.likelihood.variances, (len(empty), 1))
+        for group in alike.values():
+            filled = [np.flatnonzero(members[k].any(axis=1)) for k in group]
+            owner, which = np.repeat(group, [len(own) for own in filled]), np.concatenate(filled)
+            at_once = min(scores[k].sets_at_once for k in group)
+            for start in range(0, len(which), at_once):
+                piece, owners = which[start : start + at_once], owner[start : start + at_once]
+                parts = {int(k): piece[owners == k] for k in np.unique(owners)}
+                asked = [(scores[k], scores[k]._indicators(members[k][own])) for k, own in parts.items()]
+                variances = regress(asked).cpu().numpy()
+                places = np.cumsum([len(own) for own in parts.values()])[:-1]
+                for (k, own), found in zip(parts.items(), np.split(variances, places), strict=True):
+                    yield k, own, found
 
-    def _kernels(self, sets: Tensor) -> Tensor:
-        r"""Lower triangles of :math:`K + \alpha I`, (n_sets, n_samples, n_samples)."""
+    def write_kernels(self, sets: Tensor, kernels: Tensor) -> None:
+        r"""Write the lower triangles of :math:`K + \alpha I` into (n_sets, n_samples²) numbers.
+
+        Parameters
+        ----------
+        sets : (n_sets, n_variables) tensor
+            1 for members, 0 for the others.
+        """
         distances = sets @ self._distances
         sample = distances if self._median_pairs is None else distances[:, self._median_pairs]
         median = _lower_median(sample)
         scale = torch.where(median > 0, median, distances.mean(dim=1))
-        m = self.n_samples
-        kernels = self._room[: len(sets)]
         kernels.index_copy_(1, self._below, distances.mul_(-0.5 / (self.kernel.bandwidth**2 * scale[:, None])).exp_())
-        kernels[:, :: m + 1] = 1 + self.kernel.kernel_noise
-        return kernels.view(-1, m, m)
+        kernels[:, :: self.n_samples + 1] = 1 + self.kernel.kernel_noise
+
+    @cached_property
+    def room(self) -> Tensor:
+        """Space for kernels, filled again and again: fresh memory for every piece is slow on a CPU."""
+        return torch.zeros(self.sets_at_once, self.n_samples**2, dtype=self.dtype, device=self.device)
+
+    def _indicators(self, members: BoolArray) -> Tensor:
+        return torch.from_numpy(members).to(self.device, self.dtype)
 
     def _sets_that_fit(self, budget: int) -> int:
         m, d = self.n_samples, self.n_variables
@@ -201,6 +221,28 @@ class GPScore(PredecessorScore):
 
     def _on_device(self, values: FloatArray) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(values)).to(self.device, self.dtype)
+
+
+def regress(asked: Sequence[tuple[GPScore, Tensor]]) -> Tensor:
+    """Residual variance of every variable given sets of its own data, (n_sets, n_variables).
+
+    Parameters
+    ----------
+    asked : sequence of (GPScore, (n_of_these, n_variables) tensor)
+        Scores with as many rows, the same kernel and precision, and the sets of each, as in ``write_kernels``.
+    """
+    first = asked[0][0]
+    sizes = [len(sets) for _, sets in asked]
+    kernels = first.room[: sum(sizes)]
+    for (score, sets), own in zip(asked, kernels.split(sizes), strict=True):
+        score.write_kernels(sets, own)
+    targets = torch.cat([score.targets.expand(len(sets), -1, -1) for score, sets in asked])
+    factor = jittered_cholesky(kernels.view(-1, first.n_samples, first.n_samples))
+    # two triangular solves: cholesky_solve does the same in twice the time on a CPU
+    half = torch.linalg.solve_triangular(factor, targets, upper=False)
+    residuals = torch.linalg.solve_triangular(factor.mT, half, upper=True) * first.kernel.kernel_noise
+    variances: Tensor = (residuals.double() ** 2).mean(dim=1)
+    return variances
 
 
 def _lower_median(rows: Tensor) -> Tensor:

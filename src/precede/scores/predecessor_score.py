@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from precede.arrays import BoolArray, FloatArray
-from precede.scores.cache import Pieces, PredecessorCache
+from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.scores.cache import Pieces, PredecessorCache, members_of
 from precede.scores.likelihood import NoiseModel
 from precede.scores.protocol import OrderScore
+from precede.scores.together import ScoresTogether
+
+# Which of several scores, which of its sets were regressed on, and the residual variances given each.
+JointPieces = Iterator[tuple[int, IntArray, FloatArray]]
 
 
 class PredecessorScore(OrderScore):
@@ -60,3 +66,40 @@ class PredecessorScore(OrderScore):
         """Terms in the place of the variances."""
         for which, variances in self.regressions(members):
             yield which, self.likelihood.terms(variances)
+
+    @classmethod
+    def together(cls, scores: Sequence[Self]) -> ScoresTogether:
+        """One transfer of all orders, and one round of regressions on all sets that are missing."""
+        return PredecessorScores(scores)
+
+    @classmethod
+    def joint_regressions(cls, scores: Sequence[Self], members: Sequence[BoolArray]) -> JointPieces:
+        """Regress on the sets of several scores, here one score after another."""
+        for k, (score, own) in enumerate(zip(scores, members, strict=True)):
+            for which, variances in score.regressions(own):
+                yield k, which, variances
+
+
+class PredecessorScores(ScoresTogether):
+    """Scores with a cache each: what all of them lack is evaluated together."""
+
+    def __init__(self, scores: Sequence[PredecessorScore]) -> None:
+        super().__init__(scores)
+        self._kind = type(scores[0])
+        self._own = list(scores)
+
+    def terms(self, orders: Tensor) -> Tensor:
+        host = orders.cpu().numpy()
+        missing = [score.cache.missing(own) for score, own in zip(self._own, host, strict=True)]
+        members = [members_of(keys, orders.shape[2]) for keys in missing]
+        n_left, deadline = sum(map(len, missing)), self._own[0].deadline
+        pieces = self._kind.joint_regressions(self._own, members)
+        while n_left:
+            if deadline is not None:
+                deadline.check()
+            k, which, variances = next(pieces)
+            score = self._own[k]
+            score.cache.keep([missing[k][s] for s in which], score.likelihood.terms(variances))
+            n_left -= len(which)
+        found = [score.cache.terms(own) for score, own in zip(self._own, host, strict=True)]
+        return torch.from_numpy(np.stack(found)).to(orders.device)

@@ -87,8 +87,9 @@ class TrainerStack:
         while not numbers or (self.iteration % READ_EVERY and self.iteration < self.settings.n_iterations):
             if numbers and within.passed():
                 break
+            limit = within if self.iteration else None  # every run has one record at least
             try:
-                with training_on(self.device), self.scores.within(within), undrawn_when_late(self.trainers):
+                with training_on(self.device), self.scores.within(limit), undrawn_when_late(self.trainers):
                     numbers.append(self.step())
             except OutOfTime:
                 break
