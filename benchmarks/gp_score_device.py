@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 import precede as pc
-from precede.scores.gp import GPScore
+from precede.scores.gp import GPScore, regress
 
 AGREES = 1e-10
 
@@ -83,18 +83,26 @@ def narrow_median(rows: Tensor, narrow: torch.dtype) -> Tensor:
     return tied[order][first + place]
 
 
+def written(score: GPScore, sets: Tensor) -> Tensor:
+    score.write_kernels(sets, score.room[: len(sets)])
+    return score.room
+
+
 def parts(score: GPScore, sets: Tensor) -> dict[str, Callable[[], Tensor]]:
     """Every step of the score's own way, then the other ways to do it; what a step overwrites is copied inside."""
     distances = sets @ score._distances
     scale = distances.median(dim=1).values[:, None]
-    kernels = score._kernels(sets).clone()
-    targets = score._targets.expand(len(sets), -1, -1)
+    m = score.n_samples
+    kernels = torch.zeros(len(sets), m * m, dtype=score.dtype, device=score.device)
+    score.write_kernels(sets, kernels)
+    kernels = kernels.view(-1, m, m)
+    targets = score.targets.expand(len(sets), -1, -1)
     factor = torch.linalg.cholesky_ex(kernels)[0]
     square = torch.empty_like(kernels).flatten(1)
     room = torch.empty_like(kernels)
     found: dict[str, Callable[[], Tensor]] = {
-        "score: all": lambda: score._regress(sets),
-        "score: kernels": lambda: score._kernels(sets),
+        "score: all": lambda: regress([(score, sets)]),
+        "score: kernels": lambda: written(score, sets),
         "part: distances": lambda: sets @ score._distances,
         "part: median": lambda: distances.median(dim=1).values,
         "part: exp": lambda: torch.mul(distances, -0.5 / scale).exp_(),
