@@ -101,7 +101,7 @@ def parts(score: GPScore, sets: Tensor) -> dict[str, Callable[[], Tensor]]:
     square = torch.empty_like(kernels).flatten(1)
     room = torch.empty_like(kernels)
     found: dict[str, Callable[[], Tensor]] = {
-        "score: all": lambda: regress([(score, sets)]),
+        "score: all": lambda: regress([(score, sets)], score.room),
         "score: kernels": lambda: written(score, sets),
         "part: distances": lambda: sets @ score._distances,
         "part: median": lambda: distances.median(dim=1).values,

@@ -177,7 +177,7 @@ class GPScore(PredecessorScore):
                 piece, owners = which[start : start + at_once], owner[start : start + at_once]
                 parts = {int(k): piece[owners == k] for k in np.unique(owners)}
                 asked = [(scores[k], scores[k]._indicators(members[k][own])) for k, own in parts.items()]
-                variances = regress(asked).cpu().numpy()
+                variances = regress(asked, scores[group[0]].room).cpu().numpy()
                 places = np.cumsum([len(own) for own in parts.values()])[:-1]
                 for (k, own), found in zip(parts.items(), np.split(variances, places), strict=True):
                     yield k, own, found
@@ -223,17 +223,19 @@ class GPScore(PredecessorScore):
         return torch.from_numpy(np.ascontiguousarray(values)).to(self.device, self.dtype)
 
 
-def regress(asked: Sequence[tuple[GPScore, Tensor]]) -> Tensor:
+def regress(asked: Sequence[tuple[GPScore, Tensor]], room: Tensor) -> Tensor:
     """Residual variance of every variable given sets of its own data, (n_sets, n_variables).
 
     Parameters
     ----------
     asked : sequence of (GPScore, (n_of_these, n_variables) tensor)
         Scores with as many rows, the same kernel and precision, and the sets of each, as in ``write_kernels``.
+    room : (n_sets or more, n_samples²) tensor
+        For the kernels.
     """
     first = asked[0][0]
     sizes = [len(sets) for _, sets in asked]
-    kernels = first.room[: sum(sizes)]
+    kernels = room[: sum(sizes)]
     for (score, sets), own in zip(asked, kernels.split(sizes), strict=True):
         score.write_kernels(sets, own)
     targets = torch.cat([score.targets.expand(len(sets), -1, -1) for score, sets in asked])
