@@ -4,8 +4,8 @@
 
 ``CORL(score="linear")`` as it trains from the shipped policy, on ER2 data of 1,000 rows. Each part runs by itself, many
 times over, and the device is waited for at the end; "launch" is how long the CPU takes for a step when it does not
-wait. The second row of a size has the same step with orders drawn by one call of the decoder after another, as every
-other kind of decoder draws them.
+wait. The second row of a size has the same step without the trace that drawing leaves for the gradient; the third draws
+orders by one call of the decoder after another, as from every other kind of decoder.
 """
 
 from __future__ import annotations
@@ -29,17 +29,25 @@ from precede.runtime.randomness import gumbel_noise
 from precede.scores.linear import LinearScore
 from precede.scores.protocol import column_sums
 from precede.search.best import first_best_order
-from precede.search.train import Trainer
+from precede.search.train import Collected, Trainer
 
 PARTS = ("draw", "collect", "terms", "update", "best")
 
 
-class StepByStep(Trainer):
-    """Algorithm 1 with orders drawn by the loop that serves any decoder."""
+class Untraced(Trainer):
+    """Algorithm 1 that goes through the LSTM's steps a second time for its gradient."""
 
-    def _collect(self, inputs: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
+    def _collect(self, inputs: Tensor, noise: Tensor) -> tuple[Collected, Tensor]:
+        (states, _), orders = super()._collect(inputs, noise)
+        return (states, None), orders
+
+
+class StepByStep(Trainer):
+    """The same with orders drawn by the loop that serves any decoder."""
+
+    def _collect(self, inputs: Tensor, noise: Tensor) -> tuple[Collected, Tensor]:
         states = self.actor.encoder(inputs)
-        return states, step_by_step(self.actor.decoder, states.detach(), noise, self.before)
+        return (states, None), step_by_step(self.actor.decoder, states.detach(), noise, self.before)
 
 
 def milliseconds(work: Callable[[], object], device: torch.device, repeats: int) -> tuple[float, float]:
@@ -88,7 +96,7 @@ def measure(trainer: Trainer, batch: int, repeats: int) -> dict[str, float]:
         best,
     )
     if device.type != "cuda":  # what is not recorded has a gradient that can be taken once
-        parts = (*parts[:3], lambda: trainer._update(trainer.actor.encoder(inputs), orders, returns), best)
+        parts = (*parts[:3], lambda: trainer._update(trainer._collect(inputs, noise)[0], orders, returns), best)
     for name, part in zip(PARTS, parts, strict=True):
         found[name] = milliseconds(part, device, repeats)[1]
     return found
@@ -108,7 +116,7 @@ def main() -> None:
     settings = training_of(CORL(score="linear", batch_size=options.batch), None)
     for d in options.sizes:
         values = simulate(n_variables=d, degree=2, n_samples=1000, random_state=0).data.to_numpy()
-        for kind, name in ((Trainer, "by one product"), (StepByStep, "step by step")):
+        for kind, name in ((Trainer, "traced"), (Untraced, "untraced"), (StepByStep, "step by step")):
             start = (np.random.default_rng(0), load_pretrained("default"))
             trainer = kind(LinearScore(values, device=device), values, settings, Constraints.none(d), *start)
             with training_on(device):

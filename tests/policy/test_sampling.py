@@ -42,7 +42,7 @@ def test_one_product_draws_the_orders_of_many_steps(d: int, constrained: bool) -
         noise = drawn_noise(9, d, seed).double()
         before = drawn_constraints(d, seed).double() if constrained else None
         given = noise.clone()
-        orders = draw_orders(decoder, states, noise, before)
+        orders = draw_orders(decoder, states, noise, before)[0]
         assert torch.equal(orders, step_by_step(decoder, states, noise, before))
         assert torch.equal(noise, given)
         assert torch.equal(orders.sort(1).values, torch.arange(d).expand(9, d))
@@ -51,7 +51,7 @@ def test_one_product_draws_the_orders_of_many_steps(d: int, constrained: bool) -
 def test_the_orders_depend_on_what_was_drawn_before() -> None:
     """An LSTM that forgot its steps, or a pointer that ignored it, would pass no test against itself."""
     decoder, states = make_lstm().double(), torch.randn(1, 6, 12, generator=torch.Generator().manual_seed(1)).double()
-    orders = draw_orders(decoder, states, drawn_noise(400, 6, 2).double())
+    orders = draw_orders(decoder, states, drawn_noise(400, 6, 2).double())[0]
     logits = decoder.logits(states, orders)[:, 3].detach()
     assert float(logits.std(0).min()) > 0.1
 
@@ -60,7 +60,7 @@ def test_equal_logits_take_the_first_variable() -> None:
     decoder = make_lstm()
     for parameter in decoder.pointer.parameters():
         torch.nn.init.zeros_(parameter)
-    orders = draw_orders(decoder, torch.ones(1, 5, 12), torch.zeros(3, 5, 5))
+    orders = draw_orders(decoder, torch.ones(1, 5, 12), torch.zeros(3, 5, 5))[0]
     assert torch.equal(orders, torch.arange(5).expand(3, 5))
 
 
@@ -71,7 +71,7 @@ def test_other_decoders_go_step_by_step(name: str, pointer: str, shared: bool) -
     torch.manual_seed(0)
     decoder = make_decoder(name, 12, pointer)
     states, noise = torch.randn(1 if shared else 4, 6, 12), drawn_noise(4, 6, 0)
-    assert torch.equal(draw_orders(decoder, states, noise), step_by_step(decoder, states, noise))
+    assert torch.equal(draw_orders(decoder, states, noise)[0], step_by_step(decoder, states, noise))
 
 
 def test_a_placed_variable_stays_placed() -> None:
@@ -79,9 +79,33 @@ def test_a_placed_variable_stays_placed() -> None:
     before = torch.triu(torch.ones(d, d), 1)
     decoder = make_lstm()
     with torch.no_grad():
-        draw = SharedDraw(decoder, decoder.pointer, torch.randn(1, d, 12), drawn_noise(2, d, 0), before)
+        draw = SharedDraw(decoder, torch.randn(1, d, 12), drawn_noise(2, d, 0), before)
         assert torch.equal(draw.finish(), torch.arange(d).expand(2, d))
     assert int(draw.obstacles.min()) > PLACED - d
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=GPU)])
+@pytest.mark.parametrize("d", [1, 2, 9])
+def test_a_trace_gives_the_gradients_of_the_whole_way(device: str, d: int) -> None:
+    """On a GPU, with a trace from its kernel, as the CPU finds them without one."""
+    states = torch.randn(1, d, 12, generator=torch.Generator().manual_seed(d)).double()
+    noise, weights = drawn_noise(6, d, 3).double(), drawn_noise(6, d, 4).double()
+    found = []
+    orders = draw_orders(make_lstm().double(), states, noise)[0]
+    precise = torch.float64 if device == "cpu" else torch.float32
+    for traced, where, kind in ((False, "cpu", torch.float64), (True, device, precise)):
+        decoder = make_lstm().to(where, kind)
+        own = states.to(where, kind).requires_grad_()
+        drawn, trace = draw_orders(decoder, own.detach(), noise.to(where, kind), traced=traced)
+        assert torch.equal(drawn.cpu(), orders)
+        assert (trace is not None) == traced
+        logits = decoder.logits(own, drawn, trace)
+        (logits.square() * weights.to(where, kind)).sum().backward()
+        found.append([logits.detach(), own.grad, *(parameter.grad for parameter in decoder.parameters())])
+    for here, there in zip(*found, strict=True):
+        tolerance = 1e-9 if device == "cpu" else 1e-3
+        largest = float(here.abs().max())
+        torch.testing.assert_close(there.cpu().double(), here, rtol=tolerance, atol=tolerance * largest)
 
 
 @pytest.mark.parametrize(("d", "batch"), [(1, 3), (2, 4), (7, 5), (100, 64), (130, 16)])
@@ -92,10 +116,11 @@ def test_cuda_kernel_draws_the_orders_of_the_cpu(device: str, d: int, batch: int
     states = torch.randn(1, d, 12, generator=torch.Generator().manual_seed(d))
     noise = drawn_noise(batch, d, d)
     before = drawn_constraints(d, d) if constrained else None
-    here = draw_orders(decoder, states, noise, before)
-    there = draw_orders(
+    here = draw_orders(decoder, states, noise, before)[0]
+    there, _ = draw_orders(
         decoder.to(device), states.to(device), noise.to(device), None if before is None else before.to(device)
-    ).cpu()
+    )
+    there = there.cpu()
     assert torch.equal(there.sort(1).values, torch.arange(d).expand(batch, d))
     same = (here == there).all(1).float().mean()
     assert float(same) >= 0.9  # rounding may turn a choice, and then the rest of that order

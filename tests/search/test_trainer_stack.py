@@ -12,13 +12,14 @@ import precede as pc
 from precede.discovery.plan import training_of
 from precede.knowledge import Constraints
 from precede.policy.pretrained import load_pretrained
+from precede.policy.recurrence import Recurrence
 from precede.runtime.deadline import Deadline
 from precede.scores.gp import GPScore
 from precede.scores.likelihood import Noise
 from precede.scores.linear import LinearScore
 from precede.scores.quadratic import QuadraticScore
 from precede.search.settings import TrainingSettings
-from precede.search.stacked.operations import NormalizedBatch, PointerLogits, Recurrence
+from precede.search.stacked.operations import NormalizedBatch, PointerLogits
 from precede.search.stacked.train import TrainerStack
 from precede.search.train import Trainer
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from precede.policy.decoders import DecoderName, PointerName, make_decoder
+from precede.policy.decoders import DecoderName, PointerName, Trace, make_decoder
 from precede.policy.encoders import EncoderName, NormalizationName, make_encoder
 from precede.policy.sampling import draw_orders
 
@@ -49,7 +49,11 @@ class Actor(nn.Module):
         -------
         orders : (batch, n_variables) int64 tensor
         """
-        return draw_orders(self.decoder, states, noise, before)
+        return draw_orders(self.decoder, states, noise, before)[0]
+
+    def sample_traced(self, states: Tensor, noise: Tensor, before: Tensor | None = None) -> tuple[Tensor, Trace | None]:
+        """The same, and what spares :meth:`log_probabilities` the way back over the orders where there is such."""
+        return draw_orders(self.decoder, states, noise, before, traced=True)
 
     @torch.no_grad()
     def most_likely_order(self, inputs: Tensor, before: Tensor | None = None) -> Tensor:
@@ -61,14 +65,18 @@ class Actor(nn.Module):
         states = self.encoder(inputs).mean(0, keepdim=True)
         return self.sample(states, torch.zeros((1, d, d), device=inputs.device), before)[0]
 
-    def log_probabilities(self, states: Tensor, orders: Tensor, before: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def log_probabilities(
+        self, states: Tensor, orders: Tensor, before: Tensor | None = None, trace: Trace | None = None
+    ) -> tuple[Tensor, Tensor]:
         """Log-probability of every choice of given orders, and the entropy of every choice, in one parallel pass.
+
+        A trace comes from :meth:`sample_traced`, with these states and weights.
 
         Returns
         -------
         log_probabilities, entropies : (batch, n_variables) tensors
         """
-        logits = self.decoder.logits(states, orders)
+        logits = self.decoder.logits(states, orders, trace)
         allowed = admissible(orders, before)
         logits = logits.masked_fill(~allowed, -torch.inf).log_softmax(-1)
         chosen = logits.gather(2, orders[:, :, None])[:, :, 0]

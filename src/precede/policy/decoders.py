@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from precede.errors import check_choice
 from precede.policy.encoders import WIDTH, perceptron
+from precede.policy.recurrence import KnownRecurrence
 
 DecoderName = Literal["mlp", "lstm"]
 PointerName = Literal["dot", "additive"]
@@ -61,6 +62,14 @@ class DecoderMemory:
     inputs: Tensor  # (1 or batch, n_variables + 1, ...): row j for state j, the last row for the initial state
     hidden: Tensor
     cell: Tensor
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The LSTM's hidden states and cells after each step of orders that were drawn, (n_variables, batch, 256) each."""
+
+    hiddens: Tensor
+    cells: Tensor
 
 
 class LSTMDecoder(nn.Module):
@@ -115,11 +124,24 @@ class LSTMDecoder(nn.Module):
         own: Tensor = self.pointer(memory.hidden[:, None], memory.keys)[:, 0]
         return own
 
-    def logits(self, states: Tensor, orders: Tensor) -> Tensor:
-        batch = len(orders)
-        start = tuple(part[None].contiguous() for part in self.start(states, batch))
-        outputs, _ = self.lstm(select_states(with_initial_state(states), visited_states(orders)), start)
+    def logits(self, states: Tensor, orders: Tensor, trace: Trace | None = None) -> Tensor:
+        """Logits (batch, n_variables, n_variables) at every step of given orders.
+
+        A trace of these very orders, with these states and weights, spares the steps: the gradient alone is computed.
+        """
+        start = self.start(states, len(orders))
+        if trace is None:
+            visited = select_states(with_initial_state(states), visited_states(orders))
+            outputs, _ = self.lstm(visited, tuple(part[None].contiguous() for part in start))
+        else:
+            outputs = self._retraced(states, orders, start, trace).transpose(0, 1)
         result: Tensor = self.pointer(outputs, self.pointer.key(states))
+        return result
+
+    def _retraced(self, states: Tensor, orders: Tensor, start: tuple[Tensor, Tensor], trace: Trace) -> Tensor:
+        """Hidden states (n_variables, batch, 256) of shared states, as the trace has them, with their gradient."""
+        gates = self.gates(with_initial_state(states))[0][visited_states(orders).T]
+        result: Tensor = KnownRecurrence.apply(gates, self.recurrent, *start, trace.hiddens, trace.cells)  # type: ignore[no-untyped-call]
         return result
 
 
@@ -145,7 +167,7 @@ class MLPDecoder(nn.Module):
     def step(self, memory: DecoderMemory, last: Tensor) -> Tensor:
         return select_states(memory.inputs, last[:, None])[:, 0]
 
-    def logits(self, states: Tensor, orders: Tensor) -> Tensor:
+    def logits(self, states: Tensor, orders: Tensor, trace: Trace | None = None) -> Tensor:
         return select_states(self._table(states), visited_states(orders))
 
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from precede.policy.decoders import LOGIT_CLIP, Decoder, DotPointer, LSTMDecoder, with_initial_state
+from precede.policy.decoders import LOGIT_CLIP, Decoder, DotPointer, LSTMDecoder, Trace, with_initial_state
 from precede.policy.encoders import WIDTH
 
 PLACED = 2**30
@@ -20,12 +20,15 @@ PLACED = 2**30
 
 
 @torch.no_grad()
-def draw_orders(decoder: Decoder, states: Tensor, noise: Tensor, before: Tensor | None = None) -> Tensor:
-    """Orders as :meth:`precede.policy.actor.Actor.sample` describes them."""
+def draw_orders(
+    decoder: Decoder, states: Tensor, noise: Tensor, before: Tensor | None = None, *, traced: bool = False
+) -> tuple[Tensor, Trace | None]:
+    """Orders as :meth:`precede.policy.actor.Actor.sample` describes them; if asked, a trace where there is one."""
     has_kernel = not noise.is_cuda or find_spec("triton") is not None  # torch for Windows comes without
     if isinstance(decoder, LSTMDecoder) and isinstance(decoder.pointer, DotPointer) and len(states) == 1 and has_kernel:
-        return SharedDraw(decoder, decoder.pointer, states, noise, before).finish()
-    return step_by_step(decoder, states, noise, before)
+        draw = SharedDraw(decoder, states, noise, before, traced=traced)
+        return draw.finish(), draw.trace if traced else None
+    return step_by_step(decoder, states, noise, before), None
 
 
 @torch.no_grad()
@@ -61,17 +64,20 @@ class SharedDraw:
     Parameters
     ----------
     decoder : LSTMDecoder
-    pointer : DotPointer
-        That of the decoder.
+        With a dot pointer.
     states : (1, n_variables, width) tensor
     noise : (batch, n_variables, n_variables) tensor
     before : (n_variables, n_variables) tensor, optional
         ``before[i, j] = 1``: i must be placed before j.
+    traced : bool
+        Keep the hidden states and cells of all steps.
     """
 
     def __init__(
-        self, decoder: LSTMDecoder, pointer: DotPointer, states: Tensor, noise: Tensor, before: Tensor | None
+        self, decoder: LSTMDecoder, states: Tensor, noise: Tensor, before: Tensor | None, *, traced: bool = False
     ) -> None:
+        pointer = decoder.pointer
+        assert isinstance(pointer, DotPointer)
         batch, d, _ = noise.shape
         self.noise = noise.contiguous()
         keys = pointer.key(states[0]) / WIDTH**0.5
@@ -86,15 +92,28 @@ class SharedDraw:
         self.obstacles = self.before.sum(0, dtype=torch.int32).repeat(batch, 1)
         hidden, cell = decoder.start(states, 1)
         hidden, cell = decoder.cell(self.inputs[d:] + hidden @ decoder.recurrent.T, cell)
-        self.hidden, self.cell = hidden.repeat(batch, 1), cell.repeat(batch, 1)
+        # row t comes out of step t; without a trace there is one row, which every step overwrites
+        n_rows = d + 1 if traced else 1
+        self.hiddens, self.cells = (hidden.new_empty((n_rows, batch, WIDTH)) for _ in range(2))
+        self.hiddens[0], self.cells[0] = hidden, cell
 
     def finish(self) -> Tensor:
         """The orders, (batch, n_variables)."""
-        product = self.hidden.new_empty((len(self.hidden), self.weight.shape[1]))
-        for t in range(self.orders.shape[1]):
-            torch.mm(self.hidden, self.weight, out=product)
+        batch, d = self.orders.shape
+        product = self.hiddens.new_empty((batch, self.weight.shape[1]))
+        for t in range(d):
+            torch.mm(self.hiddens[self.row(t)], self.weight, out=product)
             self._place(product, t)
         return self.orders
+
+    def row(self, t: int) -> int:
+        """Where the hidden state and the cell lie that come out of step t."""
+        return min(t, len(self.hiddens) - 1)
+
+    @property
+    def trace(self) -> Trace:
+        """What the LSTM went through; the step after the last choice has no use."""
+        return Trace(self.hiddens[:-1], self.cells[:-1])
 
     def _place(self, product: Tensor, t: int) -> None:
         """Choose the variable at position t of each order, and take the LSTM's step that follows from it."""
@@ -108,5 +127,7 @@ class SharedDraw:
         self.orders[:, t] = chosen
         self.obstacles -= self.before[chosen]
         self.obstacles.scatter_(1, chosen[:, None], PLACED)
-        self.hidden, self.cell = LSTMDecoder.cell(self.inputs[chosen] + product[:, : 4 * WIDTH], self.cell)
+        gates = self.inputs[chosen] + product[:, : 4 * WIDTH]
+        now, then = self.row(t), self.row(t + 1)
+        self.hiddens[then], self.cells[then] = LSTMDecoder.cell(gates, self.cells[now])
         return None

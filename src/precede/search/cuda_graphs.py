@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Generic, TypeVar
 
 import torch
 from torch import Tensor
@@ -17,11 +18,12 @@ from precede.runtime.device import training_on
 WARM_UP = 3
 """Iterations that run as they are before the recording, so that libraries and optimizers allocate what they need."""
 
-Collect = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
-Update = Callable[[Tensor, Tensor, Tensor], Tensor]
+Kept = TypeVar("Kept")
+Collect = Callable[[Tensor, Tensor], tuple[Kept, Tensor]]
+Update = Callable[[Kept, Tensor, Tensor], Tensor]
 
 
-def new_iteration(device: torch.device, collect: Collect, update: Update) -> EagerIteration:
+def new_iteration(device: torch.device, collect: Collect[Kept], update: Update[Kept]) -> EagerIteration[Kept]:
     """The two parts of an iteration as the device likes them."""
     if device.type != "cuda":
         return EagerIteration(collect, update)
@@ -29,36 +31,37 @@ def new_iteration(device: torch.device, collect: Collect, update: Update) -> Eag
         return GraphedIteration(collect, update)
 
 
-class EagerIteration:
-    """Call ``collect(inputs, noise) -> states, orders``, later ``update(states, orders, returns)`` of the same states.
+class EagerIteration(Generic[Kept]):
+    """Call ``collect(inputs, noise) -> kept, orders``, later ``update(kept, orders, returns)`` with what was kept.
 
-    Between the two the orders are scored. Gradients flow from the update back through the states.
+    That is the states, and whatever else the first part knows. Between the two the orders are scored. Gradients flow
+    from the update back through the states.
     """
 
-    def __init__(self, collect: Collect, update: Update) -> None:
+    def __init__(self, collect: Collect[Kept], update: Update[Kept]) -> None:
         self._collect, self._update = collect, update
-        self._states: Tensor | None = None
+        self._kept: Kept | None = None
         self._orders: Tensor | None = None
 
     def collect(self, inputs: Tensor, noise: Tensor) -> Tensor:
         """Orders of the batch."""
-        self._states, self._orders = self._collect(inputs, noise)
+        self._kept, self._orders = self._collect(inputs, noise)
         return self._orders
 
     def update(self, returns: Tensor) -> Tensor:
         """Learn from the returns of the orders just collected; gives what the update gives."""
-        assert self._states is not None and self._orders is not None  # noqa: PT018
-        return self._update(self._states, self._orders, returns)
+        assert self._kept is not None and self._orders is not None  # noqa: PT018
+        return self._update(self._kept, self._orders, returns)
 
 
-class GraphedIteration(EagerIteration):
+class GraphedIteration(EagerIteration[Kept]):
     """The same for fixed shapes on a GPU, recorded once and replayed.
 
     The graphs read and write parameters and optimizer states where they lie: whoever replaces those needs a new one.
     The first graph leaves its activations for the backward pass of the second, so both share one pool of memory.
     """
 
-    def __init__(self, collect: Collect, update: Update) -> None:
+    def __init__(self, collect: Collect[Kept], update: Update[Kept]) -> None:
         super().__init__(collect, update)
         self._stream = torch.cuda.Stream()  # autograd works on the stream of the forward pass: one for everything
         self._runs = 0
@@ -88,7 +91,7 @@ class GraphedIteration(EagerIteration):
             self._returns = returns.clone()
             with torch.cuda.graph(self._updating, pool=self._collecting.pool(), stream=self._stream):
                 self._number = super().update(self._returns)
-            self._states = None  # its history is spent
+            self._kept = None  # its history is spent
         else:
             self._returns.copy_(returns)
         self._updating.replay()

@@ -3,7 +3,8 @@
 The loop yields records and does nothing else; :mod:`precede.search.observers` says who may follow it. Implementation
 details beside the paper's text, with their measured effect in ``docs/explanation/corl.md``:
 
-1. Orders are drawn without gradient; one pass over the finished orders gives every log-probability (:meth:`_update`).
+1. Orders are drawn without gradient; one pass over the finished orders gives every log-probability (:meth:`_update`),
+   without the LSTM's steps where drawing has taken them.
 2. Rewards are not cached (lines 5-7): a batch of linear terms is one Cholesky factor; costly scores keep a table.
 3. Returns are centered at every step and scaled over the batch before actor and critic see them.
 4. The norm of the actor's gradient is clipped.
@@ -27,7 +28,7 @@ from torch import Tensor
 
 from precede.arrays import FloatArray, IntArray
 from precede.knowledge import Constraints
-from precede.policy.decoders import select_states, visited_states, with_initial_state
+from precede.policy.decoders import Trace, select_states, visited_states, with_initial_state
 from precede.policy.inputs import ResampledInputs
 from precede.policy.pretrained import Pretrained
 from precede.runtime.deadline import Deadline, OutOfTime
@@ -43,6 +44,9 @@ from precede.search.settings import TrainingSettings
 
 READ_EVERY = 10
 """Numbers stay on the device and are read in groups of this many iterations: a GPU never waits for the CPU."""
+
+Collected = tuple[Tensor, Trace | None]
+"""States, and what drawing from them went through."""
 
 
 @dataclass(frozen=True)
@@ -201,19 +205,21 @@ class Trainer:
         self.proposal.challenge(*first)
         return torch.stack([totals.mean(), totals.max(), self.best.score, entropy.double()])
 
-    def _collect(self, inputs: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
+    def _collect(self, inputs: Tensor, noise: Tensor) -> tuple[Collected, Tensor]:
         """Encode, and draw an order for each row of the noise."""
         states = self.actor.encoder(inputs)
-        return states, self.actor.sample(states.detach(), noise, self.before)
+        orders, trace = self.actor.sample_traced(states.detach(), noise, self.before)
+        return (states, trace), orders
 
-    def _update(self, states: Tensor, orders: Tensor, returns: Tensor) -> Tensor:
+    def _update(self, collected: Collected, orders: Tensor, returns: Tensor) -> Tensor:
         """Policy gradient with the critic as baseline (Section 4.2); gives the mean entropy of a choice."""
+        states, trace = collected
         details = self.settings.details
         targets = standardized_returns(returns) if details.standardize_returns else returns.float()
         values = self._values(states.detach(), orders)
         self.learners["critic"].descend(torch.nn.functional.mse_loss(values, targets))
         advantages = targets - values.detach()
-        log_probabilities, entropies = self.actor.log_probabilities(states, orders, self.before)
+        log_probabilities, entropies = self.actor.log_probabilities(states, orders, self.before, trace)
         gain = advantages * log_probabilities + self.settings.entropy_bonus * entropies
         self.learners["actor"].descend(-gain.sum(1).mean(), details.largest_gradient)
         return entropies.detach().mean()

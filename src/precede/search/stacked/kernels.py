@@ -1,4 +1,4 @@
-"""Additive pointer and LSTM cell in one kernel each for values, gradients and draws (Triton comes with torch for CUDA).
+"""Additive pointer in one kernel each for values, gradients and draws (Triton comes with torch for CUDA).
 
 Written out as tensors, tanh of every pair of step and variable takes batch * d² * 256 numbers, and reading and writing
 them takes longer than everything else in a training step. These kernels keep them in registers. Their tanh is the
@@ -13,7 +13,6 @@ import triton.language as tl
 from torch import Tensor
 
 TILE = 32
-BLOCK = 512
 
 
 @triton.jit
@@ -82,69 +81,6 @@ def _choose(
     chosen = tl.argmax(tl.where(waits, tl.sum(total, axis=0) + g, float("-inf")), axis=0)
     tl.store(orders + n * n_keys + t, chosen.to(tl.int64))
     tl.store(placed + n * n_keys + chosen, 1)
-
-
-@triton.jit
-def _cell(gates, cell, hidden_out, cell_out, opened, n_numbers, WIDTH: tl.constexpr, BLOCK: tl.constexpr):
-    """Numbers of all orders' cells in a row; their four gates lie WIDTH apart."""
-    i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    inside = i < n_numbers
-    g = i // WIDTH * (4 * WIDTH) + i % WIDTH
-    enter = tl.sigmoid(tl.load(gates + g, mask=inside))
-    forget = tl.sigmoid(tl.load(gates + g + WIDTH, mask=inside))
-    content = _tanh(tl.load(gates + g + 2 * WIDTH, mask=inside))
-    leave = tl.sigmoid(tl.load(gates + g + 3 * WIDTH, mask=inside))
-    level = forget * tl.load(cell + i, mask=inside) + enter * content
-    tl.store(cell_out + i, level, mask=inside)
-    tl.store(hidden_out + i, leave * _tanh(level), mask=inside)
-    tl.store(opened + g, enter, mask=inside)
-    tl.store(opened + g + WIDTH, forget, mask=inside)
-    tl.store(opened + g + 2 * WIDTH, content, mask=inside)
-    tl.store(opened + g + 3 * WIDTH, leave, mask=inside)
-
-
-@triton.jit
-def _cell_gradient(
-    opened, before, after, of_hidden, of_cell, of_gates, out, n_numbers, WIDTH: tl.constexpr, BLOCK: tl.constexpr
-):
-    """The same numbers' gradients; ``out`` is that of the cell before."""
-    i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    inside = i < n_numbers
-    g = i // WIDTH * (4 * WIDTH) + i % WIDTH
-    enter = tl.load(opened + g, mask=inside)
-    forget = tl.load(opened + g + WIDTH, mask=inside)
-    content = tl.load(opened + g + 2 * WIDTH, mask=inside)
-    leave = tl.load(opened + g + 3 * WIDTH, mask=inside)
-    level = _tanh(tl.load(after + i, mask=inside))
-    upstream = tl.load(of_hidden + i, mask=inside)
-    total = tl.load(of_cell + i, mask=inside) + upstream * leave * (1.0 - level * level)
-    tl.store(of_gates + g, total * content * enter * (1.0 - enter), mask=inside)
-    past = tl.load(before + i, mask=inside)
-    tl.store(of_gates + g + WIDTH, total * past * forget * (1.0 - forget), mask=inside)
-    tl.store(of_gates + g + 2 * WIDTH, total * enter * (1.0 - content * content), mask=inside)
-    tl.store(of_gates + g + 3 * WIDTH, upstream * level * leave * (1.0 - leave), mask=inside)
-    tl.store(out + i, total * forget, mask=inside)
-
-
-def cell_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """As :func:`precede.search.stacked.operations.lstm_cell`."""
-    hidden, level, opened = torch.empty_like(cell), torch.empty_like(cell), torch.empty_like(gates)
-    grid = (triton.cdiv(cell.numel(), BLOCK),)
-    _cell[grid](gates, cell, hidden, level, opened, cell.numel(), WIDTH=cell.shape[-1], BLOCK=BLOCK)
-    return hidden, level, opened
-
-
-def cell_gradient(
-    opened: Tensor, before: Tensor, after: Tensor, of_hidden: Tensor, of_cell: Tensor, of_gates: Tensor
-) -> Tensor:
-    """As :func:`precede.search.stacked.operations.lstm_cell_gradient`."""
-    out = torch.empty_like(before)
-    grid = (triton.cdiv(before.numel(), BLOCK),)
-    numbers = before.numel()
-    _cell_gradient[grid](
-        opened, before, after, of_hidden, of_cell, of_gates, out, numbers, WIDTH=before.shape[-1], BLOCK=BLOCK
-    )
-    return out
 
 
 def pointer_logits(query: Tensor, key: Tensor, vector: Tensor) -> Tensor:

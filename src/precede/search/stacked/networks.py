@@ -16,7 +16,8 @@ from precede.policy.actor import Actor, admissible
 from precede.policy.critic import Critic
 from precede.policy.decoders import AdditivePointer, LSTMDecoder, select_states, visited_states, with_initial_state
 from precede.policy.encoders import BLOCKS, HEADS, WIDTH, BatchNorm, TransformerEncoder
-from precede.search.stacked.operations import NormalizedBatch, PointerLogits, Recurrence, linear, lstm_cell
+from precede.policy.recurrence import Recurrence, lstm_cell
+from precede.search.stacked.operations import NormalizedBatch, PointerLogits, linear
 
 
 class Stack:
