@@ -1,4 +1,4 @@
-"""Sets per second of the GP score and of its parts on one device, as it is and by other ways to the same numbers. Run:
+"""Sets per second of the GP score on one device, of its parts, and of other ways to the same numbers. Run:
 
 PYTHONPATH=src python benchmarks/gp_score_device.py
 
@@ -16,75 +16,14 @@ from torch import Tensor
 
 import precede as pc
 from precede.scores.gp import GPScore, regress
+from precede.scores.median import median_by_rounding
+from precede.scores.solve import solve_by_blocks
 
 AGREES = 1e-10
 
 
-def inverse_factor(block: Tensor, smallest: int) -> Tensor:
-    """Inverses of the lower Cholesky factors, by halves down to ``smallest`` rows."""
-    w = block.shape[-1]
-    if w <= smallest:
-        eye = torch.eye(w, dtype=block.dtype, device=block.device).expand(len(block), -1, -1)
-        return torch.linalg.solve_triangular(torch.linalg.cholesky_ex(block)[0], eye, upper=False)
-    h = w // 2
-    inverse = torch.zeros_like(block)
-    first = inverse_factor(block[:, :h, :h], smallest)
-    below = block[:, h:, :h] @ first.mT
-    second = inverse_factor(torch.baddbmm(block[:, h:, h:], below, below.mT, alpha=-1), smallest)
-    inverse[:, :h, :h], inverse[:, h:, h:] = first, second
-    inverse[:, h:, :h] = -(second @ (below @ first))
-    return inverse
-
-
-def blocked_solve(matrices: Tensor, targets: Tensor, width: int, smallest: int | None) -> Tensor:
-    """Solve by a left-looking factorization in columns of blocks; it overwrites the lower triangles.
-
-    All but the diagonal blocks is batched products of matrices, which tensor cores do in float64. The factors of
-    diagonal blocks are inverted by halves down to ``smallest`` rows, or solved by where that is None.
-    """
-    m, inverses = matrices.shape[1], smallest is not None
-    solution, diagonal = targets.clone(), []
-    for a in range(0, m, width):
-        b = min(a + width, m)
-        column = matrices[:, a:, a:b]
-        if a:
-            earlier = matrices[:, a:b, :a]
-            column.baddbmm_(matrices[:, a:, :a], earlier.mT, alpha=-1)
-            solution[:, a:b].baddbmm_(earlier, solution[:, :a], alpha=-1)
-        panel, own = column[:, b - a :], solution[:, a:b]
-        if smallest is not None:
-            factor = inverse_factor(column[:, : b - a], smallest)
-            own.copy_(factor @ own)
-            panel.copy_(panel @ factor.mT)
-        else:
-            factor = torch.linalg.cholesky_ex(column[:, : b - a])[0]
-            own.copy_(torch.linalg.solve_triangular(factor, own, upper=False))
-            panel.copy_(torch.linalg.solve_triangular(factor.mT, panel, upper=True, left=False))
-        diagonal.append(factor)
-    for a in reversed(range(0, m, width)):
-        b, factor = min(a + width, m), diagonal.pop()
-        own = solution[:, a:b]
-        if b < m:
-            own.baddbmm_(matrices[:, b:, a:b].mT, solution[:, b:], alpha=-1)
-        own.copy_(factor.mT @ own if inverses else torch.linalg.solve_triangular(factor.mT, own, upper=True))
-    return solution
-
-
-def narrow_median(rows: Tensor, narrow: torch.dtype) -> Tensor:
-    """Lower median of each row: that of shorter numbers, in fewer passes, then the right one of those tied there."""
-    low = rows.to(narrow)
-    near = low.median(dim=1).values[:, None]
-    place = (rows.shape[1] - 1) // 2 - (low < near).sum(1)
-    row, column = (low == near).nonzero(as_tuple=True)
-    tied = rows[row, column]
-    order = tied.argsort()
-    order = order[row[order].argsort(stable=True)]
-    first = torch.searchsorted(row, torch.arange(len(rows), device=rows.device))
-    return tied[order][first + place]
-
-
 def written(score: GPScore, sets: Tensor) -> Tensor:
-    score.write_kernels(sets, score.room[: len(sets)])
+    score.write_kernels(sets, score.room[: len(sets)], 0.0)
     return score.room
 
 
@@ -94,7 +33,7 @@ def parts(score: GPScore, sets: Tensor) -> dict[str, Callable[[], Tensor]]:
     scale = distances.median(dim=1).values[:, None]
     m = score.n_samples
     kernels = torch.zeros(len(sets), m * m, dtype=score.dtype, device=score.device)
-    score.write_kernels(sets, kernels)
+    score.write_kernels(sets, kernels, 0.0)
     kernels = kernels.view(-1, m, m)
     targets = score.targets.expand(len(sets), -1, -1)
     factor = torch.linalg.cholesky_ex(kernels)[0]
@@ -112,21 +51,18 @@ def parts(score: GPScore, sets: Tensor) -> dict[str, Callable[[], Tensor]]:
         "part: solve": lambda: torch.linalg.solve_triangular(factor, targets, upper=False),
         "part: solve back": lambda: torch.linalg.solve_triangular(factor.mT, targets, upper=True),
     }
-    for width in (32, 64, 128):
-        block, own = kernels[:, :width, :width], factor[:, :width, :width]
-        eye = torch.eye(width, dtype=kernels.dtype, device=kernels.device).expand(len(sets), -1, -1)
-        found[f"part: factor of {width}"] = lambda block=block: torch.linalg.cholesky_ex(block)[0]
-        found[f"part: inverse of {width}"] = lambda own=own, eye=eye: torch.linalg.solve_triangular(
-            own, eye, upper=False
-        )
-    for width in (64, 128, 256):
-        for smallest in (None, width, 64, 32, 16):
-            name = f"solve: {width}, " + ("solved by" if smallest is None else f"inverted from {smallest}")
-            found[name] = lambda width=width, smallest=smallest: blocked_solve(
-                room.copy_(kernels), targets, width, smallest
-            )
-    found["median: by float32"] = lambda: narrow_median(distances, torch.float32)
-    found["median: by bfloat16"] = lambda: narrow_median(distances, torch.bfloat16)
+    for width in (32, 64, 96, 128):
+        found[f"solve: blocks of {width}"] = lambda width=width: solve_by_blocks(room.copy_(kernels), targets, width)
+    rounded = distances.to(torch.bfloat16)
+    near = rounded.median(dim=1).values[:, None]
+    found |= {
+        "solve: library": lambda: torch.cholesky_solve(targets, torch.linalg.cholesky_ex(kernels)[0]),
+        "part: rounded": lambda: distances.to(torch.bfloat16),
+        "part: median of rounded": lambda: rounded.median(dim=1).values,
+        "part: counted below": lambda: (rounded < near).sum(1),
+        "part: tied": lambda: (rounded == near).nonzero(),
+        "median: by rounding": lambda: median_by_rounding(distances),
+    }
     return found
 
 

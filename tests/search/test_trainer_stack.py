@@ -113,10 +113,10 @@ def test_a_score_out_of_time_leaves_what_was_learned(monkeypatch: pytest.MonkeyP
     stack, within, write = TrainerStack(trainers), Deadline(None), GPScore.write_kernels
     states: list[torch.Tensor] = []
 
-    def cancelling(self: GPScore, sets: torch.Tensor, kernels: torch.Tensor) -> None:
+    def cancelling(self: GPScore, sets: torch.Tensor, kernels: torch.Tensor, jitter: float) -> None:
         if stack.iteration == 1:
             within.cancel()
-        write(self, sets, kernels)
+        write(self, sets, kernels, jitter)
 
     def step() -> torch.Tensor:
         states[:] = [trainer.generator.get_state() for trainer in trainers]

@@ -16,10 +16,12 @@ from precede.arrays import BoolArray, FloatArray
 from precede.errors import DataError, check_choice, check_positive
 from precede.scores.assumptions import Assumptions
 from precede.scores.cache import Pieces, PredecessorCache
-from precede.scores.factor import jittered_cholesky
+from precede.scores.factor import JITTERS
 from precede.scores.likelihood import Noise, NoiseModel
+from precede.scores.median import lower_median
 from precede.scores.memory import memory_budget, size_in_words
 from precede.scores.predecessor_score import JointPieces, PredecessorScore
+from precede.scores.solve import solve_positive
 
 Precision = Literal["float64", "float32"]
 
@@ -150,6 +152,7 @@ class GPScore(PredecessorScore):
         self._distances = torch.empty(self.n_variables, len(rows), dtype=self.dtype, device=self.device)
         for j, x in enumerate(inputs.T):
             self._distances[j] = (x[rows] - x[columns]) ** 2
+        self._mean_distances = self._distances.mean(dim=1)
         step = math.ceil(self.n_samples / kernel.median_samples)
         self._median_pairs = None if step == 1 else ((rows % step == 0) & (columns % step == 0)).nonzero()[:, 0]
 
@@ -182,20 +185,23 @@ class GPScore(PredecessorScore):
                 for (k, own), found in zip(parts.items(), np.split(variances, places), strict=True):
                     yield k, own, found
 
-    def write_kernels(self, sets: Tensor, kernels: Tensor) -> None:
-        r"""Write the lower triangles of :math:`K + \alpha I` into (n_sets, n_samples²) numbers.
+    def write_kernels(self, sets: Tensor, kernels: Tensor, jitter: float) -> None:
+        r"""Write the lower triangles of :math:`K + \alpha I`; what lies above them is left as it is.
 
         Parameters
         ----------
         sets : (n_sets, n_variables) tensor
             1 for members, 0 for the others.
+        kernels : (n_sets, n_samples²) tensor
+        jitter : float
+            Added to the diagonals.
         """
         distances = sets @ self._distances
         sample = distances if self._median_pairs is None else distances[:, self._median_pairs]
-        median = _lower_median(sample)
-        scale = torch.where(median > 0, median, distances.mean(dim=1))
+        median = lower_median(sample)
+        scale = torch.where(median > 0, median, sets @ self._mean_distances)
         kernels.index_copy_(1, self._below, distances.mul_(-0.5 / (self.kernel.bandwidth**2 * scale[:, None])).exp_())
-        kernels[:, :: self.n_samples + 1] = 1 + self.kernel.kernel_noise
+        kernels[:, :: self.n_samples + 1] = 1 + self.kernel.kernel_noise + jitter
 
     @cached_property
     def room(self) -> Tensor:
@@ -233,23 +239,24 @@ def regress(asked: Sequence[tuple[GPScore, Tensor]], room: Tensor) -> Tensor:
     room : (n_sets or more, n_samples²) tensor
         For the kernels.
     """
-    first = asked[0][0]
-    sizes = [len(sets) for _, sets in asked]
-    kernels = room[: sum(sizes)]
-    for (score, sets), own in zip(asked, kernels.split(sizes), strict=True):
-        score.write_kernels(sets, own)
-    targets = torch.cat([score.targets.expand(len(sets), -1, -1) for score, sets in asked])
-    factor = jittered_cholesky(kernels.view(-1, first.n_samples, first.n_samples))
-    # two triangular solves: cholesky_solve does the same in twice the time on a CPU
-    half = torch.linalg.solve_triangular(factor, targets, upper=False)
-    residuals = torch.linalg.solve_triangular(factor.mT, half, upper=True) * first.kernel.kernel_noise
-    variances: Tensor = (residuals.double() ** 2).mean(dim=1)
+    variances = _variances(asked, room, 0.0)
+    for jitter in JITTERS:
+        failed = variances.isnan().any(1)
+        if not failed.any():
+            break
+        parts = zip(asked, failed.split([len(sets) for _, sets in asked]), strict=True)
+        again = [(score, sets[own]) for (score, sets), own in parts]
+        variances[failed] = _variances(again, room, jitter)
     return variances
 
 
-def _lower_median(rows: Tensor) -> Tensor:
-    """Median of each row, the lower of the middle two; NumPy's partial sort is several times faster on a CPU."""
-    if rows.device.type == "cuda":
-        return rows.median(dim=1).values
-    middle = (rows.shape[1] - 1) // 2
-    return torch.from_numpy(np.partition(rows.numpy(), middle, axis=1)[:, middle].copy())
+def _variances(asked: Sequence[tuple[GPScore, Tensor]], room: Tensor, jitter: float) -> Tensor:
+    """NaN where a kernel with this jitter is not positive definite."""
+    sizes, first = [len(sets) for _, sets in asked], asked[0][0]
+    kernels = room[: sum(sizes)]
+    for (score, sets), own in zip(asked, kernels.split(sizes), strict=True):
+        score.write_kernels(sets, own, jitter)
+    targets = torch.cat([score.targets.expand(len(sets), -1, -1) for score, sets in asked])
+    solution = solve_positive(kernels.view(-1, first.n_samples, first.n_samples), targets)
+    variances: Tensor = (solution.double() * first.kernel.kernel_noise).square_().mean(dim=1)
+    return variances
