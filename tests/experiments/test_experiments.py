@@ -331,6 +331,7 @@ def test_a_time_that_reached_its_limit_is_not_judged(seconds: float, expected: s
     entries = entries_of(EXPERIMENTS["times"], cells, {cell["key"]: {"seconds": seconds} for cell in cells})
     found = {(entry.data, entry.method, entry.metric): entry for entry in entries}
     assert found["30", "corl-2", "seconds"].verdict == expected
+    assert found["30", "corl-2", "shd"].n_cut == (0 if expected else 3)
 
 
 def test_tables_say_what_was_not_run_and_where_it_comes_from(tmp_path: Path) -> None:
@@ -344,6 +345,9 @@ def test_tables_say_what_was_not_run_and_where_it_comes_from(tmp_path: Path) -> 
     er2 = page.split("## er5")[0]
     assert "| notears | not run | 0.95 (0.03) | not run | 14.2 (9.4) | 0/5 |  |" in er2
     assert "▲ | 140.4 (36.7) | 3/5" in er2
+    assert "- notears was not run on er2, er5, sf2, sf5 yet." in page
+    assert "- random was not run on er5, sf2, sf5 yet." in page
+    assert "- rl-bic2 was not run on er2, er5, sf2, sf5: 10,000 of its 40,000 iterations" in page
     assert "`precede reproduce table1-30 --seeds 0,1,2 --methods random,eqvar --data er2`, commit" in page
     assert "cores" in page
     assert "UTC" in page
@@ -382,6 +386,7 @@ def test_sachs_quick(tmp_path: Path) -> None:
     assert "in " in page.split("Random orders with the same pruning (random-cam) have SHD ≤ 11 ")[1]
     assert "of 20 draws" in page
     assert "- Run with batch_size=16, n_iterations=20, max_time=0.3: corl-2." in page
+    assert "| 1/5, 1 cut |" in next(line for line in page.splitlines() if line.startswith("| corl-2 |"))
 
 
 # the command line

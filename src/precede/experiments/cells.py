@@ -77,6 +77,8 @@ class Method:
         Parameters that differ from the defaults; those of :class:`precede.search.settings.Details` stand among them.
     repeats : int
         Cells per seed, each with a seed of its own; for controls whose distribution is asked for.
+    cost : str
+        What a run takes, where that is why cells are missing: it is said below the table.
     """
 
     name: str
@@ -86,6 +88,7 @@ class Method:
     repeats: int = 1
     nonlinear: bool = False
     beside: str | None = None
+    cost: str = ""
 
     def accepts(self, option: str) -> bool:
         return option in {**methods(), **NULL_METHODS}[self.estimator].option_names()

@@ -20,7 +20,8 @@ MARKS = {"better": "▲", "equal": "≈", "worse": "▼", "": ""}
 COLORS = {"better": "green", "equal": "", "worse": "red", "": ""}
 LEGEND = (
     "Mean (standard deviation) over data sets. ▲ ours is better, ≈ equal within one standard deviation of the paper, "
-    "▼ worse; no mark where the paper has no number or fewer than three data sets were run."
+    "▼ worse; no mark where the paper has no number or fewer than three data sets were run. A cell is one data set; "
+    "those cut had used up their time limit, and count as they stood."
 )
 
 
@@ -57,7 +58,8 @@ def _fields(row: dict[str, Entry], columns: Sequence[tuple[str, bool]], seconds:
         if has_paper:
             fields.append((entry.papers(), ""))
     first = row[columns[0][0]]
-    fields.append((f"{first.n_done}/{first.n_planned}", ""))
+    cut = f", {first.n_cut} cut" if first.n_cut else ""
+    fields.append((f"{first.n_done}/{first.n_planned}{cut}", ""))
     if seconds:
         mean = row["seconds"].mean
         fields.append(("" if mean is None else f"{mean:.1f}", ""))

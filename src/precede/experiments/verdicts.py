@@ -32,8 +32,8 @@ class Entry:
     data, method, metric : str
     mean, std : float or None
         Over the cells that finished; std (with n - 1) needs two of them.
-    n_done, n_failed, n_planned : int
-        Cells.
+    n_done, n_failed, n_planned, n_cut : int
+        Cells; those cut took all the time that they had, and their figures are those of the moment.
     published : Published or None
     verdict : "better", "equal", "worse" or ""
         Ours against the paper's; empty where either is missing or too few cells were run.
@@ -47,6 +47,7 @@ class Entry:
     n_done: int
     n_failed: int
     n_planned: int
+    n_cut: int
     published: Published | None
     verdict: Verdict
 
@@ -137,7 +138,8 @@ def _entry(
     mean = float(np.mean(values)) if values else None
     published = numbers.get(name)
     unjudged = len(values) < min(LEAST_CELLS, planned[data, method])
-    unjudged |= metric == "seconds" and any(_was_cut(record, times) for record in done)
+    n_cut = sum(_was_cut(record, times) for record in done)
+    unjudged |= metric == "seconds" and n_cut > 0
     return Entry(
         data,
         method,
@@ -147,6 +149,7 @@ def _entry(
         len(done),
         len(records) - len(done),
         planned[data, method],
+        n_cut,
         published,
         "" if mean is None or published is None or unjudged else verdict_on(metric, mean, published),
     )
@@ -164,10 +167,10 @@ def _value(record: Record, metric: str, times: Mapping[str, Record]) -> float | 
 
 
 def remarks(experiment: Experiment, cells: Iterable[Record]) -> list[str]:
-    """Sentences below the table: the experiment's own, the control's share, other limits, and every failure."""
+    """Sentences below the table: the experiment's own, other limits, what was not run, a control's share, failures."""
     lines = list(experiment.notes)
     records = list(cells)
-    lines += _limits(experiment, records)
+    lines += _limits(experiment, records) + _not_run(experiment, records)
     if experiment.bound is not None:
         method, metric, bound = experiment.bound
         found = [
@@ -197,3 +200,15 @@ def _limits(experiment: Experiment, records: list[Record]) -> list[str]:
         if text and method not in found.setdefault(text, []):
             found[text].append(method)
     return [f"Run with {text}: {', '.join(names)}." for text, names in found.items()]
+
+
+def _not_run(experiment: Experiment, records: list[Record]) -> list[str]:
+    """Rows without a cell, with the reason where there is one."""
+    run = {tuple(record["key"].split("/")[:2]) for record in records}
+    lines = []
+    for method in experiment.methods:
+        missing = [data.name for data in experiment.data if (data.name, method.name) not in run]
+        if missing and run:
+            reason = f": {method.cost}" if method.cost else " yet"
+            lines.append(f"{method.name} was not run on {', '.join(missing)}{reason}.")
+    return lines
