@@ -22,27 +22,25 @@ from precede.scores.solve import solve_by_blocks
 AGREES = 1e-10
 
 
-def written(score: GPScore, sets: Tensor) -> Tensor:
-    score.write_kernels(sets, score.room[: len(sets)], 0.0)
-    return score.room
+def kernels_of(score: GPScore, sets: Tensor) -> Tensor:
+    room = score.room[: len(sets)]
+    score.write_kernels(sets @ score.distances, sets @ score.mean_distances, 0.0, room)
+    return room.view(-1, score.n_samples, score.n_samples)
 
 
 def parts(score: GPScore, sets: Tensor) -> dict[str, Callable[[], Tensor]]:
     """Every step of the score's own way, then the other ways to do it; what a step overwrites is copied inside."""
-    distances = sets @ score._distances
+    distances = sets @ score.distances
     scale = distances.median(dim=1).values[:, None]
-    m = score.n_samples
-    kernels = torch.zeros(len(sets), m * m, dtype=score.dtype, device=score.device)
-    score.write_kernels(sets, kernels, 0.0)
-    kernels = kernels.view(-1, m, m)
+    kernels = kernels_of(score, sets).clone()
     targets = score.targets.expand(len(sets), -1, -1)
     factor = torch.linalg.cholesky_ex(kernels)[0]
     square = torch.empty_like(kernels).flatten(1)
     room = torch.empty_like(kernels)
     found: dict[str, Callable[[], Tensor]] = {
         "score: all": lambda: regress([(score, sets)], score.room),
-        "score: kernels": lambda: written(score, sets),
-        "part: distances": lambda: sets @ score._distances,
+        "score: kernels": lambda: kernels_of(score, sets),
+        "part: distances": lambda: sets @ score.distances,
         "part: median": lambda: distances.median(dim=1).values,
         "part: exp": lambda: torch.mul(distances, -0.5 / scale).exp_(),
         "part: into squares": lambda: square.index_copy_(1, score._below, distances)[:, -1],

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from precede.scores.gp import GPScore
 from precede.scores.median import lower_median, median_by_rounding
 from precede.scores.solve import solve_by_blocks, solve_positive
 
@@ -51,3 +52,13 @@ def test_median_by_rounding_is_exact(n_columns: int) -> None:
     expected = np.sort(rows, axis=1)[:, (n_columns - 1) // 2]
     assert median_by_rounding(torch.from_numpy(rows)).tolist() == expected.tolist()
     assert lower_median(torch.from_numpy(rows)).tolist() == expected.tolist()
+
+
+@pytest.mark.cuda
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")
+@pytest.mark.parametrize("m", [100, 460])
+def test_a_gpu_has_the_same_variances(m: int) -> None:
+    rng = np.random.default_rng(3)
+    values, members = rng.normal(size=(m, 6)), rng.random((20, 6)) < 0.5
+    found = [GPScore(values, device=device).residual_variances(members) for device in ("cpu", "cuda")]
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-10)

@@ -149,10 +149,10 @@ class GPScore(PredecessorScore):
         inputs = self._on_device(centered / centered.std(axis=0)) if kernel.standardize else self.targets
         rows, columns = torch.tril_indices(self.n_samples, self.n_samples, -1, device=self.device)
         self._below = rows * self.n_samples + columns  # the strict lower triangle, in the flattened square
-        self._distances = torch.empty(self.n_variables, len(rows), dtype=self.dtype, device=self.device)
+        self.distances = torch.empty(self.n_variables, len(rows), dtype=self.dtype, device=self.device)
         for j, x in enumerate(inputs.T):
-            self._distances[j] = (x[rows] - x[columns]) ** 2
-        self._mean_distances = self._distances.mean(dim=1)
+            self.distances[j] = (x[rows] - x[columns]) ** 2
+        self.mean_distances = self.distances.mean(dim=1)
         step = math.ceil(self.n_samples / kernel.median_samples)
         self._median_pairs = None if step == 1 else ((rows % step == 0) & (columns % step == 0)).nonzero()[:, 0]
 
@@ -185,21 +185,23 @@ class GPScore(PredecessorScore):
                 for (k, own), found in zip(parts.items(), np.split(variances, places), strict=True):
                     yield k, own, found
 
-    def write_kernels(self, sets: Tensor, kernels: Tensor, jitter: float) -> None:
-        r"""Write the lower triangles of :math:`K + \alpha I`; what lies above them is left as it is.
+    def write_kernels(self, distances: Tensor, means: Tensor, jitter: float, kernels: Tensor) -> None:
+        r"""Make the lower triangles of :math:`K + \alpha I` of squared distances, which are overwritten.
 
         Parameters
         ----------
-        sets : (n_sets, n_variables) tensor
-            1 for members, 0 for the others.
-        kernels : (n_sets, n_samples²) tensor
+        distances : (n_sets, n_pairs) tensor
+            Of the pairs of samples, row after row below the diagonal.
+        means : (n_sets,) tensor
+            Of the distances of each set.
         jitter : float
             Added to the diagonals.
+        kernels : (n_sets, n_samples²) tensor
+            Where they are written; what lies above the diagonals is left as it is.
         """
-        distances = sets @ self._distances
         sample = distances if self._median_pairs is None else distances[:, self._median_pairs]
         median = lower_median(sample)
-        scale = torch.where(median > 0, median, sets @ self._mean_distances)
+        scale = torch.where(median > 0, median, means)
         kernels.index_copy_(1, self._below, distances.mul_(-0.5 / (self.kernel.bandwidth**2 * scale[:, None])).exp_())
         kernels[:, :: self.n_samples + 1] = 1 + self.kernel.kernel_noise + jitter
 
@@ -235,7 +237,8 @@ def regress(asked: Sequence[tuple[GPScore, Tensor]], room: Tensor) -> Tensor:
     Parameters
     ----------
     asked : sequence of (GPScore, (n_of_these, n_variables) tensor)
-        Scores with as many rows, the same kernel and precision, and the sets of each, as in ``write_kernels``.
+        Scores with as many rows, the same kernel and precision, and the sets of each: 1 for members, 0
+        for the others.
     room : (n_sets or more, n_samples²) tensor
         For the kernels.
     """
@@ -253,9 +256,12 @@ def regress(asked: Sequence[tuple[GPScore, Tensor]], room: Tensor) -> Tensor:
 def _variances(asked: Sequence[tuple[GPScore, Tensor]], room: Tensor, jitter: float) -> Tensor:
     """NaN where a kernel with this jitter is not positive definite."""
     sizes, first = [len(sets) for _, sets in asked], asked[0][0]
+    distances = torch.empty(sum(sizes), len(first.distances[0]), dtype=first.dtype, device=first.device)
+    for (score, sets), own in zip(asked, distances.split(sizes), strict=True):
+        torch.mm(sets, score.distances, out=own)
+    means = torch.cat([sets @ score.mean_distances for score, sets in asked])
     kernels = room[: sum(sizes)]
-    for (score, sets), own in zip(asked, kernels.split(sizes), strict=True):
-        score.write_kernels(sets, own, jitter)
+    first.write_kernels(distances, means, jitter, kernels)
     targets = torch.cat([score.targets.expand(len(sets), -1, -1) for score, sets in asked])
     solution = solve_positive(kernels.view(-1, first.n_samples, first.n_samples), targets)
     variances: Tensor = (solution.double() * first.kernel.kernel_noise).square_().mean(dim=1)

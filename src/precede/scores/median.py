@@ -6,6 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+LONG = 100_000
+"""Numbers in a row from which on rounding is worth its steps on a GPU (``benchmarks/gp_score_device.py``)."""
+
 
 def lower_median(rows: Tensor) -> Tensor:
     """Median of each row, the lower of the middle two.
@@ -16,7 +19,7 @@ def lower_median(rows: Tensor) -> Tensor:
     tensor([2.])
     """
     if rows.device.type == "cuda":
-        return median_by_rounding(rows)
+        return rows.median(dim=1).values if rows.shape[1] < LONG else median_by_rounding(rows)
     middle = (rows.shape[1] - 1) // 2
     # NumPy's partial sort is several times faster on a CPU
     return torch.from_numpy(np.partition(rows.numpy(), middle, axis=1)[:, middle].copy())
