@@ -5,8 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from precede.policy.decoders import DecoderName, PointerName, Trace, make_decoder
+from precede.policy.decoders import DecoderName, PointerName, make_decoder
 from precede.policy.encoders import EncoderName, NormalizationName, make_encoder
+from precede.policy.recurrence import Trace
 from precede.policy.sampling import draw_orders
 
 

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from precede.errors import check_choice
 from precede.policy.encoders import WIDTH, perceptron
-from precede.policy.recurrence import KnownRecurrence
+from precede.policy.recurrence import KnownRecurrence, Trace, plain_lstm_cell
 
 DecoderName = Literal["mlp", "lstm"]
 PointerName = Literal["dot", "additive"]
@@ -64,14 +64,6 @@ class DecoderMemory:
     cell: Tensor
 
 
-@dataclass(frozen=True)
-class Trace:
-    """The LSTM's hidden states and cells after each step of orders that were drawn, (n_variables, batch, 256) each."""
-
-    hiddens: Tensor
-    cells: Tensor
-
-
 class LSTMDecoder(nn.Module):
     """LSTM of 256 units over the states of the placed variables; its initial hidden state comes from the encoder."""
 
@@ -96,13 +88,6 @@ class LSTMDecoder(nn.Module):
         into, _, *biases = self.lstm.parameters()
         return nn.functional.linear(inputs, into, biases[0] + biases[1])
 
-    @staticmethod
-    def cell(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
-        """Hidden state and cell after a step with the given gates and the given cell before it."""
-        enter, forget, content, leave = gates.chunk(4, dim=1)
-        cell = torch.sigmoid(forget) * cell + torch.sigmoid(enter) * torch.tanh(content)
-        return torch.sigmoid(leave) * torch.tanh(cell), cell
-
     def begin(self, states: Tensor, batch: int) -> DecoderMemory:
         inputs = with_initial_state(states)
         if not inputs.is_cuda:
@@ -116,7 +101,8 @@ class LSTMDecoder(nn.Module):
         if chosen.is_cuda:  # few kernels: on a GPU their number is what a step costs
             memory.hidden, memory.cell = torch.lstm_cell(chosen, [memory.hidden, memory.cell], *self.lstm.parameters())
         else:
-            memory.hidden, memory.cell = self.cell(chosen + memory.hidden @ self.recurrent.T, memory.cell)
+            gates = chosen + memory.hidden @ self.recurrent.T
+            memory.hidden, memory.cell, _ = plain_lstm_cell(gates, memory.cell)
         # shared keys: one matrix product for the whole batch
         if len(memory.keys) == 1:
             shared: Tensor = self.pointer(memory.hidden[None], memory.keys)[0]
@@ -140,8 +126,9 @@ class LSTMDecoder(nn.Module):
 
     def _retraced(self, states: Tensor, orders: Tensor, start: tuple[Tensor, Tensor], trace: Trace) -> Tensor:
         """Hidden states (n_variables, batch, 256) of shared states, as the trace has them, with their gradient."""
-        gates = self.gates(with_initial_state(states))[0][visited_states(orders).T]
-        result: Tensor = KnownRecurrence.apply(gates, self.recurrent, *start, trace.hiddens, trace.cells)  # type: ignore[no-untyped-call]
+        inputs = self.gates(with_initial_state(states))[0]
+        known = (inputs, self.recurrent, *start, visited_states(orders).T, trace)
+        result: Tensor = KnownRecurrence.apply(*known)  # type: ignore[no-untyped-call]
         return result
 
 
@@ -168,7 +155,7 @@ class MLPDecoder(nn.Module):
         return select_states(memory.inputs, last[:, None])[:, 0]
 
     def logits(self, states: Tensor, orders: Tensor, trace: Trace | None = None) -> Tensor:
-        return select_states(self._table(states), visited_states(orders))
+        return select_states(self._table(states), visited_states(orders))  # no steps that a trace could spare
 
 
 Decoder = LSTMDecoder | MLPDecoder

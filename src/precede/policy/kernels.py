@@ -21,7 +21,7 @@ def _tanh(x):
 
 @triton.jit(do_not_specialize=["t"])
 def _place(
-    product, inputs, shift, noise, before, obstacles, orders, cell, hidden_out, cell_out, t, d, stride,
+    product, inputs, shift, noise, before, obstacles, orders, cell, hidden_out, cell_out, opened, t, d, stride,
     CLIP: tl.constexpr, PLACED: tl.constexpr, WIDTH: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """One order: the largest logit with its noise among the variables without obstacles, then the LSTM's step."""
@@ -46,6 +46,11 @@ def _place(
     level = forget * tl.load(cell + n * WIDTH + w) + enter * content
     tl.store(cell_out + n * WIDTH + w, level)
     tl.store(hidden_out + n * WIDTH + w, leave * _tanh(level))
+    out = opened + n * (4 * WIDTH) + w
+    tl.store(out, enter)
+    tl.store(out + WIDTH, forget)
+    tl.store(out + 2 * WIDTH, content)
+    tl.store(out + 3 * WIDTH, leave)
 
 
 @triton.jit
@@ -96,7 +101,7 @@ def place_next(draw: SharedDraw, product: Tensor, t: int) -> None:
     now, then = draw.row(t), draw.row(t + 1)
     _place[(batch,)](
         product, draw.inputs, draw.shift, draw.noise, draw.before, draw.obstacles, draw.orders,
-        draw.cells[now], draw.hiddens[then], draw.cells[then], t, d, product.shape[1],
+        draw.cells[now], draw.hiddens[then], draw.cells[then], draw.opened[then], t, d, product.shape[1],
         CLIP=LOGIT_CLIP, PLACED=PLACED, WIDTH=WIDTH, COLUMNS=triton.next_power_of_2(d), num_warps=4,
     )  # fmt: skip
 

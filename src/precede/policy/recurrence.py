@@ -6,6 +6,7 @@ run.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -43,32 +44,48 @@ class Recurrence(Function):
         return recurrence_gradients(weight, hiddens, cells, opened, upstream)
 
 
-class KnownRecurrence(Function):
-    """The same for one run, without that axis, where hidden states and cells (steps, batch, 256) are known already.
+@dataclass(frozen=True)
+class Trace:
+    """What an LSTM went through, step by step.
 
-    Its gradient is that of the LSTM, as if it had been run; hidden states and cells have none of their own.
+    Parameters
+    ----------
+    hiddens, cells : (steps, batch, 256) tensors
+        After each step.
+    opened : (steps, batch, 1024) tensor
+        The gates as they were open in it.
+    """
+
+    hiddens: Tensor
+    cells: Tensor
+    opened: Tensor
+
+
+class KnownRecurrence(Function):
+    """Hidden states that a trace has, with the gradient that they would have if the LSTM had run again.
+
+    Inputs (n_inputs, 1024) are what each of them sends to the gates, ``visited`` (steps, batch) which of them comes at
+    each step; weights (1024, 256), and hidden state and cell (batch, 256) before the first step. There is one run.
     """
 
     @staticmethod
     def forward(
-        ctx: Any, gates: Tensor, weight: Tensor, hidden: Tensor, cell: Tensor, hiddens: Tensor, cells: Tensor
+        ctx: Any, inputs: Tensor, weight: Tensor, hidden: Tensor, cell: Tensor, visited: Tensor, trace: Trace
     ) -> Tensor:
-        ctx.save_for_backward(gates, weight, hidden, cell, hiddens, cells)
-        return hiddens.clone()
+        ctx.save_for_backward(weight, hidden, cell, visited, trace.hiddens, trace.cells, trace.opened)
+        ctx.n_inputs = len(inputs)
+        return trace.hiddens.clone()
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
-        gates, weight, hidden, cell, hiddens, cells = ctx.saved_tensors
+        weight, hidden, cell, visited, hiddens, cells, opened = ctx.saved_tensors
         hiddens, cells = torch.cat([hidden[None], hiddens]), torch.cat([cell[None], cells])
-        opened = torch.addmm(gates.flatten(0, 1), hiddens[:-1].flatten(0, 1), weight.T).view_as(gates)
-        enter, forget, content, leave = opened.chunk(4, dim=-1)
-        for gate in (enter, forget, leave):
-            gate.sigmoid_()
-        content.tanh_()
         steps = (tensor[:, None] for tensor in (hiddens, cells, opened, upstream))
         of_gates, of_weight, of_hidden, of_cell = recurrence_gradients(weight[None], *steps)
-        return of_gates[:, 0], of_weight[0], of_hidden[0], of_cell[0], None, None
+        of_inputs = weight.new_zeros((ctx.n_inputs, len(weight)))
+        of_inputs.index_put_((visited,), of_gates[:, 0], accumulate=True)
+        return of_inputs, of_weight[0], of_hidden[0], of_cell[0], None, None
 
 
 def recurrence_gradients(weight: Tensor, hiddens: Tensor, cells: Tensor, opened: Tensor, upstream: Tensor) -> Gradients:
@@ -104,6 +121,11 @@ def lstm_cell(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         from precede.policy.kernels import cell_step
 
         return cell_step(gates, cell)
+    return plain_lstm_cell(gates, cell)
+
+
+def plain_lstm_cell(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The same without a kernel of its own on any device."""
     enter, forget, content, leave = gates.chunk(4, dim=-1)
     parts = torch.cat([torch.sigmoid(enter), torch.sigmoid(forget), torch.tanh(content), torch.sigmoid(leave)], dim=-1)
     enter, forget, content, leave = parts.chunk(4, dim=-1)

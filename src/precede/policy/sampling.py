@@ -12,8 +12,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from precede.policy.decoders import LOGIT_CLIP, Decoder, DotPointer, LSTMDecoder, Trace, with_initial_state
+from precede.policy.decoders import LOGIT_CLIP, Decoder, DotPointer, LSTMDecoder, with_initial_state
 from precede.policy.encoders import WIDTH
+from precede.policy.recurrence import Trace, plain_lstm_cell
 
 PLACED = 2**30
 """Obstacles before a variable that is placed: more than the others can ever take away."""
@@ -70,7 +71,7 @@ class SharedDraw:
     before : (n_variables, n_variables) tensor, optional
         ``before[i, j] = 1``: i must be placed before j.
     traced : bool
-        Keep the hidden states and cells of all steps.
+        Keep what the LSTM goes through.
     """
 
     def __init__(
@@ -91,11 +92,11 @@ class SharedDraw:
         self.before = noise.new_zeros((d, d), dtype=torch.int32) if before is None else before.int().contiguous()
         self.obstacles = self.before.sum(0, dtype=torch.int32).repeat(batch, 1)
         hidden, cell = decoder.start(states, 1)
-        hidden, cell = decoder.cell(self.inputs[d:] + hidden @ decoder.recurrent.T, cell)
+        first = plain_lstm_cell(self.inputs[d:] + hidden @ decoder.recurrent.T, cell)
         # row t comes out of step t; without a trace there is one row, which every step overwrites
         n_rows = d + 1 if traced else 1
-        self.hiddens, self.cells = (hidden.new_empty((n_rows, batch, WIDTH)) for _ in range(2))
-        self.hiddens[0], self.cells[0] = hidden, cell
+        self.hiddens, self.cells, self.opened = (part.new_empty((n_rows, batch, part.shape[1])) for part in first)
+        self.hiddens[0], self.cells[0], self.opened[0] = first
 
     def finish(self) -> Tensor:
         """The orders, (batch, n_variables)."""
@@ -107,13 +108,13 @@ class SharedDraw:
         return self.orders
 
     def row(self, t: int) -> int:
-        """Where the hidden state and the cell lie that come out of step t."""
+        """Where hidden state, cell and gates of step t lie."""
         return min(t, len(self.hiddens) - 1)
 
     @property
     def trace(self) -> Trace:
         """What the LSTM went through; the step after the last choice has no use."""
-        return Trace(self.hiddens[:-1], self.cells[:-1])
+        return Trace(self.hiddens[:-1], self.cells[:-1], self.opened[:-1])
 
     def _place(self, product: Tensor, t: int) -> None:
         """Choose the variable at position t of each order, and take the LSTM's step that follows from it."""
@@ -129,5 +130,5 @@ class SharedDraw:
         self.obstacles.scatter_(1, chosen[:, None], PLACED)
         gates = self.inputs[chosen] + product[:, : 4 * WIDTH]
         now, then = self.row(t), self.row(t + 1)
-        self.hiddens[then], self.cells[then] = LSTMDecoder.cell(gates, self.cells[now])
+        self.hiddens[then], self.cells[then], self.opened[then] = plain_lstm_cell(gates, self.cells[now])
         return None

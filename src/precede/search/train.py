@@ -28,9 +28,10 @@ from torch import Tensor
 
 from precede.arrays import FloatArray, IntArray
 from precede.knowledge import Constraints
-from precede.policy.decoders import Trace, select_states, visited_states, with_initial_state
+from precede.policy.decoders import select_states, visited_states, with_initial_state
 from precede.policy.inputs import ResampledInputs
 from precede.policy.pretrained import Pretrained
+from precede.policy.recurrence import Trace
 from precede.runtime.deadline import Deadline, OutOfTime
 from precede.runtime.device import training_on
 from precede.runtime.randomness import gumbel_noise, torch_generator
