@@ -9,8 +9,8 @@ from typing import Any
 from precede.experiments.verdicts import LEAST_CELLS, Entry
 
 BASELINES = "baselines"
-GROUPS = {"corl-1": "CORL-1", "corl-2": "CORL-2", "corl-1-32": "CORL, 32 rows", "corl-2-32": "CORL, 32 rows"}
-COLORS = {BASELINES: "#b8bcc0", "CORL, 32 rows": "#3f9d5b", "CORL-1": "#0b6e99", "CORL-2": "#c0562a"}
+GROUPS = {"corl-1": "CORL-1", "corl-2": "CORL-2"}
+COLORS = {BASELINES: "#b8bcc0", "CORL-1": "#0b6e99", "CORL-2": "#c0562a"}
 OTHER_DATA = ("gp-20-joint", "gp-20-additive")
 """Experiments on data that is known not to be the paper's."""
 PANELS = {"shd": "SHD (lower is better)", "tpr": "TPR (higher is better)"}
