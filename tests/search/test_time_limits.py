@@ -1,5 +1,7 @@
 """Time limits and long searches, by a clock that counts how often it is looked at: no test waits for a real one."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,7 +16,7 @@ from precede.errors import OptionError
 from precede.metrics import shd
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import one_thread
-from precede.scores.gp import GPScore
+from precede.scores.gp import GPScore, regress
 from precede.scores.linear import LinearScore
 from precede.search.record import SearchRecord
 from precede.search.restarts import default_restarts
@@ -54,13 +56,12 @@ def test_gp_data_of_20_columns_with_a_limit_of_40():
 def test_a_score_that_takes_seconds_for_an_order_keeps_the_limit(monkeypatch, options):
     """3,000 rows take the GP score .15 s a set, and a sweep 380 sets: a limit of 30 s was kept to after 96 s."""
     now = [0.0]
-    regress = GPScore._regress
 
-    def slow(score: GPScore, sets: torch.Tensor) -> torch.Tensor:
-        now[0] += 0.15 * len(sets)
-        return regress(score, sets)
+    def slow(asked: Sequence[tuple[GPScore, torch.Tensor]], room: torch.Tensor) -> torch.Tensor:
+        now[0] += 0.15 * sum(len(sets) for _, sets in asked)
+        return regress(asked, room)
 
-    monkeypatch.setattr(GPScore, "_regress", slow)
+    monkeypatch.setattr("precede.scores.gp.regress", slow)
     monkeypatch.setattr("precede.discovery.corl.Deadline", lambda limit: Deadline(limit, clock=lambda: now[0]))
     data = simulate(n_variables=20, degree=2, sem="gp", n_samples=40, random_state=0).data
     limited, longer = (searched(data, score="gp", max_time=limit, **{**PLAIN, **options}) for limit in (30.0, 120.0))
