@@ -88,14 +88,16 @@ def gp_20(sem: str) -> tuple[Data, ...]:
     return tuple(Data(str(m), "er", 20, 4, sem, m) for m in (1000, 500, 400, 200))
 
 
+CORL_2_RAW = replace(CORL_2_GP, name="corl-2-raw", options={"standardize_columns": False}, beside="corl-2")
 GP_20_METHODS = (
     *as_published(["cam"]),
     CORL_2_GP,
+    CORL_2_RAW,
     default_corl("sparse-gp"),
     Method("corl-equal", "corl", options={"score": "sparse-gp", "noise": "equal"}),
     *as_published(["random-cam"]),
 )
-EQUAL = "The noise variances of the data are equal: only corl-equal uses that."
+EQUAL = "The noise variances of the data are equal: corl-equal uses that, and corl-2-raw, with columns as they are."
 
 
 def gp_figure(name: str, sem: str, note: str) -> Experiment:
@@ -231,7 +233,7 @@ DESIGNS = (
         "Appendix F",
         gp_20("gp-additive"),
         (
-            *GP_20_METHODS[:2],
+            *GP_20_METHODS[:3],
             default_corl("sparse-gp-additive"),
             Method("corl-equal", "corl", options={"score": "sparse-gp-additive", "noise": "equal"}),
             *as_published(["random-cam"]),

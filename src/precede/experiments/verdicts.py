@@ -203,12 +203,11 @@ def _limits(experiment: Experiment, records: list[Record]) -> list[str]:
 
 
 def _not_run(experiment: Experiment, records: list[Record]) -> list[str]:
-    """Rows without a cell, with the reason where there is one."""
+    """Rows without a cell that have a reason for it."""
     run = {tuple(record["key"].split("/")[:2]) for record in records}
     lines = []
     for method in experiment.methods:
         missing = [data.name for data in experiment.data if (data.name, method.name) not in run]
-        if missing and run:
-            reason = f": {method.cost}" if method.cost else " yet"
-            lines.append(f"{method.name} was not run on {', '.join(missing)}{reason}.")
+        if missing and method.cost:
+            lines.append(f"{method.name} was not run on {', '.join(missing)}: {method.cost}.")
     return lines
