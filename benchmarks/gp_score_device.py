@@ -16,7 +16,6 @@ from torch import Tensor
 
 import precede as pc
 from precede.scores.gp import GPScore, regress
-from precede.scores.median import median_by_rounding
 from precede.scores.solve import solve_by_blocks
 
 AGREES = 1e-10
@@ -51,16 +50,7 @@ def parts(score: GPScore, sets: Tensor) -> dict[str, Callable[[], Tensor]]:
     }
     for width in (32, 64, 96, 128):
         found[f"solve: blocks of {width}"] = lambda width=width: solve_by_blocks(room.copy_(kernels), targets, width)
-    rounded = distances.to(torch.bfloat16)
-    near = rounded.median(dim=1).values[:, None]
-    found |= {
-        "solve: library": lambda: torch.cholesky_solve(targets, torch.linalg.cholesky_ex(kernels)[0]),
-        "part: rounded": lambda: distances.to(torch.bfloat16),
-        "part: median of rounded": lambda: rounded.median(dim=1).values,
-        "part: counted below": lambda: (rounded < near).sum(1),
-        "part: tied": lambda: (rounded == near).nonzero(),
-        "median: by rounding": lambda: median_by_rounding(distances),
-    }
+    found["solve: library"] = lambda: torch.cholesky_solve(targets, torch.linalg.cholesky_ex(kernels)[0])
     return found
 
 
@@ -93,7 +83,7 @@ def main() -> None:
         sets[:, 0] = True
         n_own = sets.to(device, score.dtype)[: score.sets_at_once]
         ways = parts(score, n_own)
-        expected = {"solve": ways["score: all"](), "median": ways["part: median"]()}
+        expected = ways["score: all"]()
         for name, way in ways.items():
             try:
                 took, result = seconds(way, device, asked.repeats)
@@ -101,11 +91,8 @@ def main() -> None:
                 print(f"m {m:5}  {name:32} cannot be: {str(error).splitlines()[0]}", flush=True)
                 continue
             print(f"m {m:5}  {name:32} {len(n_own) / took:12.0f} sets a second", flush=True)
-            kind = name.split(":")[0]
-            if kind == "solve":
-                check(name, (result.double() ** 2).mean(dim=1), expected[kind])
-            elif kind == "median":
-                check(name, result, expected[kind])
+            if name.startswith("solve"):
+                check(name, (result.double() ** 2).mean(dim=1), expected)
 
 
 def check(name: str, found: Tensor, expected: Tensor) -> None:

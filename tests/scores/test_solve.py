@@ -1,4 +1,4 @@
-"""Systems of equations and medians as the GP score needs them, by the ways of a GPU too."""
+"""Systems of equations as the GP score needs them, by the ways of a GPU too."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from precede.scores.gp import GPScore
-from precede.scores.median import lower_median, median_by_rounding
 from precede.scores.solve import solve_by_blocks, solve_positive
 
 
@@ -34,24 +33,6 @@ def test_matrices_that_are_not_positive_definite_are_told(row: int) -> None:
     for found in (solve_positive(matrices.clone(), targets), solve_by_blocks(matrices.clone(), targets, 8)):
         assert found.isnan().flatten(1).any(1).tolist() == [False, True, False]
         assert found[1].isnan().any(0).all()
-
-
-@pytest.mark.parametrize("n_columns", [1, 2, 501, 502])
-def test_median_by_rounding_is_exact(n_columns: int) -> None:
-    rng = np.random.default_rng(2)
-    rows = np.vstack(
-        [
-            rng.random((3, n_columns)),
-            1 + 1e-9 * rng.random((3, n_columns)),  # one number after rounding
-            rng.integers(0, 3, size=(3, n_columns)),
-            rng.integers(0, 2, size=(1, n_columns)) + 1e-12 * rng.random((1, n_columns)),
-            1e-60 * rng.random((1, n_columns)),
-            np.zeros((1, n_columns)),
-        ]
-    )
-    expected = np.sort(rows, axis=1)[:, (n_columns - 1) // 2]
-    assert median_by_rounding(torch.from_numpy(rows)).tolist() == expected.tolist()
-    assert lower_median(torch.from_numpy(rows)).tolist() == expected.tolist()
 
 
 @pytest.mark.cuda

@@ -18,7 +18,6 @@ from precede.scores.assumptions import Assumptions
 from precede.scores.cache import Pieces, PredecessorCache
 from precede.scores.factor import JITTERS
 from precede.scores.likelihood import Noise, NoiseModel
-from precede.scores.median import lower_median
 from precede.scores.memory import memory_budget, size_in_words
 from precede.scores.predecessor_score import JointPieces, PredecessorScore
 from precede.scores.solve import solve_positive
@@ -200,7 +199,7 @@ class GPScore(PredecessorScore):
             Where they are written; what lies above the diagonals is left as it is.
         """
         sample = distances if self._median_pairs is None else distances[:, self._median_pairs]
-        median = lower_median(sample)
+        median = _lower_median(sample)
         scale = torch.where(median > 0, median, means)
         kernels.index_copy_(1, self._below, distances.mul_(-0.5 / (self.kernel.bandwidth**2 * scale[:, None])).exp_())
         kernels[:, :: self.n_samples + 1] = 1 + self.kernel.kernel_noise + jitter
@@ -266,3 +265,11 @@ def _variances(asked: Sequence[tuple[GPScore, Tensor]], room: Tensor, jitter: fl
     solution = solve_positive(kernels.view(-1, first.n_samples, first.n_samples), targets)
     variances: Tensor = (solution.double() * first.kernel.kernel_noise).square_().mean(dim=1)
     return variances
+
+
+def _lower_median(rows: Tensor) -> Tensor:
+    """Median of each row, the lower of the middle two; NumPy's partial sort is several times faster on a CPU."""
+    if rows.device.type == "cuda":
+        return rows.median(dim=1).values
+    middle = (rows.shape[1] - 1) // 2
+    return torch.from_numpy(np.partition(rows.numpy(), middle, axis=1)[:, middle].copy())
