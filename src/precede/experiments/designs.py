@@ -1,11 +1,11 @@
 """Every table and figure of the paper as an :class:`~precede.experiments.cells.Experiment`.
 
 The data is the paper's (Appendix B.2): five data sets per cell, 3000 samples of linear data. "corl-1" and "corl-2" are
-the paper's methods (:meth:`precede.CORL.paper`); "corl-1-32" and "corl-2-32" see 32 rows through asinh instead of 256
-as they are, which learns faster on dense graphs; "corl" is the default of this package with the score that fits the
-data. "rl-bic2" has the settings of its authors' program, "rl-bic2-edge" is our default, which gives each edge its own
-credit. Every linear table has the controls: greedy choice of the smallest conditional variance ("eqvar"), sorting by
-variance ("sort-regress"), and a random order ("random").
+the paper's methods (:meth:`precede.CORL.paper`), "corl-2-raw" is the second on columns that are not standardized;
+"corl" is the default of this package with the score that fits the data. "rl-bic2" has the settings of its authors'
+program, "rl-bic2-edge" is our default, which gives each edge its own credit. Every linear table has the controls:
+greedy choice of the smallest conditional variance ("eqvar"), sorting by variance ("sort-regress"), and a random order
+("random").
 """
 
 from __future__ import annotations
