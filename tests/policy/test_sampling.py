@@ -95,7 +95,7 @@ def test_a_trace_gives_the_gradients_of_the_whole_way(device: str, d: int) -> No
     precise = torch.float64 if device == "cpu" else torch.float32
     for traced, where, kind in ((False, "cpu", torch.float64), (True, device, precise)):
         decoder = make_lstm().to(where, kind)
-        own = states.to(where, kind).requires_grad_()
+        own = states.to(where, kind, copy=True).requires_grad_()  # a leaf of its own
         drawn, trace = draw_orders(decoder, own.detach(), noise.to(where, kind), traced=traced)
         assert torch.equal(drawn.cpu(), orders)
         assert (trace is not None) == traced

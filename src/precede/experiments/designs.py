@@ -34,7 +34,7 @@ IMPOSSIBLE = (
     "Some printed cells of CAM and GraN-DAG at 100 variables cannot be: the SHD is at least (1 - TPR) times the number "
     "of true edges, which the printed TPR puts above the printed SHD on ER5, SF2 and SF5."
 )
-INITIAL = "A pretrained start has other first weights than corl-1 and corl-2, and rows in one unit for all columns."
+INITIAL = "A pretrained start differs from corl-1 and corl-2 in its first weights alone."
 ER4 = "The paper's caption says ER1, its text ER4; this is ER4."
 
 

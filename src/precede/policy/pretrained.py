@@ -48,7 +48,7 @@ class Architecture:
     normalization : {"layer", "batch"}
     rows : {"fixed", "resample"}
         Which rows a transformer sees: the same ones throughout, standardized, with their scales beside them; or, as in
-        the paper, rows drawn anew for each order, in one unit for all columns.
+        the paper, rows drawn anew for each order, through asinh.
     """
 
     encoder: EncoderName
@@ -74,7 +74,7 @@ class Architecture:
         if self.encoder == "moments":
             return Looks(values, self.n_samples, rng, device, scales=scales)
         if self.rows == "resample":
-            return ResampledInputs(values, self.n_samples, torch_generator(rng, device), device, "common")
+            return ResampledInputs(values, self.n_samples, torch_generator(rng, device), device)
         return FixedInputs(values, self.n_samples, rng, device)
 
 

@@ -215,17 +215,17 @@ def standardized_inputs(x: Tensor, plain: Tensor, rescaled: Tensor, draws: Draws
     return torch.cat([centered / scale, log_scale], dim=2)
 
 
-def in_common_unit(inputs: Tensor) -> Tensor:
-    """Show rows as :class:`precede.policy.inputs.ResampledInputs` does: centered, in one unit for all columns.
+def through_asinh(inputs: Tensor) -> Tensor:
+    """Show rows as :class:`precede.policy.inputs.ResampledInputs` does: in one unit for all columns, through asinh.
 
     Examples
     --------
     >>> task = torch.tensor([[[1.0, -1.0, 0.0], [1.0, -1.0, 1.0]]])
-    >>> in_common_unit(task)[0, 1, 0] / in_common_unit(task)[0, 0, 0]
-    tensor(2.7183)
+    >>> through_asinh(task)[0, :, 0].sinh()
+    tensor([1.0000, 2.7183])
     """
     rows, scale = inputs[:, :, :-1], inputs[:, :, -1:].exp()
-    return rows * (scale / scale.square().mean(1, keepdim=True).sqrt())
+    return (rows * (scale / scale.amin(1, keepdim=True))).asinh()
 
 
 def _interleaved(batch: int, device: torch.device) -> Tensor:

@@ -21,7 +21,7 @@ from precede.policy.actor import Actor, admissible
 from precede.policy.edges import edge_loss
 from precede.policy.encoders import TransformerBlock
 from precede.policy.moments import MomentsBlock, MomentsEncoder
-from precede.pretraining.curriculum import Curriculum, Tasks, in_common_unit
+from precede.pretraining.curriculum import Curriculum, Tasks, through_asinh
 from precede.pretraining.settings import PretrainingSettings
 from precede.pretraining.starting import copy_what_fits
 from precede.pretraining.validation import ValidationSuite
@@ -218,7 +218,7 @@ class Pretrainer:
 
     def _losses(self, tasks: Tasks) -> tuple[Tensor, Tensor]:
         of_edges = tasks.inputs.new_zeros(())
-        inputs = in_common_unit(tasks.inputs) if self.settings.architecture.rows == "resample" else tasks.inputs
+        inputs = through_asinh(tasks.inputs) if self.settings.architecture.rows == "resample" else tasks.inputs
         with self._half_precision():
             if isinstance(self.actor.encoder, MomentsEncoder):
                 states, edges = self.actor.encoder.states_and_edges(inputs)
