@@ -60,3 +60,13 @@ def test_reproduce_runs_stacks_and_the_rest(tmp_path: Path) -> None:
     again = reproduce(experiment, Selection(stack=8), device="cpu", out=tmp_path, verbose=False)
     assert again.n_run == 0
     assert command_line("mine", Selection(stack=8)) == "precede reproduce mine --stack 8"
+
+
+@pytest.mark.parametrize("max_time", [None, 1e-6])
+def test_a_stack_says_of_each_run_whether_it_was_cut(tmp_path: Path, max_time: float | None) -> None:
+    """A run's seconds are its share of the stack's, so they are below the limit either way."""
+    experiment = Experiment("mine", "t", "s", (DATA,), METHODS, seeds=(0, 1))
+    done = reproduce(experiment, Selection(stack=2, max_time=max_time), device="cpu", out=tmp_path, verbose=False)
+    assert done.n_run == 4
+    page = (tmp_path / "mine" / "table.md").read_text()
+    assert page.count(", 2 cut") == (2 if max_time else 0)

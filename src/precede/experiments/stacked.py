@@ -112,5 +112,8 @@ def run_stack(cells: Sequence[Cell], device: str | None) -> Iterator[Finished]:
                     run.history.append(record)
         seconds = within.elapsed() / len(runs)
         for run in runs:
-            times = {"key": run.cell.key, "seconds": round(seconds, 4), "device": device or "auto"}
+            times = {
+                "key": run.cell.key, "seconds": round(seconds, 4), "device": device or "auto",
+                "cut": not run.trainer.finished,
+            }  # fmt: skip
             yield Finished(run.record(), times)

@@ -156,7 +156,10 @@ def _entry(
 
 
 def _was_cut(record: Record, times: Mapping[str, Record]) -> bool:
-    """Whether a fit took all the time that it had: its seconds say nothing of the method."""
+    """Whether a fit took all the time that it had, so that its seconds say nothing; a stack tells it of each run."""
+    told = times.get(record["key"], {}).get("cut")
+    if told is not None:
+        return bool(told)
     limit, seconds = record["settings"].get("max_time"), _value(record, "seconds", times)
     return limit is not None and seconds is not None and seconds >= limit
 
