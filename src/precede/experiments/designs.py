@@ -273,7 +273,7 @@ DESIGNS = (
     Experiment(
         "curves",
         "Learning curves, 100-variable linear Gaussian ER2",
-        "Figures 3 and 6 (drawn without numbers)",
+        "Figures 3 and 7 (drawn without numbers)",
         (Data("er2", "er", 100, 2),),
         (
             CORL_1,
@@ -302,7 +302,7 @@ DESIGNS = (
         ),
         metrics=("seconds", "shd"),
         notes=(
-            "Each fit has one CPU thread; the paper does not name its machine.",
+            "Each fit has one CPU thread, CORL-1 and CORL-2 a GPU as well; the paper does not name its machine.",
             "A time that reached its limit has no mark: the fit was cut, and its SHD is that of the moment.",
         ),
     ),

@@ -4,7 +4,7 @@ Where the print has a slip it is typed as meant, and said here: "(19,8)" in Tabl
 other baselines (ICA-LiNGAM, 30 nodes SF2) is 19.8, "24.0 (32.3" in the 50-node table lacks its bracket. Twice
 the paper contradicts itself, and the tables are followed: L1OBS on 50-node ER2 has SHD 288.0 (66.2) in its table and
 215.4 (26.3) in Section 5.1, and RL-BIC2 has numbers at 100 nodes though Section 5.1 says that it did not converge.
-Figures 3, 4 and 6 are drawn without numbers, so "gp" and "curves" have none.
+Figures 3, 4 and 7 are drawn without numbers, so "gp" and "curves" have none.
 """
 
 # ruff: noqa: E501 (a line of a table is a line of the paper's)

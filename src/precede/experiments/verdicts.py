@@ -172,7 +172,8 @@ def _value(record: Record, metric: str, times: Mapping[str, Record]) -> float | 
 def remarks(experiment: Experiment, cells: Iterable[Record]) -> list[str]:
     """Sentences below the table: the experiment's own, other limits, what was not run, a control's share, failures."""
     lines = list(experiment.notes)
-    records = list(cells)
+    own = {method.name for method in experiment.methods}
+    records = [record for record in cells if record["key"].split("/")[1] in own]  # a ledger keeps rows of old tables
     lines += _limits(experiment, records) + _not_run(experiment, records)
     if experiment.bound is not None:
         method, metric, bound = experiment.bound
