@@ -59,7 +59,7 @@ def test_a_weight_that_leaves_the_path_is_dropped():
 @pytest.mark.parametrize("variance", ["unit", "free"])
 @pytest.mark.parametrize("d", [2, 4, 5])
 def test_search_finds_the_best_of_all_orders(d, variance):
-    for seed in range(3):
+    for seed in range(2):
         data = random_data(seed, d)
         model = L1OBS(n_restarts=30, variance=variance, random_state=seed, verbose=False).fit(data)
         families = Families(covariance(data), len(data), variance, Constraints.none(d))
@@ -182,3 +182,18 @@ def test_same_seed_same_result_and_input_unchanged():
 def test_bad_options_are_refused(options, message):
     with pytest.raises(OptionError, match=message):
         L1OBS(**options, verbose=False).fit(random_data(0, 3))
+
+
+def test_rounding_does_not_choose_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tabu swap that undoes one without a gain is worth as much as rounding says, which depends on the CPU."""
+    data = simulate(n_variables=25, degree=2, n_samples=500, random_state=3).data
+    orders = [L1OBS(n_evaluations=1500, random_state=0, verbose=False).fit(data).causal_order_]
+    for seed in range(2):
+        noise = np.random.default_rng(seed).uniform(-1, 1, (25, 25)) * 1e-14
+
+        def rounded_otherwise(values: np.ndarray, noise: np.ndarray = noise) -> np.ndarray:
+            return covariance(values) * (1 + noise + noise.T)
+
+        monkeypatch.setattr("precede.baselines.l1obs.covariance", rounded_otherwise)
+        orders.append(L1OBS(n_evaluations=1500, random_state=0, verbose=False).fit(data).causal_order_)
+    assert all(order == orders[0] for order in orders)

@@ -247,7 +247,7 @@ class TabuSearch:
                 if self.exhausted():
                     return
                 swaps[t] = self._swapped_terms(order, masks, t)
-            gains = self._gains(order, terms, swaps, tabu, climb_best - score)
+            gains = self._gains(order, terms, swaps, tabu, climb_best - score + TIE * abs(score))
             best_gain = gains.max(initial=-math.inf)
             if best_gain == -math.inf or (best_gain <= TIE * abs(score) and waited >= self.tabu_length):
                 break
@@ -282,7 +282,7 @@ class TabuSearch:
         """Gain of each swap; a tabu one counts only when it beats the best order of this climb."""
         gains = np.array([a + b - terms[t] - terms[t + 1] for t, (a, b) in enumerate(swaps)])
         for t in range(len(gains)):
-            if _pair(order[t], order[t + 1]) in tabu and gains[t] <= needed + TIE * abs(needed):
+            if _pair(order[t], order[t + 1]) in tabu and gains[t] <= needed:
                 gains[t] = -math.inf
         return gains
 
