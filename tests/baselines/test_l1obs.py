@@ -59,7 +59,7 @@ def test_a_weight_that_leaves_the_path_is_dropped():
 @pytest.mark.parametrize("variance", ["unit", "free"])
 @pytest.mark.parametrize("d", [2, 4, 5])
 def test_search_finds_the_best_of_all_orders(d, variance):
-    for seed in range(2):
+    for seed in range(3):
         data = random_data(seed, d)
         model = L1OBS(n_restarts=30, variance=variance, random_state=seed, verbose=False).fit(data)
         families = Families(covariance(data), len(data), variance, Constraints.none(d))
