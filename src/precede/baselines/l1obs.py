@@ -20,10 +20,7 @@ from precede.runtime.deadline import Deadline
 from precede.runtime.progress import ProgressBar
 from precede.runtime.randomness import RandomState, numpy_rng
 from precede.scores.covariance import covariance, regularized
-from precede.ties import exceeds
-
-TIE = 1e-9
-"""Gains closer than this share of the score count as equal; one of them is drawn."""
+from precede.ties import TOLERANCE, exceeds
 
 
 class L1OBS(CausalEstimator):
@@ -247,11 +244,11 @@ class TabuSearch:
                 if self.exhausted():
                     return
                 swaps[t] = self._swapped_terms(order, masks, t)
-            gains = self._gains(order, terms, swaps, tabu, climb_best - score + TIE * abs(score))
+            gains = self._gains(order, terms, swaps, tabu, climb_best - score + TOLERANCE * abs(score))
             best_gain = gains.max(initial=-math.inf)
-            if best_gain == -math.inf or (best_gain <= TIE * abs(score) and waited >= self.tabu_length):
+            if best_gain == -math.inf or (best_gain <= TOLERANCE * abs(score) and waited >= self.tabu_length):
                 break
-            t = int(self.rng.choice(np.flatnonzero(gains >= best_gain - TIE * abs(score))))
+            t = int(self.rng.choice(np.flatnonzero(gains >= best_gain - TOLERANCE * abs(score))))
             first, second = order[t], order[t + 1]
             order[t], order[t + 1] = second, first
             masks[t + 1] = masks[t] | 1 << second
@@ -260,7 +257,7 @@ class TabuSearch:
             stale = range(max(t - 1, 0), min(t + 2, len(order) - 1))  # only these swaps see a changed predecessor set
             score = sum(terms)
             waited += 1
-            if score > climb_best + TIE * abs(score):
+            if score > climb_best + TOLERANCE * abs(score):
                 climb_best, waited = score, 0
             self._record(order, score)
 
