@@ -91,7 +91,13 @@ def gp_20(sem: str) -> tuple[Data, ...]:
 
 CORL_2_RAW = replace(CORL_2_GP, name="corl-2-raw", options={"standardize_columns": False}, beside="corl-2")
 CORL_2_FIXED = replace(CORL_2_RAW, name="corl-2-fixed", options={"standardize_columns": False, "inputs": "fixed"})
+CORL_2_FIXED_STANDARDIZED = replace(
+    CORL_2_GP, name="corl-2-fixed-standardized", options={"inputs": "fixed"}, beside="corl-2"
+)
 CORL_GP = Method("corl-gp", "corl", options={"score": "gp", "noise": "equal", "pruning": "cam"}, beside="corl-2")
+CORL_GP_STANDARDIZED = replace(
+    CORL_GP, name="corl-gp-standardized", options={**CORL_GP.options, "standardize_columns": True}
+)
 
 
 def of_gp_data(score: str, published: tuple[Method, ...] = ()) -> tuple[Method, ...]:
@@ -223,7 +229,9 @@ DESIGNS = (
         "Gaussian process data, 20 variables, ER4, by number of samples",
         "Appendix F",
         gp_20("gp-scaled"),
-        of_gp_data("sparse-gp", (CORL_2_GP, CORL_2_RAW, CORL_2_FIXED, CORL_GP)),
+        of_gp_data(
+            "sparse-gp", (CORL_2_GP, CORL_2_FIXED_STANDARDIZED, CORL_GP_STANDARDIZED, CORL_2_RAW, CORL_2_FIXED, CORL_GP)
+        ),
         metrics=("order_tpr", "shd"),
         notes=(SCALED, ER4, EQUAL, RAW),
     ),
