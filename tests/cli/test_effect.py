@@ -36,6 +36,13 @@ def test_the_folder_answers_as_the_model_does(folder: Path) -> None:
     assert "of the resampled graphs have such an effect" in " ".join(shown.output.split())
 
 
+def test_a_level_in_percent_is_refused_in_a_sentence(folder: Path) -> None:
+    cause, effect, _ = pc.load_results(folder / "out").graph.edge_list()[0]
+    done = runner.invoke(app, ["effect", str(folder / "out"), str(cause), str(effect), "--level", "95"])
+    assert done.exit_code == 2
+    assert "give a share between 0 and 1" in " ".join(done.output.split())
+
+
 def test_the_folder_keeps_no_rows(folder: Path) -> None:
     kept = json.loads((folder / "out" / "moments.json").read_text())
     assert set(kept) == {"format", "version", "names", "n_samples", "mean", "covariance", "categories"}

@@ -115,6 +115,50 @@ def test_refusals_name_the_way_out() -> None:
         graph.effect("dose", "pain", pd.DataFrame(rows, columns=["x", "dose", "pain"]))
 
 
+@pytest.mark.parametrize("level", [95, 0.0, 1.0, float("nan"), "0.95", True])
+def test_a_level_that_is_no_share_is_refused_by_every_way_before_anything_is_computed(level: object) -> None:
+    graph, sample = linear_model(2)
+    cause, effect, _ = graph.edge_list()[0]
+    found = Confidence.of(graph.names, [graph.edges] * 2, [graph.positions] * 2)
+    for ask in (
+        lambda: graph.effect(cause, effect, sample, level=level),
+        lambda: graph.effect(cause, effect, sample, level=level, confidence=found),
+        lambda: graph.possible_effects(cause, effect, sample, level=level),
+    ):
+        with pytest.raises(OptionError, match=r"give a share between 0 and 1, as 0\.95"):
+            ask()
+
+
+def test_the_adjustment_counts_over_bootstrap_graphs_too() -> None:
+    graph, sample = linear_model(2)
+    cause, effect = next(
+        (cause, effect)
+        for cause in graph.names
+        for effect in graph.descendants(cause)
+        if set(graph.effect(cause, effect, sample).adjusted_for) != set(graph.parents(cause))
+    )
+    found = Confidence.of(graph.names, [graph.edges] * 2, [graph.positions] * 2)
+    for adjustment in ("optimal", "minimal", "parents"):
+        plain = graph.effect(cause, effect, sample, adjustment=adjustment)
+        averaged = graph.effect(cause, effect, sample, adjustment=adjustment, confidence=found)
+        assert averaged.adjusted_for == plain.adjusted_for
+        assert averaged.interval == pytest.approx(plain.interval, rel=1e-6)
+    with pytest.raises(OptionError, match="'nonsense' is unknown"):
+        graph.effect(cause, effect, sample, adjustment="nonsense", confidence=found)
+    with pytest.raises(OptionError, match=r"with confidence=\.\.\. give adjustment='optimal'"):
+        graph.effect(cause, effect, sample, adjustment=[], confidence=found)
+    with pytest.raises(OptionError, match=r"model\.bootstrap"):
+        graph.effect(cause, effect, sample, confidence=0.9)
+
+
+def test_a_direct_effect_takes_no_adjustment() -> None:
+    graph, sample = linear_model(2)
+    cause, effect, _ = graph.edge_list()[0]
+    for adjustment, message in (("nonsense", "is unknown"), ("parents", "leave adjustment out"), ([], "leave adj")):
+        with pytest.raises(OptionError, match=message):
+            graph.effect(cause, effect, sample, kind="direct", adjustment=adjustment)
+
+
 def test_intervals_cover_the_truth() -> None:
     covered = total = 0
     for seed in range(30):

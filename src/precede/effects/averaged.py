@@ -10,7 +10,16 @@ import numpy as np
 
 from precede.arrays import FloatArray
 from precede.confidence import Confidence
-from precede.effects.linear import Effect, EffectKind, coefficient, held_fixed, linear_effect, positions_of
+from precede.effects.linear import (
+    Adjustment,
+    Effect,
+    EffectKind,
+    check_question,
+    coefficient,
+    held_fixed,
+    linear_effect,
+    positions_of,
+)
 from precede.effects.sample import refuse_words, sample_for
 from precede.errors import OptionError
 from precede.graph import CausalGraph
@@ -76,6 +85,7 @@ def averaged_effect(
     confidence: Confidence,
     data: Any = None,
     kind: EffectKind = "total",
+    adjustment: Adjustment = "optimal",
     level: float = 0.95,
 ) -> Effect:
     """The effect in this graph, with an interval and a probability over the graphs of a bootstrap.
@@ -85,11 +95,19 @@ def averaged_effect(
 
     Parameters
     ----------
-    graph, cause, effect, data, kind, level
-        As for :func:`precede.effects.linear.linear_effect`.
+    graph, cause, effect, data, kind, adjustment, level
+        As for :func:`precede.effects.linear.linear_effect`; the adjustment by a name, for each graph has its own sets.
     confidence : Confidence
         Of ``model.bootstrap``.
     """
+    check_question(kind, adjustment, level)
+    if not isinstance(confidence, Confidence):
+        raise OptionError(f"confidence={confidence!r} cannot be used: give what model.bootstrap(data) returns.")
+    if not isinstance(adjustment, str):
+        raise OptionError(
+            "a set of names may be no adjustment set in some of the resampled graphs: with confidence=... give "
+            "adjustment='optimal', 'minimal' or 'parents'."
+        )
     counted = sum(found.count for found in confidence.graphs)
     if counted < confidence.n_resamples:
         raise OptionError(
@@ -104,7 +122,7 @@ def averaged_effect(
         if set(member.names) != set(graph.names):
             raise OptionError("the confidence is over other variables than the graph.")
         a, b = positions_of(member, cause, effect)
-        fixed = held_fixed(member, a, b, kind, "optimal")
+        fixed = held_fixed(member, a, b, kind, adjustment)
         if fixed is None:
             parts.append((0.0, 0.0, 1.0, found.count))
             continue
@@ -115,7 +133,7 @@ def averaged_effect(
     mixture = Mixture(centers, spreads, freedoms, counts / counts.sum())
     interval = mixture.quantile((1 - level) / 2), mixture.quantile((1 + level) / 2)
     return replace(
-        linear_effect(graph, cause, effect, sample, kind, level=level),
+        linear_effect(graph, cause, effect, sample, kind, adjustment, level),
         standard_error=mixture.standard_deviation(),
         interval=interval,
         probability=float(mixture.shares[spreads > 0].sum()),

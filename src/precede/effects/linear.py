@@ -10,7 +10,7 @@ import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.effects.sample import refuse_words, sample_for
-from precede.errors import GraphError, OptionError, check_choice, listed
+from precede.errors import GraphError, OptionError, check_choice, is_number, listed
 from precede.graph import CausalGraph
 from precede.graph.adjustment import causal_nodes, is_adjustment_set, minimal_adjustments, optimal_adjustment
 from precede.graph.sample import Sample
@@ -21,6 +21,7 @@ from precede.strict_json import JsonObject, plain
 
 EffectKind = Literal["total", "direct"]
 AdjustmentName = Literal["optimal", "minimal", "parents"]
+Adjustment = AdjustmentName | Sequence[Hashable]
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def linear_effect(
     effect: Hashable,
     data: Any = None,
     kind: EffectKind = "total",
-    adjustment: AdjustmentName | Sequence[Hashable] = "optimal",
+    adjustment: Adjustment = "optimal",
     level: float = 0.95,
 ) -> Effect:
     r"""The effect of one variable on another in a linear model with this graph.
@@ -113,14 +114,31 @@ def linear_effect(
     >>> round(linear_effect(graph, "rain", "wet", np.column_stack([rain, wet])).value, 1)
     2.0
     """
-    check_choice("kind", kind, get_args(EffectKind))
-    if not 0 < level < 1:
-        raise OptionError(f"level={level!r} cannot be used: it must lie between 0 and 1.")
+    check_question(kind, adjustment, level)
     i, j = positions_of(graph, cause, effect)
     fixed = held_fixed(graph, i, j, kind, adjustment)
     if fixed is None:
         return Effect(cause, effect, kind, 0.0, 0.0, (0.0, 0.0), level, ())
     return adjusted_effect(graph, sample_for(graph, data), i, j, fixed, kind, level)
+
+
+def check_question(kind: EffectKind, adjustment: Adjustment, level: float) -> None:
+    """Refuse options that would not be read as they are meant; nothing is computed before."""
+    check_choice("kind", kind, get_args(EffectKind))
+    if isinstance(adjustment, str):
+        check_choice("adjustment", adjustment, get_args(AdjustmentName))
+    if kind == "direct" and adjustment != "optimal":
+        raise OptionError(
+            "a direct effect is always adjusted for the effect's other causes: leave adjustment out, or ask for "
+            "kind='total'."
+        )
+    check_level(level)
+
+
+def check_level(level: float) -> None:
+    """Refuse a level that is no share of one."""
+    if not is_number(level) or not 0 < level < 1:
+        raise OptionError(f"level={level!r} cannot be used: give a share between 0 and 1, as 0.95 for 95%.")
 
 
 def adjusted_effect(
@@ -181,16 +199,13 @@ def path_sums(weights: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.solve(identity - weights, identity) - identity)
 
 
-def held_fixed(
-    graph: CausalGraph, i: int, j: int, kind: EffectKind, adjustment: AdjustmentName | Sequence[Hashable]
-) -> IntArray | None:
+def held_fixed(graph: CausalGraph, i: int, j: int, kind: EffectKind, adjustment: Adjustment) -> IntArray | None:
     """Columns beside the cause in the regression; None where the graph rules an effect out."""
     if kind == "direct":
         others = graph.edges[:, j].copy()
         others[i] = False
         return np.flatnonzero(others) if graph.edges[i, j] else None
     if isinstance(adjustment, str):
-        check_choice("adjustment", adjustment, get_args(AdjustmentName))
         return _named_set(graph.edges, i, j, adjustment)
     if not causal_nodes(graph.edges, i, j).any():
         return None

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from precede.arrays import IntArray
-from precede.effects.linear import Effect, adjusted_effect, positions_of
+from precede.effects.linear import Effect, adjusted_effect, check_level, positions_of
 from precede.effects.sample import sample_for
 from precede.errors import OptionError
 from precede.graph import CausalGraph
@@ -99,6 +99,7 @@ def possible_effects(
     >>> [round(value, 1) for value in possible_effects(graph, "rain", "wet", np.column_stack([rain, wet])).values]
     [0.0, 2.0]
     """
+    check_level(level)
     i, j = positions_of(graph, cause, effect)
     return effects_in_class(graph, sample_for(graph, data), cpdag(graph.edges), (i, j), level)
 

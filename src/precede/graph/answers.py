@@ -115,7 +115,7 @@ class Answers:
             or the variables named.
         confidence : Confidence, optional
             Of ``model.bootstrap``: the interval then includes the doubt about the graph, and the answer says in what
-            share of the resampled graphs there is an effect.
+            share of the resampled graphs there is an effect. The adjustment must then be one of the three names.
         level : float
             Of the interval.
 
@@ -131,7 +131,7 @@ class Answers:
 
         graph = cast("CausalGraph", self)
         if confidence is not None:
-            return averaged_effect(graph, cause, effect, confidence, data, kind, level)
+            return averaged_effect(graph, cause, effect, confidence, data, kind, adjustment, level)
         return linear_effect(graph, cause, effect, data, kind, adjustment, level)
 
     def possible_effects(
