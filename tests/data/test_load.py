@@ -258,6 +258,81 @@ def test_small_files_read_as_large_ones_do(file, text, monkeypatch):
     assert small == read()
 
 
+CELLS = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False, width=32).map(repr),
+    st.floats(-1e6, 1e6).map("{:+.3e}".format),
+    st.integers(-(10**20), 10**20).map(str),
+    st.sampled_from(["-999", "-999.0", "-9.99e2", "+5", ".5", "7.", "1E-3", "-0", " 3", "4 ", "inf", "nan", "NA", ""]),
+)
+COUNTERS = st.one_of(st.none(), st.integers(0, 2).map(lambda start: [str(start + k) for k in range(24)]))
+
+
+@settings(deadline=None, max_examples=150, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(
+    rows=st.lists(st.tuples(CELLS, CELLS), min_size=24, max_size=24),
+    seed=st.integers(0, 9),
+    counter=COUNTERS,
+    odd=st.sets(st.integers(0, 23), max_size=3),
+    na=st.sampled_from([None, "-999", ["-999", "NA"], ["", "5"], []]),
+    delimiter=st.sampled_from([",", ";", "\t"]),
+)
+def test_both_ways_read_the_same_table(tmp_path, rows, seed, counter, odd, na, delimiter):
+    noise = np.random.default_rng(seed).normal(size=(24, 3)).astype(str)
+    table = [[*(["id"] if counter else []), "a", "b", "c"]]
+    for k, (a, b) in enumerate(rows):  # in most rows plain numbers, since one odd cell sends the file to pandas
+        cells = [a, b] if k in odd else noise[k, :2]
+        table.append([*([counter[k]] if counter else []), *cells, noise[k, 2]])
+    path = tmp_path / "both.csv"
+    path.write_text("\n".join(map(delimiter.join, table)))
+    quick, slow = (outcome_of(path, na, size) for size in (2**23, 0))
+    assert quick == slow
+
+
+def outcome_of(path, na, small_file):
+    """What is read from a file, where files up to this many bytes may be read without pandas."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("precede.data.read.SMALL_FILE", small_file)
+        try:
+            read = load_table(path, missing="drop", **({} if na is None else {"na": na}))
+        except DataError as error:
+            return str(error)
+    return read.names, read.values.tolist(), read.remarks, read.kinds
+
+
+def test_markers_that_are_numbers_count_in_every_source(file, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 2)).round(3), columns=["a", "b"])
+    frame["n"] = rng.integers(0, 50, size=60)
+    frame.loc[:9, "b"], frame.loc[5:7, "n"] = -999.0, -999
+    frame.to_parquet(tmp_path / "data.parquet")
+    frame.to_excel(tmp_path / "data.xlsx", index=False)
+    spelled = frame.assign(b=frame["b"].map(str))
+    sources = [frame, frame.astype(float), frame.to_numpy(), spelled, file(frame.to_csv(index=False))]
+    for source in [*sources, tmp_path / "data.parquet", tmp_path / "data.xlsx"]:
+        for na in ("-999", ["-999"]):
+            table = load_table(source, na=na)
+            assert table.gaps.mask.sum(axis=0).tolist() == [0, 10, 3]
+            assert table.values.min() > -10
+        assert load_table(source).gaps is None
+    assert frame["b"].min() == -999  # the caller's own
+
+
+def test_columns_that_label_rows_are_left_out_of_every_source(file, frame):
+    numbered = frame.assign(id=np.arange(1, 41))
+    for source in (numbered, numbered.astype(float), file(numbered.to_csv(index=False))):
+        table = load_table(source)
+        assert table.names == ("a", "b", "c")
+        assert table.remarks == ("column 'id' labels the rows, so it was left out.",)
+        assert load_table(source, types={"id": "number"}).names == ("a", "b", "c", "id")
+
+
+def test_interventions_may_name_columns_by_number(file):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(30, 2)), columns=["0", "1"]).assign(set=rng.permutation([0, 1] * 15))
+    targets = load_table(file(frame.to_csv(index=False)), interventions="set").targets
+    np.testing.assert_array_equal(targets[:, 1], frame["set"] == 1)
+
+
 def test_index_column_is_left_out_with_a_remark(frame, file, caplog):
     with caplog.at_level(logging.WARNING, logger="precede"):
         table = load_table(file(frame.to_csv()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field
@@ -73,7 +74,7 @@ def frame_to_columns(frame: pd.DataFrame, types: Types, na: Collection[str]) -> 
         Texts that stand for a missing value.
     """
     if all(dtype == np.dtype(np.float64) for dtype in frame.dtypes):
-        return Columns(frame.to_numpy(), tuple(frame.columns))
+        return matrix_to_columns(frame.to_numpy(), tuple(frame.columns), types, na)
     reader = _Reader(types, frozenset(na))
     used: list[Hashable] = []
     arrays: list[FloatArray] = []
@@ -90,6 +91,53 @@ def frame_to_columns(frame: pd.DataFrame, types: Types, na: Collection[str]) -> 
     for k, array in enumerate(arrays):
         values[:, k] = array
     return Columns(values, tuple(used), stated, reader.notes(), reader.problems())
+
+
+def matrix_to_columns(values: FloatArray, names: tuple[Hashable, ...], types: Types, na: Collection[str]) -> Columns:
+    """Columns of a float64 matrix, as :func:`frame_to_columns` reads them: a view where nothing has to change.
+
+    Examples
+    --------
+    >>> values = np.array([[1.0, -999.0], [2.0, 5.0]])
+    >>> matrix_to_columns(values, ("a", "b"), {}, ["-999"]).values
+    array([[ 1., nan],
+           [ 2.,  5.]])
+    """
+    reader = _Reader(types, frozenset(na))
+    values = blanked(values, reader.numbers)
+    kept = [k for k, name in enumerate(names) if not reader.labels_rows(values[:, k], name)]
+    if len(kept) < len(names):
+        values, names = np.asfortranarray(values[:, kept]), tuple(names[k] for k in kept)
+    return Columns(values, names, notes=reader.notes())
+
+
+def numbers_among(na: Collection[str]) -> list[float]:
+    """Numbers among the texts that stand for a missing value.
+
+    Examples
+    --------
+    >>> numbers_among(["NA", "nan", "-999", "1e6"])
+    [-999.0, 1000000.0]
+    """
+    return [float(text) for text in na if is_number(text)]
+
+
+def is_number(text: str) -> bool:
+    """Whether a text in a file is a number; "nan" is none."""
+    try:
+        return "_" not in text and not math.isnan(float(text))
+    except ValueError:
+        return False
+
+
+def blanked(values: FloatArray, numbers: Sequence[float]) -> FloatArray:
+    """The values with NaN for numbers that stand for missing ones; the same array where there are none."""
+    marked = np.isin(values, numbers) if numbers else None
+    if marked is None or not marked.any():
+        return values
+    values = np.array(values, order="K")
+    values[marked] = np.nan
+    return values
 
 
 Outcome = Literal["id", "markers", "thousands", "spelled"]
@@ -120,7 +168,7 @@ class _Reader:
     """Reads column after column, and remembers what to say about them."""
 
     def __init__(self, types: Types, na: frozenset[str]) -> None:
-        self.types, self.na = types, na
+        self.types, self.na, self.numbers = types, na, numbers_among(na)
         self._done: dict[Outcome, list[Hashable]] = {}
         self._refused: dict[Trouble, list[Hashable]] = {}
         self._texts: list[str] = []
@@ -138,11 +186,8 @@ class _Reader:
                 return _floats(column), from_labels((False, True), ordered=True)
             case "number":
                 numbers = column if column.dtype != object else pd.to_numeric(column)
-                values = _floats(numbers)
-                if name not in self.types and _counts_rows(values, name):
-                    self._done.setdefault("id", []).append(name)
-                    return None, None
-                return values, None
+                values = blanked(_floats(numbers), self.numbers)
+                return (None if self.labels_rows(values, name) else values), None
             case "category":
                 labels = column.cat.remove_unused_categories().cat.categories
                 return self._levels(column, name, list(labels), bool(column.cat.ordered))
@@ -151,6 +196,13 @@ class _Reader:
                 return None, None
             case _:
                 return self._text(column, name)
+
+    def labels_rows(self, values: FloatArray, name: Hashable) -> bool:
+        """Whether a column of numbers only labels the rows, which is then said."""
+        if name in self.types or not _counts_rows(values, name):
+            return False
+        self._done.setdefault("id", []).append(name)
+        return True
 
     def _text(self, column: pd.Series[Any], name: Hashable) -> tuple[FloatArray | None, ColumnKind | None]:
         column = column.astype(object).reset_index(drop=True)
@@ -169,7 +221,7 @@ class _Reader:
         if told in (None, "number", "count") and spelled == present:
             what: Outcome = "thousands" if separated else "markers" if marked.any() else "spelled"
             self._done.setdefault(what, []).append(name)
-            return _floats(numbers), None
+            return blanked(_floats(numbers), self.numbers), None
         labels = sorted(map(str, column.dropna().unique()))
         if told is None:
             trouble = self._why_no_category(column, name, len(labels), spelled / max(1, present))

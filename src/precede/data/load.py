@@ -22,7 +22,7 @@ from precede.data.checks import (
     missing_counts,
     relabeled,
 )
-from precede.data.columns import NA_MARKERS, Columns, frame_to_columns
+from precede.data.columns import NA_MARKERS, Columns, frame_to_columns, matrix_to_columns, numbers_among
 from precede.data.interventions import read_targets, remark_on_targets
 from precede.data.kinds import Types, kinds_of, remark_on
 from precede.data.missing import check_gaps, mean_filled, remarks_on_gaps
@@ -56,7 +56,7 @@ def load_table(
     missing: str = "em",
     leave_out: str | Sequence[Hashable] = (),
     types: Types | None = None,
-    na: Collection[str] = NA_MARKERS,
+    na: str | Collection[str] = NA_MARKERS,
     interventions: Any = None,
     lags: int = 0,
     group: str | Sequence[Hashable] | None = None,
@@ -80,8 +80,8 @@ def load_table(
     types : mapping, optional
         Kinds of columns by name, where the data would be taken otherwise: "number", "count", "ordinal", "binary",
         "categorical", or a list of the levels of an ordinal column from low to high.
-    na : collection of str
-        Texts that stand for a missing value.
+    na : str or collection of str
+        Texts that stand for a missing value. One that is a number ("-999") stands for it in columns of numbers, too.
     interventions : column name, sequence or matrix, optional
         Which variables were set in which rows, whatever their causes: the name of a column (which is then no variable),
         a sequence with the name or names for each row (nothing where nothing was set), or a matrix of 0 and 1. Where it
@@ -119,6 +119,7 @@ def load_table(
     check_choice("missing", missing, MISSING_CHOICES)
     leave_out = [leave_out] if isinstance(leave_out, str) else list(leave_out)  # an Index has no truth value
     types = {} if types is None else dict(types)
+    na = [na] if isinstance(na, str) else list(map(str, na))
     if isinstance(source, Table):  # checked before
         return _in_steps(_with_targets(_chosen(source, leave_out, types), interventions), lags, group)
     if not isinstance(source, str | os.PathLike):
@@ -127,7 +128,8 @@ def load_table(
         table, kept = _table(source, missing, [], leave_out, types, na)
         return _in_steps(_with_targets(table, _of_rows(targets, kept)), lags, _of_rows(group, kept))
     path = Path(source)
-    frame, remarks = read_file(path, na)
+    named = isinstance(interventions, str) or isinstance(group, str)  # such a column may hold names
+    frame, remarks = read_file(path, na, quick=not named and not numbers_among(na))
     for remark in remarks:
         logger.warning(remark)  # nobody asked for it
     try:
@@ -143,8 +145,6 @@ def _split(source: Any, column: Any, option: str) -> tuple[Any, Any]:
     """The data without a column that is not a variable, and that column; what is not a name is left as it is."""
     if not isinstance(column, str):
         return source, column
-    if isinstance(source, Numbers):
-        source = pd.DataFrame(source.values, columns=list(source.names))
     if type(source).__module__.partition(".")[0] in ("polars", "pyarrow"):
         source = _columnar_frame(source)
     if not isinstance(source, pd.DataFrame) or column not in source.columns:
@@ -255,7 +255,7 @@ def _raise_all(problems: Sequence[str]) -> None:
 def _columns(source: Any, leave_out: Sequence[Hashable], types: Types, na: Collection[str]) -> Columns:
     """Turn any accepted object into a float64 matrix, copying at most once."""
     if isinstance(source, Numbers):
-        return _without(Columns(source.values, source.names), leave_out)
+        return _numbers(source.values, source.names, leave_out, types, na)
     if isinstance(source, pd.DataFrame):
         names: tuple[Hashable, ...] = tuple(source.columns)
         check_column_names(names)
@@ -286,7 +286,7 @@ def _columns(source: Any, leave_out: Sequence[Hashable], types: Types, na: Colle
     names = tuple(range(array.shape[1]))
     if array.dtype.kind not in "fiub":
         return _columns(pd.DataFrame(array).infer_objects(), leave_out, types, na)
-    return _without(Columns(array.astype(np.float64, copy=False), names), leave_out)
+    return _numbers(array.astype(np.float64, copy=False), names, leave_out, types, na)
 
 
 def _kept(names: tuple[Hashable, ...], leave_out: Sequence[Hashable]) -> list[int]:
@@ -301,11 +301,15 @@ def _kept(names: tuple[Hashable, ...], leave_out: Sequence[Hashable]) -> list[in
     return [k for k in range(len(names)) if k not in out]
 
 
-def _without(columns: Columns, leave_out: Sequence[Hashable]) -> Columns:
-    if not leave_out:
-        return columns
-    kept = _kept(columns.names, leave_out)
-    return Columns(columns.values[:, kept], tuple(columns.names[k] for k in kept), notes=_note(leave_out))
+def _numbers(
+    values: FloatArray, names: tuple[Hashable, ...], leave_out: Sequence[Hashable], types: Types, na: Collection[str]
+) -> Columns:
+    """Columns of a matrix without those that are left out."""
+    if leave_out:
+        kept = _kept(names, leave_out)
+        values, names = values[:, kept], tuple(names[k] for k in kept)
+    columns = matrix_to_columns(values, names, types, na)
+    return replace(columns, notes=columns.notes + _note(leave_out))
 
 
 def _note(leave_out: Sequence[Hashable]) -> list[str]:

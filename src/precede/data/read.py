@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import csv
 import gzip
-import math
 import re
 import warnings
 import zlib
 from collections.abc import Collection, Hashable
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
 from precede.arrays import FloatArray
 from precede.data.checks import check_column_names
+from precede.data.columns import is_number
 from precede.errors import DataError, did_you_mean, listed
 from precede.lazy import pandas as pd
 
@@ -36,7 +36,13 @@ CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 """Characters that no text has; an escape may stand in a name, which is then shown escaped."""
 
 SMALL_FILE = 2**23
-"""Bytes up to which a CSV file of nothing but numbers is read without pandas, whose import would take longer."""
+"""Bytes up to which a CSV file of nothing but numbers may be read without pandas, whose import would take longer."""
+
+LARGEST_WHOLE = 2.0**63
+"""Whole numbers that pandas stores as such are smaller."""
+
+FIRST_EXACT_PANDAS = (3, 1)
+"""Reads every number as the nearest float without being asked; earlier versions have an option for it."""
 
 MOST_EXPANSION = 200
 """Times its own size that a compressed file may unpack to."""
@@ -49,10 +55,19 @@ class Numbers(NamedTuple):
     names: tuple[Hashable, ...]
 
 
-def read_file(path: Path, na: Collection[str]) -> tuple[pd.DataFrame | Numbers, list[str]]:
+@overload
+def read_file(path: Path, na: Collection[str], quick: Literal[False] = False) -> tuple[pd.DataFrame, list[str]]: ...
+
+
+@overload
+def read_file(path: Path, na: Collection[str], quick: bool) -> tuple[pd.DataFrame | Numbers, list[str]]: ...
+
+
+def read_file(path: Path, na: Collection[str], quick: bool = False) -> tuple[pd.DataFrame | Numbers, list[str]]:
     """Read a CSV, Excel or Parquet file, told apart by their first bytes; ``na`` are texts for missing values.
 
-    Returns the table and remarks about what was done to it; any trouble is a :class:`DataError`.
+    Returns the table and remarks about what was done to it; any trouble is a :class:`DataError`. ``quick`` spares
+    pandas where a small file holds nothing but numbers.
     """
     if path.is_dir():
         raise DataError(f"{str(path)!r} is a directory: name a file in it.")
@@ -75,7 +90,7 @@ def read_file(path: Path, na: Collection[str]) -> tuple[pd.DataFrame | Numbers, 
     for magic, kind in OTHER_FORMATS.items():
         if head.startswith(magic):
             raise DataError(f"{path.name} is {kind}: save the table as CSV, Excel (.xlsx) or Parquet.")
-    return _read_csv(_TextFile(path, packed, na), head)
+    return _read_csv(_TextFile(path, packed, na, quick), head)
 
 
 def _files_like(path: Path) -> str:
@@ -135,11 +150,12 @@ def _read_parquet(path: Path) -> pd.DataFrame:
 
 
 class _TextFile(NamedTuple):
-    """A file of text: whether it is packed, and texts that stand for missing values."""
+    """A file of text: whether it is packed, texts that stand for missing values, and whether pandas may be spared."""
 
     path: Path
     packed: bool
     na: Collection[str]
+    quick: bool
 
 
 def _read_csv(file: _TextFile, head: bytes) -> tuple[pd.DataFrame | Numbers, list[str]]:
@@ -169,7 +185,7 @@ def _read_text(file: _TextFile, text: str, encoding: str) -> tuple[pd.DataFrame 
     _check_header(path, header)
     dots = delimiter != "," and any(DOTS_BETWEEN_THOUSANDS.fullmatch(cell.strip()) for row in rows for cell in row)
     decimal = "," if dots or (delimiter == ";" and _decimal_commas(rows)) else "."
-    if header[0] and rows and not file.packed and path.stat().st_size <= SMALL_FILE:
+    if file.quick and header[0] and rows and not file.packed and path.stat().st_size <= SMALL_FILE:
         values = _parse_numbers(path, delimiter, encoding)
         if values is not None and values.shape[1] == len(header):
             return Numbers(values, tuple(header)), said
@@ -251,22 +267,15 @@ def _check_header(path: Path, header: list[str]) -> None:
     except DataError as error:
         raise DataError(f"{path.name}: {error}") from None
     counted = [[str(k + start) for k in range(len(header))] for start in (0, 1)]
-    if all(map(_is_number, header)) and header not in counted:
+    if all(map(is_number, header)) and header not in counted:
         raise DataError(
             f"the first line of {path.name} holds numbers ({', '.join(header[:3])}, ...), not names: "
             "add a line of names."
         )
 
 
-def _is_number(text: str) -> bool:
-    try:
-        return "_" not in text and not math.isnan(float(text))
-    except ValueError:
-        return False
-
-
 def _parse_numbers(path: Path, delimiter: str, encoding: str) -> FloatArray | None:
-    """The lines below the header; None where a cell is anything but a number, which is for pandas to judge."""
+    """The lines below the header; None where a cell is not plainly a number, which is for pandas to judge."""
     try:
         header, *lines = (line for line in path.read_text(encoding).split("\n") if line.strip())
         if not lines or '"' in header:  # a quoted header can go on in the next line
@@ -275,6 +284,8 @@ def _parse_numbers(path: Path, delimiter: str, encoding: str) -> FloatArray | No
     except UnicodeDecodeError:
         raise
     except ValueError:
+        return None
+    if not (np.abs(values) < LARGEST_WHOLE).all():  # nan is a text that may stand for a missing value, or not
         return None
     return np.asfortranarray(values)  # as pandas lays out its columns, so that sums round alike
 
@@ -294,6 +305,7 @@ def _parse(file: _TextFile, *, names: list[str], **dialect: Any) -> pd.DataFrame
                 na_values=list(file.na),
                 keep_default_na=False,
                 compression="gzip" if file.packed else None,
+                **({"float_precision": "round_trip"} if _pandas_version() < FIRST_EXACT_PANDAS else {}),
                 **dialect,
             )
             return frame
@@ -307,6 +319,10 @@ def _parse(file: _TextFile, *, names: list[str], **dialect: Any) -> pd.DataFrame
         raise DataError(f"{path.name} is not a well-formed table: {_reason(error)}.") from None
     except (OSError, EOFError, ValueError, zlib.error, OverflowError) as error:
         raise DataError(f"{path.name} cannot be read: {_reason(error)}.") from None
+
+
+def _pandas_version() -> tuple[int, ...]:
+    return tuple(map(int, pd.__version__.split(".")[:2]))
 
 
 def _reason(error: Exception) -> str:

@@ -13,7 +13,7 @@ from precede.arrays import FloatArray
 from precede.data.checks import constant_problems, extremes
 from precede.data.columns import NA_MARKERS, frame_to_columns
 from precede.data.load import Table, load_table
-from precede.data.read import Numbers, read_file
+from precede.data.read import read_file
 from precede.errors import DataError
 from precede.lazy import pandas as pd
 
@@ -79,8 +79,7 @@ def survey(path: Path) -> Survey:
     DataError
         Where the file cannot be read as a table at all.
     """
-    content, remarks = read_file(path, NA_MARKERS)
-    frame = pd.DataFrame(content.values, columns=list(content.names)) if isinstance(content, Numbers) else content
+    frame, remarks = read_file(path, NA_MARKERS)
     findings = [Finding(None, remark, "none") for remark in remarks]
     columns: dict[Hashable, FloatArray] = {}
     for place, name in enumerate(frame.columns):

@@ -11,7 +11,7 @@ from precede.arrays import FloatArray
 from precede.data.columns import NA_MARKERS, frame_to_columns
 from precede.data.kinds import ColumnKind, kind_of
 from precede.data.load import load_table
-from precede.data.read import Numbers, read_file
+from precede.data.read import read_file
 from precede.data.survey import Survey, survey
 from precede.errors import DataError, PrecedeError
 from precede.lazy import pandas as pd
@@ -48,8 +48,7 @@ def suggested(path: Path) -> DataChoice:
 @lru_cache(maxsize=2)
 def _read(path: Path, changed: int) -> tuple[pd.DataFrame, Survey]:
     """A file as it is, and what was found in it; read again when it has changed."""
-    content, _ = read_file(path, NA_MARKERS)
-    frame = pd.DataFrame(content.values, columns=list(content.names)) if isinstance(content, Numbers) else content
+    frame, _ = read_file(path, NA_MARKERS)
     return frame, survey(path)
 
 
