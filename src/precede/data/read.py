@@ -292,6 +292,8 @@ def _parse_numbers(path: Path, delimiter: str, encoding: str) -> FloatArray | No
 
 def _parse(file: _TextFile, *, names: list[str], **dialect: Any) -> pd.DataFrame:
     path, header = file.path, names
+    if _pandas_version() < FIRST_EXACT_PANDAS:
+        dialect["float_precision"] = "round_trip"
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
@@ -305,7 +307,6 @@ def _parse(file: _TextFile, *, names: list[str], **dialect: Any) -> pd.DataFrame
                 na_values=list(file.na),
                 keep_default_na=False,
                 compression="gzip" if file.packed else None,
-                **({"float_precision": "round_trip"} if _pandas_version() < FIRST_EXACT_PANDAS else {}),
                 **dialect,
             )
             return frame
