@@ -97,13 +97,13 @@ def test_the_limits_see_what_they_should():
 
 def test_a_name_is_used_once():
     """But for commands and pages, named after what they call, and pretraining, which has batches of what data has."""
-    places = defaultdict(list)
+    places = defaultdict(set)
     for module in MODULES:
         if module.parent.name in ("cli", "studio", "pretraining"):
             continue
         for node in ast.parse(module.read_text()).body:
             if isinstance(node, Function | ast.ClassDef) and not node.name.startswith("_"):
-                places[node.name].append(str(module.relative_to(SOURCE)))
+                places[node.name].add(str(module.relative_to(SOURCE)))
     assert {name: where for name, where in places.items() if len(where) > 1 and name not in SAME_NAME} == {}
 
 

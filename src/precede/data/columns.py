@@ -119,10 +119,10 @@ def numbers_among(na: Collection[str]) -> list[float]:
     >>> numbers_among(["NA", "nan", "-999", "1e6"])
     [-999.0, 1000000.0]
     """
-    return [float(text) for text in na if is_number(text)]
+    return [float(text) for text in na if spells_number(text)]
 
 
-def is_number(text: str) -> bool:
+def spells_number(text: str) -> bool:
     """Whether a text in a file is a number; "nan" is none."""
     try:
         return "_" not in text and not math.isnan(float(text))

@@ -16,7 +16,7 @@ import numpy as np
 
 from precede.arrays import FloatArray
 from precede.data.checks import check_column_names
-from precede.data.columns import is_number
+from precede.data.columns import spells_number
 from precede.errors import DataError, did_you_mean, listed
 from precede.lazy import pandas as pd
 
@@ -267,7 +267,7 @@ def _check_header(path: Path, header: list[str]) -> None:
     except DataError as error:
         raise DataError(f"{path.name}: {error}") from None
     counted = [[str(k + start) for k in range(len(header))] for start in (0, 1)]
-    if all(map(is_number, header)) and header not in counted:
+    if all(map(spells_number, header)) and header not in counted:
         raise DataError(
             f"the first line of {path.name} holds numbers ({', '.join(header[:3])}, ...), not names: "
             "add a line of names."
