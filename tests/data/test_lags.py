@@ -117,11 +117,42 @@ def test_gaps_are_filled_after_the_steps_are_taken():
     assert np.isfinite(table.values).all()
 
 
+@pytest.mark.parametrize("lags", [1, 2, 3])
+def test_steps_do_not_cross_dropped_rows(tmp_path, lags):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"s": np.arange(1.0, 61) + 1e-3 * rng.normal(size=60), "y": rng.normal(size=60)})
+    frame.loc[10:14, "y"] = frame.loc[[30, 33], "s"] = np.nan
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    beside = pd.concat([frame.shift(lag) for lag in range(lags + 1)], axis=1)  # first the steps, then the rows
+    dropped = load_table(frame, missing="drop")
+    for table in (
+        load_table(frame, missing="drop", lags=lags),
+        load_table(tmp_path / "data.csv", missing="drop", lags=lags),
+        load_table(dropped, lags=lags),
+    ):
+        np.testing.assert_array_equal(table.values, beside.dropna().to_numpy())
+        assert "7 of 60 rows were dropped for missing values in columns 's' (2), 'y' (5)." in table.remarks
+        assert f"({table.n_samples} of 53 rows have them)" in table.remarks[-1]
+        np.testing.assert_array_equal(table.rows, beside.dropna().index)
+
+
+def test_steps_cross_neither_holes_nor_groups():
+    frame = series(60).assign(who=["x"] * 25 + ["y"] * 35)
+    frame.loc[[0, 40], "a"] = np.nan
+    table = load_table(frame, missing="drop", lags=1, group="who")
+    assert table.n_samples == 60 - 2 - 3
+    np.testing.assert_array_equal(np.setdiff1d(np.arange(60), table.rows), [0, 1, 25, 40, 41])
+
+
 def test_lags_that_cannot_be():
     with pytest.raises(OptionError, match="lags=-1 cannot be used"):
         with_lags(load_table(series(30)), -1)
     with pytest.raises(DataError, match="no row has 40 rows before it"):
         load_table(series(30), lags=40)
+    every_other = series(60)
+    every_other.loc[::2, "a"] = np.nan
+    with pytest.raises(DataError, match="no row has 1 rows before it among those that were not dropped"):
+        load_table(every_other, missing="drop", lags=1)
     with pytest.raises(OptionError, match="group is for rows in sequence"):
         load_table(series(30).assign(g=1), group="g")
     with pytest.raises(DataError, match="group names 'g', which is not a column"):

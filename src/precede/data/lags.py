@@ -33,7 +33,7 @@ def with_lags(table: Table, lags: int, groups: Sequence[Hashable] | None = None)
     Parameters
     ----------
     table : Table
-        Rows in sequence, one step apart.
+        Rows in sequence, one step apart. Where rows were dropped, steps do not cross the hole.
     lags : int
         How many steps back.
     groups : sequence, optional
@@ -51,9 +51,11 @@ def with_lags(table: Table, lags: int, groups: Sequence[Hashable] | None = None)
     array([1., 3., 0., 5.])
     """
     check_positive("lags", lags, integer=True)
-    now = _rows_with_a_past(table.n_samples, lags, groups)
+    places = np.arange(table.n_samples) if table.rows is None else table.rows
+    now = _rows_with_a_past(places, lags, groups)
     if not len(now):
-        raise DataError(f"no row has {lags} rows before it: take fewer lags.")
+        holes = "" if table.rows is None else " among those that were not dropped"
+        raise DataError(f"no row has {lags} rows before it{holes}: take fewer lags.")
     values = table.values if table.gaps is None else np.where(table.gaps.mask, np.nan, table.values)
     steps = tuple(lag for lag in range(lags + 1) for _ in table.names)
     targets = None
@@ -67,6 +69,7 @@ def with_lags(table: Table, lags: int, groups: Sequence[Hashable] | None = None)
         gaps=None,
         targets=targets,
         steps=steps,
+        rows=None if table.rows is None else table.rows[now],
         remarks=(
             *table.remarks,
             f"Columns of {lags} earlier step{'' if lags == 1 else 's'} were added ({len(now)} of {table.n_samples} "
@@ -81,16 +84,15 @@ def with_lags(table: Table, lags: int, groups: Sequence[Hashable] | None = None)
     return result
 
 
-def _rows_with_a_past(n_rows: int, lags: int, groups: Sequence[Hashable] | None) -> IntArray:
-    """Rows whose ``lags`` predecessors are of the same group."""
-    if groups is None:
-        return np.arange(lags, n_rows)
-    if len(groups) != n_rows:
+def _rows_with_a_past(places: IntArray, lags: int, groups: Sequence[Hashable] | None) -> IntArray:
+    """Rows whose ``lags`` predecessors are in the table, one step apart, and of the same group."""
+    n_rows = len(places)
+    if groups is not None and len(groups) != n_rows:
         raise DataError(f"group names {len(groups)} rows, the data has {n_rows}.")
     codes: dict[Hashable, int] = {}
-    whose = np.array([codes.setdefault(group, len(codes)) for group in groups])
+    whose = np.zeros(n_rows) if groups is None else np.array([codes.setdefault(g, len(codes)) for g in groups])
     rows = np.arange(lags, n_rows)
-    same = np.ones(len(rows), dtype=bool)
+    together = np.ones(len(rows), dtype=bool)
     for lag in range(1, lags + 1):
-        same &= whose[rows] == whose[rows - lag]
-    return rows[same]
+        together &= (whose[rows] == whose[rows - lag]) & (places[rows] == places[rows - lag] + lag)
+    return rows[together]

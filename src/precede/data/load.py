@@ -73,7 +73,7 @@ def load_table(
         there, others see cells drawn from what the rest of their row says, the non-Gaussian one also from the graph
         that it learns; ``bootstrap`` draws them anew each time.
         "pairwise": the same, with each covariance from the rows where both columns are there. "drop" costs a row for
-        each, "impute" fills in the column's mean, "refuse" is an error.
+        each, with lags also those that look back at it, "impute" fills in the column's mean, "refuse" is an error.
     leave_out : name or sequence of names
         Columns that are not looked at. A name may be a pattern, such as "gene_*"; a column's own name is never read as
         one.
@@ -205,7 +205,8 @@ def _table(
         values = mean_filled(values) if missing == "impute" else values
     kinds = kinds_of(values, names, columns.stated, types)
     labeled = all(isinstance(name, str) for name in names)
-    table = Table(values.view(), names, labeled, kinds=kinds)
+    rows = None if kept.all() else np.flatnonzero(kept)
+    table = Table(values.view(), names, labeled, kinds=kinds, rows=rows)
     if gappy and missing in ("em", "pairwise"):
         table = filled_table(table, missing, np.random.default_rng(SEED))
     table.values.flags.writeable = False

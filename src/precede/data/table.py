@@ -35,6 +35,8 @@ class Table:
         True where a variable was set by an intervention in a row, whatever its causes.
     steps : tuple of int, optional
         How many steps before now each column is, for time series.
+    rows : (n_samples,) int array, optional
+        Where each row stood in the source; None where no row was dropped.
     """
 
     values: FloatArray
@@ -45,6 +47,7 @@ class Table:
     gaps: Gaps | None = None
     targets: BoolArray | None = None
     steps: tuple[int, ...] | None = None
+    rows: IntArray | None = None
 
     def __post_init__(self) -> None:
         if not self.kinds:
@@ -94,6 +97,7 @@ class Table:
             gaps=gaps,
             targets=None if self.targets is None else self.targets[np.ix_(rows, places)],
             steps=None if self.steps is None else tuple(self.steps[k] for k in places),
+            rows=None if self.rows is None else self.rows[rows],
         )
 
 
