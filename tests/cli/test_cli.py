@@ -5,7 +5,9 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
@@ -101,6 +103,49 @@ def test_the_bootstrap_resumes(csv: str, tmp_path: Path) -> None:
     assert (out / "confidence.json").read_text() == whole
     refused = runner.invoke(app, [*base, "--resume"])
     assert refused.exit_code == 2  # nothing to resume: a method without training, and no bootstrap
+
+
+def test_a_second_run_into_a_folder_keeps_nothing_of_the_first(csv: str, tmp_path: Path) -> None:
+    out = tmp_path / "results"
+    assert (
+        runner.invoke(app, ["discover", csv, "--method=eqvar", "--bootstrap=3", "--seed=0", f"--out={out}"]).exit_code
+        == 0
+    )
+    assert runner.invoke(app, ["discover", csv, "--method=direct-lingam", f"--out={out}"]).exit_code == 0
+    assert not (out / "confidence.json").exists()
+    assert not (out / "bootstrap.jsonl").exists()
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["method"] == "DirectLiNGAM"
+    assert summary["resamples"] != 3
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        [],
+        ["--leave-out=x3"],
+        ["--lags=1"],
+        ["--types=x3=ordinal", "--missing=drop"],
+        ["--na=-9", "--group=x5", "--lags=1"],
+    ],
+)
+def test_the_code_in_the_report_gives_the_same_graph(flags: list[str], tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(60, 5)), columns=[f"x{k}" for k in range(1, 6)])
+    table["x2"] += 2 * table["x1"]
+    table["x3"] = rng.integers(1, 5, 60)
+    table["x5"] = np.repeat(["a", "b"], 30) if "--group=x5" in flags else table["x5"]
+    table.loc[7, "x4"] = -9
+    data, out = tmp_path / "data.csv", tmp_path / "results"
+    table.to_csv(data, index=False)
+    done = runner.invoke(
+        app, ["discover", str(data), "--score=sparse-linear", "--seed=0", "-q", f"--out={out}", *flags]
+    )
+    assert done.exit_code == 0, done.output
+    code = json.loads((out / "summary.json").read_text())["reproduce"]
+    made: dict[str, Any] = {}
+    exec(code, made)
+    assert made["model"].graph_.to_json() == (out / "graph.json").read_text()
 
 
 def test_ctrl_c_in_the_bootstrap_leaves_the_graph(csv: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

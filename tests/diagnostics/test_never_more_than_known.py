@@ -10,11 +10,14 @@ from assumed import assumptions_of
 
 import precede as pc
 import precede.diagnostics.all_checks as diagnose_module
+from precede.baselines.l1obs import ANY_VARIANCE, UNIT_VARIANCE
 from precede.data.datasets import load_sachs
 from precede.data.load import Table, load_table
 from precede.diagnostics import Check, Diagnostics, Learned, Remark, diagnose
 from precede.diagnostics.edge_readings import read_edges
 from precede.diagnostics.method_assumptions import BY_METHOD, identified_under
+from precede.estimator import CausalEstimator
+from precede.report.words import assumed_words
 from precede.search.record import SearchRecord
 
 FAST = {"n_iterations": 3, "batch_size": 8, "random_state": 0, "verbose": False}
@@ -56,15 +59,15 @@ def test_every_method_gets_the_same_checks_and_names_its_assumptions(name):
     model = method(**{key: value for key, value in quick.items() if key in method.option_names()}).fit(data)
     checks = {check.name for check in model.diagnostics_.checks}
     assert {"identifiability", "nonlinearity", "influence of single rows", "values far out"} <= checks
-    assert model.diagnostics_.assumptions is BY_METHOD[method.__name__]
+    assert model.diagnostics_.assumptions is BY_METHOD.get(method.__name__, UNIT_VARIANCE)
 
 
 def test_every_method_has_assumptions():
-    assert {cls.__name__ for cls in pc.methods().values()} - {"CORL"} == set(BY_METHOD)
+    assert {cls.__name__ for cls in pc.methods().values()} - {"CORL", "L1OBS", "RLBIC2"} == set(BY_METHOD)
 
 
 def test_linear_gaussian_methods_tell_the_class_only():
-    assert identified_under(BY_METHOD["L1OBS"]) == "cpdag"
+    assert identified_under(ANY_VARIANCE) == "cpdag"
     assert identified_under(BY_METHOD["EqVar"]) == identified_under(BY_METHOD["DirectLiNGAM"]) == "dag"
 
 
@@ -258,3 +261,48 @@ def test_the_sentences_are_those_of_remarks_and_checks_warnings_first():
         remarks=(Remark("A note.", "note"), Remark("A limit.")), checks=(Check("x", None, "Fine.", "fine"),)
     )
     assert found.sentences == ["A limit.", "A note.", "Fine."]
+
+
+@pytest.mark.parametrize(
+    ("method", "identifies", "words"),
+    [
+        (pc.baselines.L1OBS(random_state=0, verbose=False), "dag", "come from the columns' variances"),
+        (pc.baselines.L1OBS(variance="free", random_state=0, verbose=False), "cpdag", "of any variance"),
+        (pc.baselines.RLBIC2(n_iterations=2, random_state=0, verbose=False), "dag", "of the same variance everywhere"),
+        (pc.baselines.RLBIC2(noise="unequal", n_iterations=2, random_state=0, verbose=False), "cpdag", "weighted sum"),
+        (
+            pc.baselines.RLBIC2(regression="gp", noise="unequal", n_iterations=2, random_state=0, verbose=False),
+            "dag",
+            "a smooth function of its causes plus Gaussian noise.",
+        ),
+    ],
+)
+def test_what_is_assumed_goes_by_the_options(method: CausalEstimator, identifies: str, words: str) -> None:
+    known = method.fit(pc.simulate(n_variables=4, degree=1, n_samples=100, random_state=0).data).diagnostics_
+    assert known["identifies"] == identifies
+    assert words in known.assumptions.words
+
+
+def test_a_random_order_claims_no_direction_but_what_was_known() -> None:
+    data = pc.simulate(n_variables=6, degree=2, n_samples=300, random_state=0).data
+    first, last = data.columns[0], data.columns[-1]
+    known = pc.Knowledge(required=[(first, last)])
+    found = pc.baselines.RandomOrder(knowledge=known, random_state=0, verbose=False).fit(data)
+    claims = {(edge.cause, edge.effect): edge.direction for edge in found.diagnostics_.edges}
+    assert claims.pop((0, 5)) == "told"
+    assert set(claims.values()) == {"not claimed"}
+    check = next(check for check in found.diagnostics_.checks if check.name == "identifiability")
+    assert check.level == "warning"
+    assert "drawn at random" in check.sentence
+
+
+def test_what_is_said_of_the_rows_goes_by_the_table() -> None:
+    data = pd.DataFrame(np.random.default_rng(0).normal(size=(80, 3)), columns=list("abc"))
+    said = {}
+    for name, options in {"plain": {}, "lags": {"lags": 2}, "set": {"interventions": ["a"] * 40 + [None] * 40}}.items():
+        table = pc.load_table(data, **options)
+        model = pc.CORL(score="sparse-linear", random_state=0, verbose=False).fit(table)
+        said[name] = assumed_words(model.diagnostics_, None, table)[-1]
+    assert said["plain"] == "The rows are independent draws of one and the same system."
+    assert "more than 2 steps back" in said["lags"]
+    assert said["set"].endswith("but for the variables that were set.")

@@ -12,6 +12,7 @@ import torch
 from precede.arrays import BoolArray, FloatArray
 from precede.baselines.acyclicity import exponential_acyclicity
 from precede.errors import check_choice
+from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import covariance
 from precede.scores.gp import GPScore
 
@@ -256,3 +257,20 @@ def weights_on_parents(values: FloatArray, edges: BoolArray) -> FloatArray:
         parents = np.flatnonzero(edges[:, j])
         weights[parents, j] = np.linalg.solve(matrix[np.ix_(parents, parents)], matrix[parents, j])
     return weights
+
+
+def assumed_by(regression: str, noise: Noise) -> Assumptions:
+    """What the reward takes for granted.
+
+    Examples
+    --------
+    >>> assumed_by("linear", "equal").words
+    'Every variable is a weighted sum of its causes plus Gaussian noise, of the same variance everywhere.'
+    """
+    curved = regression == "gp"
+    form = "smooth function" if curved else "weighted sum"
+    assumed = Assumptions(
+        "additive" if curved else "linear", False, "assumed", curved,
+        f"Every variable is a {form} of its causes plus Gaussian noise.",
+    )  # fmt: skip
+    return assumed.with_equal_variances() if noise == "equal" else assumed

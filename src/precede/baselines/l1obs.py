@@ -19,8 +19,14 @@ from precede.options import Count, CountOrZero, NotNegative, Positive
 from precede.runtime.deadline import Deadline
 from precede.runtime.progress import ProgressBar
 from precede.runtime.randomness import RandomState, numpy_rng
+from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import covariance, regularized
 from precede.ties import TOLERANCE, exceeds
+
+UNIT_VARIANCE = Assumptions("linear", True, "assumed", False, "Every variable is a weighted sum of few causes plus "
+    "Gaussian noise of variance one: directions come from the columns' variances.")  # fmt: skip
+ANY_VARIANCE = Assumptions("linear", False, "assumed", False, "Every variable is a weighted sum of few causes plus "
+    "Gaussian noise of any variance.")  # fmt: skip
 
 
 class L1OBS(CausalEstimator):
@@ -133,6 +139,7 @@ class L1OBS(CausalEstimator):
                 "n_families": len(families.cache),
                 "n_edges_before_threshold": int(parents.sum()),
             },
+            UNIT_VARIANCE if self.variance == "unit" else ANY_VARIANCE,
         )
 
 

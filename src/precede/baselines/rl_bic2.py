@@ -14,7 +14,15 @@ from torch import nn
 from precede.arrays import BoolArray
 from precede.baselines.acyclicity import strongest_dag
 from precede.baselines.graph_policy import GraphPolicy, per_entry, surprise_and_entropy
-from precede.baselines.graph_reward import GPGraphBIC, GraphBIC, GraphReward, GraphSearch, Noise, weights_on_parents
+from precede.baselines.graph_reward import (
+    GPGraphBIC,
+    GraphBIC,
+    GraphReward,
+    GraphSearch,
+    Noise,
+    assumed_by,
+    weights_on_parents,
+)
 from precede.data.load import Table, standardized_table
 from precede.errors import OptionError
 from precede.estimator import CausalEstimator, Findings
@@ -270,6 +278,7 @@ class RLBIC2(CausalEstimator):
                 "repaired": threshold > least,
                 "seconds": deadline.elapsed(),
             },
+            assumes=assumed_by(self.regression, self.noise),
         )
 
     def _check_together(self) -> None:

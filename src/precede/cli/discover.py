@@ -30,8 +30,9 @@ from precede.cli.terminal import (
     as_flags,
     edge_records,
     kindly,
+    load_named,
+    loading_options,
     log_to_terminal,
-    read_table,
     show_graph,
 )
 from precede.errors import OptionError, PrecedeError
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
     from precede.report import Heading
     from precede.report.summary import Summary
     from precede.runtime.deadline import Signals
+
+JOURNAL_FILE = "bootstrap.jsonl"
+"""The resamples that are finished, in the folder of the results."""
 
 
 def discover(
@@ -105,7 +109,8 @@ def discover(
     with kindly(debug), ExitStack() as course:
         from precede.cli.known import known_from
         from precede.data.datasets import load_sachs
-        from precede.report import Heading, with_confidence, write_results, write_summary
+        from precede.report import Heading, with_confidence, write_summary
+        from precede.report.load import CONFIDENCE_FILE
         from precede.runtime.deadline import Deadline, stopped_by_signals
 
         log_to_terminal(quiet)
@@ -120,19 +125,20 @@ def discover(
         if not stability and model.diagnose:
             model.diagnose = "quick"
         truth = load_sachs().graph if data == SACHS else None
-        table = read_table(data, missing, leave_out, types, na, interventions, lags, group)
+        loading = loading_options(missing, leave_out, types, na, interventions, lags, group)
+        table = load_named(data, loading)
         course.enter_context(_only_user(out))
         signals = course.enter_context(stopped_by_signals(Deadline(None)))
         model.fit(table)
         # before the bootstrap: Ctrl-C there costs no fit
-        files = [] if out is None else write_results(out, model, table)
-        confidence = _bootstrap(model, table, resamples, seed, out, resume, quiet, signals) if resamples else None
+        files = [] if out is None else _write_anew(out, model, table, resume)
+        confidence = _bootstrap(model, table, resamples, seed, out, quiet, signals) if resamples else None
         heading = Heading(title or Path(data.removesuffix(".gz")).stem, note, data == SACHS if rows is None else rows)
-        summary = _summarized(model, table, truth, confidence, heading, data)
+        summary = _summarized(model, table, truth, confidence, heading, data, loading)
         if out is not None:
             if confidence is not None:
-                confidence.to_json(out / "confidence.json")
-                files.append(out / "confidence.json")
+                confidence.to_json(out / CONFIDENCE_FILE)
+                files.append(out / CONFIDENCE_FILE)
             if summary is not None:
                 with _sheltered("the report"):
                     files += write_summary(out, summary)
@@ -166,6 +172,17 @@ def _only_user(out: Path | None) -> Iterator[None]:
             out.rmdir()
 
 
+def _write_anew(out: Path, model: CausalEstimator, table: Table, resume: bool) -> list[Path]:
+    """Write the graph; what an earlier run left about its own graph is removed first, and its resamples, too."""
+    from precede.report import write_results
+    from precede.report.load import CONFIDENCE_FILE
+    from precede.report.report_files import REPORT_FILE, SUMMARY_FILE
+
+    for name in (CONFIDENCE_FILE, SUMMARY_FILE, REPORT_FILE, *(() if resume else (JOURNAL_FILE,))):
+        (out / name).unlink(missing_ok=True)
+    return write_results(out, model, table)
+
+
 def _summarized(
     model: CausalEstimator,
     table: Table,
@@ -173,13 +190,14 @@ def _summarized(
     confidence: Confidence | None,
     heading: Heading,
     data: str,
+    loading: Options,
 ) -> Summary | None:
     """What the report and the terminal say; None if that fails, which costs no result."""
     from precede.report import Provenance, summarize
 
     command = shlex.join(["precede", *sys.argv[1:]])
     with _sheltered("the summary"):
-        return summarize(model, table, truth, confidence, heading, Provenance.now(data, command))
+        return summarize(model, table, truth, confidence, heading, Provenance.now(data, command, loading))
     return None
 
 
@@ -204,14 +222,11 @@ def _bootstrap(
     n_resamples: int,
     seed: int | None,
     out: Path | None,
-    resume: bool,
     quiet: bool,
     signals: Signals,
 ) -> Confidence | None:
     """Resample; each finished fit is kept in OUT, for ``--resume``. None after Ctrl-C, which leaves the graph."""
-    journal = None if out is None else out / "bootstrap.jsonl"
-    if journal is not None and not resume:
-        journal.unlink(missing_ok=True)
+    journal = None if out is None else out / JOURNAL_FILE
     try:
         with signals.breaking_off():
             return model.bootstrap(

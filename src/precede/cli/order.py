@@ -20,8 +20,9 @@ from precede.cli.terminal import (
     SafeConsole,
     Types,
     kindly,
+    load_named,
+    loading_options,
     log_to_terminal,
-    read_table,
 )
 from precede.strict_json import to_json
 
@@ -51,7 +52,7 @@ def order(
 
         log_to_terminal(quiet)
         start = time.perf_counter()
-        table = read_table(data, missing, leave_out, types, na)
+        table = load_named(data, loading_options(missing, leave_out, types, na))
         look = first_look(table, pretrained)
         seconds = time.perf_counter() - start
         if as_json:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from precede.data.load import Table
     from precede.diagnostics import Diagnostics, EdgeReading
     from precede.graph import CausalGraph
+    from precede.options import Options
 
 SACHS = "sachs"
 """Stands for the bundled protein data in place of a file."""
@@ -172,8 +173,7 @@ def log_to_terminal(quiet: bool) -> None:
     logger.setLevel(logging.ERROR if quiet else logging.INFO)
 
 
-def read_table(
-    data: str,
+def loading_options(
     missing: str,
     leave_out: list[str] | None,
     types: list[str] | None = None,
@@ -181,17 +181,25 @@ def read_table(
     interventions: str | None = None,
     lags: int = 0,
     group: str | None = None,
-) -> Table:
-    """The table that a command is given."""
+) -> Options:
+    """The options of :func:`precede.load_table` that the flags give."""
     from precede.data.columns import NA_MARKERS
+
+    given: Options = {"leave_out": leave_out, "types": _kinds(types or []), "lags": lags, "group": group}
+    given |= {"interventions": interventions, "na": (*NA_MARKERS, *na) if na else None}
+    given |= {"missing": None if missing == "em" else missing}
+    return {name: value for name, value in given.items() if value}
+
+
+def load_named(data: str, options: Options) -> Table:
+    """Read a file, standard input or the bundled data."""
     from precede.data.datasets import load_sachs
     from precede.data.load import load_table
 
-    options = (missing, leave_out or (), _kinds(types or []), (*NA_MARKERS, *(na or ())), interventions, lags, group)
     if data == SACHS:
-        return load_table(load_sachs().data, *options)
+        return load_table(load_sachs().data, **options)
     with as_file(data) as path:
-        return load_table(path, *options)
+        return load_table(path, **options)
 
 
 def _kinds(pairs: list[str]) -> dict[Hashable, str | Sequence[Hashable]]:

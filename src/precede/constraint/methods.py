@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from abc import abstractmethod
 from contextlib import redirect_stdout
+from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Annotated, Any, Literal
@@ -79,7 +80,11 @@ class CausalLearnMethod(CausalEstimator):
         found = marked_edges(ends, table.names)
         order = topological_order(edges)
         weights = regression_on(regularized(covariance(table.values)), edges, order)
-        reported = {"marks": [list(edge) for edge in found], "remarks": [*remarks, *in_words(found)]}
+        reported = {
+            "identifies": "cpdag",
+            "marks": [list(edge) for edge in found],
+            "remarks": [*remarks, *in_words(found)],
+        }
         return Findings(edges, order, weights, score, diagnostics=reported, assumes=self._assumes)
 
     @property
@@ -149,6 +154,10 @@ class FCI(TestingMethod):
     knowledge : Knowledge, optional
         Passed on as forbidden and required edges.
     """
+
+    @property
+    def _assumes(self) -> Assumptions:
+        return replace(super()._assumes, hidden_causes=True)
 
     def _search(self, values: FloatArray, constraints: Constraints | None) -> tuple[IntArray, float]:
         search = import_module("causallearn.search.ConstraintBased.FCI").fci

@@ -52,7 +52,7 @@ def edge_directions(learned: Learned) -> dict[tuple[int, int], Direction]:
     only by a score that identifies more than the class, between columns that are what it takes them for.
 
     Columns of few values and columns that are cut off are not what a continuous model takes them for, and two variables
-    with Gaussian noise give a score nothing that rests on other noise.
+    with Gaussian noise give a score nothing that rests on other noise. Of a random order nothing is claimed.
     """
     pattern = class_of(learned.edges, learned.table.targets)
     fixed = _known_directions(learned)
@@ -61,8 +61,10 @@ def edge_directions(learned: Learned) -> dict[tuple[int, int], Direction]:
     result: dict[tuple[int, int], Direction] = {}
     for i, j in np.argwhere(learned.edges):
         loose = bool(pattern[j, i]) and not fixed[i, j]
-        if loose and (unfit[i] or unfit[j] or (gaussian[i] and gaussian[j])):
-            direction: Direction = "not claimed"
+        if not learned.assumptions.tells_directions:
+            direction: Direction = "told" if fixed[i, j] else "not claimed"
+        elif loose and (unfit[i] or unfit[j] or (gaussian[i] and gaussian[j])):
+            direction = "not claimed"
         else:
             direction = "either way" if loose and learned.identifies == "cpdag" else "told"
         result[int(i), int(j)] = direction
@@ -88,6 +90,10 @@ def check_identifiability(learned: Learned) -> Check:
     level: Level
     if n == 0:
         return Check(name, 0.0, "No edges, so no directions to tell (0 undirected).", "fine", details)
+    if not learned.assumptions.tells_directions:
+        free = int((learned.edges & ~_known_directions(learned)).sum())
+        sentence = f"The directions of {free} of {n} edges mean nothing: the order was drawn at random."
+        return Check(name, float(free), sentence, "warning", details)
     if learned.identifies == "cpdag":
         if not loose:
             alone = "alone" if learned.constraints is None else "and what was known beforehand"

@@ -37,26 +37,12 @@ BY_METHOD: dict[str, Assumptions] = {
         True,
         "Every variable is a curved function of its causes plus Gaussian noise.",
     ),
-    "RLBIC2": Assumptions(
-        "linear",
-        True,
-        "assumed",
-        False,
-        "Every variable is a weighted sum of its causes plus Gaussian noise of the same variance everywhere.",
-    ),
     "CAM": Assumptions(
         "additive",
         False,
         "assumed",
         True,
         "Every variable is a sum of smooth curves of its causes plus Gaussian noise.",
-    ),
-    "L1OBS": Assumptions(
-        "linear",
-        False,
-        "assumed",
-        False,
-        "Every variable is a weighted sum of few causes plus Gaussian noise of any variance.",
     ),
     "AStarLasso": Assumptions(
         "linear",
@@ -107,9 +93,10 @@ BY_METHOD: dict[str, Assumptions] = {
         "free",
         False,
         "Nothing: the order is drawn at random, as a control. No direction in this graph means anything.",
+        tells_directions=False,
     ),
 }
-"""What a method without a named score takes for granted, by the name of its class."""
+"""What a method without a named score takes for granted, by the name of its class, where its options do not matter."""
 
 
 def assumptions_of_method(name: str) -> Assumptions:

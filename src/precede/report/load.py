@@ -18,6 +18,7 @@ from precede.graph import CausalGraph
 from precede.strict_json import JsonObject
 
 MOMENTS_FILE = "moments.json"
+CONFIDENCE_FILE = "confidence.json"
 
 
 @dataclass(frozen=True)
@@ -83,5 +84,5 @@ def load_results(folder: str | os.PathLike[str]) -> Results:
         if len(sample.mean) != graph.n_variables:
             raise OptionError(f"{MOMENTS_FILE} in {str(folder)!r} is about other columns than the graph.")
         graph = replace(graph, sample=sample)
-    resampled = place / "confidence.json"
+    resampled = place / CONFIDENCE_FILE
     return Results(place, graph, description, Confidence.from_json(resampled) if resampled.is_file() else None)

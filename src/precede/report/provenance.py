@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import platform
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import PurePath
@@ -30,16 +31,21 @@ class Provenance:
         The data, as it was named.
     command : str, optional
         The command line.
+    loading : mapping
+        How the file was read: the options of :func:`precede.load_table` that were given.
     """
 
     date: str
     file: str | None = None
     command: str | None = None
+    loading: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def now(cls, file: str | None = None, command: str | None = None) -> Provenance:
+    def now(
+        cls, file: str | None = None, command: str | None = None, loading: Mapping[str, Any] | None = None
+    ) -> Provenance:
         """With the date and time of this moment, in UTC."""
-        return cls(datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), file, command)
+        return cls(datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), file, command, dict(loading or {}))
 
 
 def versions() -> dict[str, str]:
@@ -57,8 +63,16 @@ def versions() -> dict[str, str]:
     }
 
 
-def code_for(model: CausalEstimator, file: str | None = None) -> str | None:
+def code_for(model: CausalEstimator, file: str | None = None, loading: Mapping[str, Any] | None = None) -> str | None:
     """Python that makes the same estimator and fits it; None where an option is an object without a spelling.
+
+    Parameters
+    ----------
+    model : CausalEstimator
+    file : str, optional
+        "sachs" is the bundled data; without a name, and for "-", the data is called ``data``.
+    loading : mapping, optional
+        Options of :func:`precede.load_table` that were given.
 
     Examples
     --------
@@ -83,8 +97,19 @@ def code_for(model: CausalEstimator, file: str | None = None) -> str | None:
     made = f"model = {_import_path(type(model))}({', '.join(spelled)})"
     if len(made) > 100:
         made = f"model = {_import_path(type(model))}(\n" + "".join(f"    {item},\n" for item in spelled) + ")"
-    data = "precede.load_sachs().data" if file == "sachs" else "data" if file is None else repr(file)
-    return f"import precede\n\n{made}\nmodel.fit({data})"
+    data = "precede.load_sachs().data" if file == "sachs" else "data" if file in (None, "-") else repr(file)
+    return f"import precede\n\n{made}\nmodel.fit({code_for_loading(data, loading) if loading else data})"
+
+
+def code_for_loading(source: str, loading: Mapping[str, Any]) -> str:
+    """Python that reads a table; ``source`` is Python too.
+
+    Examples
+    --------
+    >>> print(code_for_loading("'data.csv'", {"leave_out": ["id"], "lags": 1}))
+    precede.load_table('data.csv', leave_out=['id'], lags=1)
+    """
+    return f"precede.load_table({', '.join([source, *(f'{name}={value!r}' for name, value in loading.items())])})"
 
 
 def _import_path(cls: type) -> str:

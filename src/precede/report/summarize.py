@@ -114,7 +114,7 @@ def summarize(
         "remarks": known.remarks,
         "checked": known.checked,
         "checks": known.checks,
-        "assumed": assumed_words(known, model.get_params(deep=False).get("knowledge")),
+        "assumed": assumed_words(known, model.get_params(deep=False).get("knowledge"), table),
         "found": found_words(model.graph_, known.edges),
         "sure": sure_words(known, bootstrapped),
         "unknown": unknown_words(known, identifies),
@@ -130,7 +130,7 @@ def summarize(
         "evaluation": None if chance is None else _described(*chance),
         "settings": model.get_params(deep=False),
         "versions": versions(),
-        "reproduce": code_for(model, provenance.file),
+        "reproduce": code_for(model, provenance.file, provenance.loading),
     }
     result: Summary = plain(summary)
     return result

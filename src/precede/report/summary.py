@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 from precede.diagnostics.check import Level
 from precede.diagnostics.record import Direction, Trend
@@ -118,6 +118,7 @@ class ProvenanceEntry(TypedDict):
     date: str
     file: str | None
     command: str | None
+    loading: dict[str, Any]
 
 
 class DataEntry(TypedDict):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from precede.confidence import Confidence
+from precede.data.load import Table
 from precede.diagnostics import Diagnostics, EdgeReading
 from precede.diagnostics.check import counted, some
 from precede.diagnostics.stability import UNSTABLE
@@ -21,19 +22,35 @@ RELIES_ON = ("influence of single rows", "unstable edges", "edges within reach",
 TREND_WORDS = {"rising": "which rises with it", "falling": "which falls as it rises", "mixed": "along a curve"}
 
 
-def assumed_words(known: Diagnostics, knowledge: Knowledge | None) -> list[str]:
+def assumed_words(known: Diagnostics, knowledge: Knowledge | None, table: Table) -> list[str]:
     """What was taken for granted, a sentence each."""
     sentences = [known.assumptions.words]
     choice = known.get("score_choice")
     if choice:
         sentences.append(f"The score was chosen by looking at the data: {choice['reason']}")
-    sentences += [
-        "No variable that matters to two others is missing from the table, and nothing causes itself in a circle.",
-        "The rows are independent draws of one and the same system.",
-    ]
+    if known.assumptions.hidden_causes:
+        sentences.append("Nothing causes itself in a circle; common causes may be missing from the table.")
+    else:
+        sentences.append(
+            "No variable that matters to two others is missing from the table, and nothing causes itself in a circle."
+        )
+    sentences.append(_rows_words(table))
     if knowledge is not None:
         sentences.append(knowledge_words(knowledge))
     return sentences
+
+
+def _rows_words(table: Table) -> str:
+    """What was taken for granted about the rows."""
+    if table.steps is not None:
+        far = max(table.steps)
+        return (
+            f"The system stays the same over time, and what is more than {counted(far, 'step')} back matters only "
+            f"through the {'step' if far == 1 else 'steps'} between."
+        )
+    if table.targets is not None:
+        return "The rows are independent draws of one and the same system, but for the variables that were set."
+    return "The rows are independent draws of one and the same system."
 
 
 def found_words(graph: CausalGraph, edges: Sequence[EdgeReading]) -> list[str]:

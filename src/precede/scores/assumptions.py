@@ -26,6 +26,10 @@ class Assumptions:
         Whether directions are told apart by curvature alone.
     words : str
         The same in a sentence for the reader of a report.
+    hidden_causes : bool
+        Whether common causes may be missing from the table.
+    tells_directions : bool
+        Whether the directions of a result mean anything; those of a random order do not.
 
     Examples
     --------
@@ -40,6 +44,8 @@ class Assumptions:
     words: str = (
         "The method's own assumptions hold; the checks below look at linear fits of each variable on its causes."
     )
+    hidden_causes: bool = False
+    tells_directions: bool = True
 
     @property
     def linear(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 from precede.graph.component import ShownGraph
 from precede.options import Options
@@ -18,6 +18,12 @@ class ChosenData(TypedDict):
     path: str
     types: dict[Hashable, str]
     leave_out: list[str]
+
+
+def loading_of(data: ChosenData) -> dict[str, Any]:
+    """Options of :func:`precede.load_table`, those that were set."""
+    given = {"leave_out": data["leave_out"], "types": data["types"]}
+    return {name: value for name, value in given.items() if value}
 
 
 class Earlier(TypedDict):

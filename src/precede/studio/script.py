@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from precede.estimator import CausalEstimator
-from precede.report.provenance import code_for
-from precede.studio.messages import ChosenData
+from precede.report.provenance import code_for, code_for_loading
+from precede.studio.messages import ChosenData, loading_of
 
 
 def script_of(model: CausalEstimator, data: ChosenData, resamples: int = 0, seed: int = 0) -> str:
@@ -33,9 +33,6 @@ def script_of(model: CausalEstimator, data: ChosenData, resamples: int = 0, seed
     write_report(Path('results'), model, data)
     <BLANKLINE>
     """
-    loading = [repr(data["path"])]
-    loading += [f"leave_out={data['leave_out']!r}"] if data["leave_out"] else []
-    loading += [f"types={data['types']!r}"] if data["types"] else []
     made = code_for(model)
     assert made is not None  # every option that the page can set has a spelling
     fitted = made.split("\n\n", 1)[1]
@@ -43,7 +40,7 @@ def script_of(model: CausalEstimator, data: ChosenData, resamples: int = 0, seed
         "from pathlib import Path\n",
         "import precede",
         "from precede.report import write_report, write_results\n",
-        f"data = precede.load_table({', '.join(loading)})",
+        f"data = {code_for_loading(repr(data['path']), loading_of(data))}",
         fitted,
         "write_results(Path('results'), model, data)",
     ]

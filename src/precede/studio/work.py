@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from precede.errors import PrecedeError
 from precede.files import only_user, write_text
 from precede.strict_json import to_json
-from precede.studio.messages import ChosenData, Earlier, Job
+from precede.studio.messages import ChosenData, Earlier, Job, loading_of
 from precede.studio.workspace import STOP_FILE, Run, Workspace
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def fit(run: Run, data: ChosenData, earlier: Earlier | None, news: News, stop: S
     from precede.studio.script import script_of
 
     request = RunRequest.read(run.request)
-    table = load_table(data["path"], leave_out=data["leave_out"], types=data["types"])
+    table = load_table(data["path"], **loading_of(data))
     model = request.model(earlier)
     if stop.asked:
         return replace(run, state="failed", error="it was stopped before it had begun.")
@@ -117,7 +117,8 @@ def fit(run: Run, data: ChosenData, earlier: Earlier | None, news: News, stop: S
         if request.resamples and not stop.asked:
             confidence = _bootstrap(model, table, request, run, stop)
     heading = Heading(request.name or Path(data["path"]).name)
-    summary = summarize(model, table, None, confidence, heading, Provenance.now(Path(data["path"]).name))
+    origin = Provenance.now(Path(data["path"]).name, loading=loading_of(data))
+    summary = summarize(model, table, None, confidence, heading, origin)
     write_summary(run.folder, summary)
     return replace(run, state="stopped" if stop.asked else "done")
 
