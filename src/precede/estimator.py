@@ -263,7 +263,7 @@ class CausalEstimator(Parameterized):
 
     def _store(self, table: Table, findings: Findings, signals: Signals) -> None:
         graph = CausalGraph.from_matrix(findings.adjacency, findings.weights, findings.order, table.names)
-        self.graph_ = replace(graph, sample=sample_of(table.values, table.kinds))
+        self.graph_ = replace(graph, sample=sample_of(table.values, table.kinds, table.targets))
         self._targets_ = None if table.targets is None else np.unique(table.targets, axis=0)
         self._steps_ = table.steps
         self.score_ = float(findings.score)

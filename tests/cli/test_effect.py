@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -45,7 +47,26 @@ def test_a_level_in_percent_is_refused_in_a_sentence(folder: Path) -> None:
 
 def test_the_folder_keeps_no_rows(folder: Path) -> None:
     kept = json.loads((folder / "out" / "moments.json").read_text())
-    assert set(kept) == {"format", "version", "names", "n_samples", "mean", "covariance", "categories"}
+    assert set(kept) == {"format", "version", "names", "n_samples", "mean", "covariance", "categories", "settings"}
+    assert kept["settings"] is None
+
+
+def test_a_folder_of_a_fit_with_interventions_answers_from_rows_in_which_the_effect_was_not_set(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    what = np.repeat(["none", "b"], 400)
+    a = rng.normal(size=800)
+    b = np.where(what == "b", 3 * rng.normal(size=800), 2 * a + rng.normal(size=800))
+    pd.DataFrame({"a": a, "b": b, "set": what}).to_csv(tmp_path / "data.csv", index=False)
+    asked = ["discover", str(tmp_path / "data.csv"), "--out", str(tmp_path / "out"), "--interventions", "set"]
+    done = runner.invoke(app, [*asked, "--quiet", "--seed", "0", "--set", "diagnose=quick"])
+    assert done.exit_code == 0, done.output
+    answer = runner.invoke(app, ["effect", str(tmp_path / "out"), "a", "b", "--json"])
+    assert json.loads(answer.stdout)["total"]["value"] == pytest.approx(np.polyfit(a[:400], b[:400], 1)[0], abs=1e-8)
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["edges"][0]["total"]["value"] == pytest.approx(2.0, abs=0.1)
+    refused = runner.invoke(app, ["effect", str(tmp_path / "out"), "a", "b", "--data", str(tmp_path / "data.csv")])
+    assert refused.exit_code == 2
+    assert "do not say what was set" in " ".join(refused.output.split())
 
 
 def test_what_if_needs_the_rows(folder: Path) -> None:

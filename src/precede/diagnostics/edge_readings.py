@@ -86,7 +86,7 @@ def draw_edges(learned: Learned, readings: tuple[EdgeReading, ...]) -> EdgePlots
         sequence = np.argsort(x, kind="stable")
         drawn.append(np.interp(grids[reading.cause], x[sequence], curves.effects[edge][sequence]))
         centered = (x - x.mean()) / fit.spread[reading.cause]
-        slope = centered @ fit.effects[edge] / len(x) / fit.spread[reading.cause]
+        slope = centered @ fit.effects[edge] / (centered @ centered) / fit.spread[reading.cause]
         slopes.append(slope if linear else np.nan)
         extremes.append(_extremes(x, partial, shown))
         counts, *ends = np.histogram2d(x, partial, BINS, [_middle(x), _middle(partial)])

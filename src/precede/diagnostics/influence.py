@@ -44,6 +44,9 @@ def influence_on(learned: Learned, cause: int, effect: int) -> Influence | None:
     if before == 0.0 or not fit.p_values[cause, effect] <= CLEAR:
         return None
     y = fit.residuals[:, effect] + x
+    targets = learned.table.targets
+    used = np.arange(len(x)) if targets is None else np.flatnonzero(~targets[fit.rows, effect])
+    x, y, rows = x[used], y[used], fit.rows[used]
     scale = float(np.abs(x).max())
     x, y = x / scale, y / scale
     own, joint = float(x @ x), float(x @ y)
@@ -52,19 +55,18 @@ def influence_on(learned: Learned, cause: int, effect: int) -> Influence | None:
     # a row that is nearly all of the contribution's variance leaves nothing to take a slope of
     lowered = np.where(own - x**2 <= 1e-9 * own, 0.0, lowered)
     worst = np.argsort(lowered * np.sqrt(left), kind="stable")
-    distance = np.abs(standard_columns(learned.values[fit.rows[:, None], [cause, effect]])[0]).max(axis=1)
+    distance = np.abs(standard_columns(learned.values[rows[:, None], [cause, effect]])[0]).max(axis=1)
     far = np.flatnonzero(distance > FAR_OUT)
     trials = [worst[:n_out] for n_out in sorted({1, max(1, len(x) // ROWS_PER_ONE)})]
     for out in [*trials, *([far] if 0 < len(far) <= FEW * len(x) else [])]:
-        strength = _strength_without(learned, cause, effect, out)
+        strength = _strength_without(learned, cause, effect, np.delete(rows, out))
         if strength < FALLEN * before:
-            return Influence(tuple(int(k) + 1 for k in fit.rows[out]), strength, float(distance[out].max()))
+            return Influence(tuple(int(k) + 1 for k in rows[out]), strength, float(distance[out].max()))
     return None
 
 
-def _strength_without(learned: Learned, cause: int, effect: int, out: IntArray) -> float:
-    """Strength of an edge when the family is fitted without some rows, in units of the effect's spread without them."""
-    kept = np.delete(learned.fit.rows, out)
+def _strength_without(learned: Learned, cause: int, effect: int, kept: IntArray) -> float:
+    """Strength of an edge when the family is fitted to the rows kept, in units of the effect's spread there."""
     parents = np.flatnonzero(learned.edges[:, effect])
     sample = standard_columns(learned.values[kept[:, None], [*parents, effect]])[0]
     size = basis_of(learned.assumptions.mechanism, len(kept), len(parents))

@@ -98,13 +98,13 @@ class Learned:
 
     @cached_property
     def linear_fit(self) -> ParentRegressions:
-        """Every variable regressed linearly on its parents."""
-        return regress_on_parents(self.values, self.edges, "linear")
+        """Every variable regressed linearly on its parents, over the rows in which it was not set."""
+        return regress_on_parents(self.values, self.edges, "linear", self.table.targets)
 
     @cached_property
     def additive_fit(self) -> ParentRegressions:
         """Every variable regressed on its parents by a sum of curves."""
-        return regress_on_parents(self.values, self.edges, "additive")
+        return regress_on_parents(self.values, self.edges, "additive", self.table.targets)
 
     @property
     def fit(self) -> ParentRegressions:

@@ -31,7 +31,8 @@ class ParentRegressions:
     rows : (n_rows,) int array
         The rows of the data that were used.
     residuals : (n_rows, n_variables) float array
-        Centered; of a variable without parents, the variable itself.
+        Centered; of a variable without parents, the variable itself. In rows where a variable was set it has none, and
+        those of other rows stand in, evenly spread.
     effects : dict
         ``effects[i, j]``: the contribution of i to j, (n_rows,), centered.
     p_values : (n_variables, n_variables) float array
@@ -39,7 +40,7 @@ class ParentRegressions:
     partial_r2 : (n_variables, n_variables) float array
         Share of what the other parents leave of j that i explains, NaN where there is no edge.
     spread : (n_variables,) float array
-        Standard deviation of each variable.
+        Standard deviation of each variable, where it was not set.
     """
 
     rows: IntArray
@@ -54,7 +55,9 @@ class ParentRegressions:
         return float(self.effects[cause, effect].std() / self.spread[effect])
 
 
-def regress_on_parents(values: FloatArray, edges: BoolArray, kind: MechanismKind = "linear") -> ParentRegressions:
+def regress_on_parents(
+    values: FloatArray, edges: BoolArray, kind: MechanismKind = "linear", targets: BoolArray | None = None
+) -> ParentRegressions:
     r"""Fit :math:`x_j = \alpha_j + \sum_{i \to j} f_{ij}(x_i) + \varepsilon_j` by least squares.
 
     Parameters
@@ -64,6 +67,8 @@ def regress_on_parents(values: FloatArray, edges: BoolArray, kind: MechanismKind
         ``edges[i, j]`` means i -> j.
     kind : "linear" or "additive"
         Whether :math:`f_{ij}` is a straight line or a regression spline.
+    targets : (n_samples, n_variables) bool array, optional
+        True where a variable was set: a variable is regressed over the rows in which it was not.
 
     Examples
     --------
@@ -76,23 +81,41 @@ def regress_on_parents(values: FloatArray, edges: BoolArray, kind: MechanismKind
     rows = rows_to_look_at(values)
     sample, spread = standard_columns(values[rows])
     m, d = sample.shape
+    free = np.ones((m, d), dtype=bool) if targets is None else ~targets[rows]
     residuals, p_values, partial = sample.copy(), np.full((d, d), np.nan), np.full((d, d), np.nan)
     effects: dict[tuple[int, int], FloatArray] = {}
     bases: dict[tuple[int, int], FloatArray] = {}
     for j in range(d):
-        parents = np.flatnonzero(edges[:, j])
-        if len(parents) == 0 or m < len(parents) + 3:
+        parents, own = np.flatnonzero(edges[:, j]), free[:, j]
+        n_own = int(own.sum())
+        if len(parents) == 0 or n_own < len(parents) + 3:
             effects |= {(int(i), j): np.zeros(m) for i in parents}
+            _stand_in(residuals[:, j], own)
             continue
-        size = basis_of(kind, m, len(parents))
+        size = basis_of(kind, n_own, len(parents))
         for i in parents:
             if (int(i), size) not in bases:
                 bases[int(i), size] = spline_basis(sample[:, i], size).columns
-        family = regress_blocks([bases[int(i), size] for i in parents], sample[:, j])
+        blocks = [bases[int(i), size] for i in parents]
+        if n_own < m:  # centered where the regression is
+            blocks = [block - block[own].mean(axis=0) for block in blocks]
+            residuals[:, j] -= residuals[own, j].mean()
+        family = regress_blocks([block[own] for block in blocks], residuals[own, j])
         p_values[parents, j], partial[parents, j] = family.p_values, family.partial_r2
-        effects |= {(int(i), j): part * spread[j] for i, part in zip(parents, family.parts, strict=True)}
-        residuals[:, j] -= np.sum(family.parts, axis=0)
-    return ParentRegressions(rows, residuals * spread, effects, p_values, partial, spread)
+        parts = [block @ part for block, part in zip(blocks, family.coefficients, strict=True)]
+        effects |= {(int(i), j): part * spread[j] for i, part in zip(parents, parts, strict=True)}
+        residuals[:, j] -= np.sum(parts, axis=0)
+        _stand_in(residuals[:, j], own)
+    own_spread = np.array([sample[free[:, j], j].std() or 1.0 for j in range(d)]) if targets is not None else 1.0
+    return ParentRegressions(rows, residuals * spread, effects, p_values, partial, spread * own_spread)
+
+
+def _stand_in(residuals: FloatArray, own: BoolArray) -> None:
+    """Give rows in which a variable was set the residuals of others, so that their shape and spread stay."""
+    n_set = int((~own).sum())
+    if n_set and own.any():
+        residuals[own] -= residuals[own].mean()
+        residuals[~own] = residuals[own][np.arange(n_set) * int(own.sum()) // n_set % int(own.sum())]
 
 
 def standard_columns(sample: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -121,8 +144,9 @@ def rows_to_look_at(values: FloatArray) -> IntArray:
 
 @dataclass(frozen=True)
 class Family:
-    """One variable regressed on blocks of columns: the part of each, its p-value and its partial R²."""
+    """One variable regressed on blocks of columns: coefficients and part of each, its p-value and its partial R²."""
 
+    coefficients: list[FloatArray]
     parts: list[FloatArray]
     p_values: FloatArray
     partial_r2: FloatArray
@@ -139,11 +163,12 @@ def regress_blocks(blocks: list[FloatArray], target: FloatArray) -> Family:
     inverse = linalg.cho_solve(factor, np.eye(width))
     left = max(m - width - 1, 1)
     rest = max(float(((target - design @ coefficients) ** 2).sum()), 1e-300)
-    parts, p_values, partial, start = [], [], [], 0
+    own, parts, p_values, partial, start = [], [], [], [], 0
     for block in blocks:
         span = slice(start, start + block.shape[1])
         start = span.stop
         b = coefficients[span]
+        own.append(b)
         parts.append(block @ b)
         if len(b) == 0:
             p_values.append(1.0)
@@ -152,7 +177,7 @@ def regress_blocks(blocks: list[FloatArray], target: FloatArray) -> Family:
         explained = float(b @ np.linalg.solve(inverse[span, span], b))
         p_values.append(f_tail(explained / len(b) / (rest / left), len(b), left))
         partial.append(explained / (explained + rest))
-    return Family(parts, np.array(p_values), np.array(partial))
+    return Family(own, parts, np.array(p_values), np.array(partial))
 
 
 def f_tail(statistic: float, numerator: int, denominator: int) -> float:

@@ -14,13 +14,13 @@ from precede.effects.linear import (
     Adjustment,
     Effect,
     EffectKind,
+    Regression,
     check_question,
-    coefficient,
-    held_fixed,
     linear_effect,
     positions_of,
+    regression_for,
 )
-from precede.effects.sample import refuse_words, sample_for
+from precede.effects.sample import sample_for
 from precede.errors import OptionError
 from precede.graph import CausalGraph
 from precede.lazy import special
@@ -122,13 +122,13 @@ def averaged_effect(
         if set(member.names) != set(graph.names):
             raise OptionError("the confidence is over other variables than the graph.")
         a, b = positions_of(member, cause, effect)
-        fixed = held_fixed(member, a, b, kind, adjustment)
-        if fixed is None:
+        regression = regression_for(member, a, b, kind, adjustment)
+        if regression is None:
             parts.append((0.0, 0.0, 1.0, found.count))
             continue
-        here = np.array([graph.position(member.names[k]) for k in fixed], dtype=np.int64)
-        refuse_words(graph, sample, (i, j, *here.tolist()))
-        parts.append((*coefficient(sample, i, j, here), found.count))
+        here = np.array([graph.position(name) for name in member.names], dtype=np.int64)
+        own = Regression(i, j, here[regression.fixed], here[regression.unset])
+        parts.append((*own.coefficient(graph, sample), found.count))
     centers, spreads, freedoms, counts = (np.array(column, dtype=float) for column in zip(*parts, strict=True))
     mixture = Mixture(centers, spreads, freedoms, counts / counts.sum())
     interval = mixture.quantile((1 - level) / 2), mixture.quantile((1 + level) / 2)

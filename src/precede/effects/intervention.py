@@ -8,11 +8,12 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from precede.arrays import FloatArray, IntArray
+from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.effects.sample import refuse_words, sample_for
-from precede.errors import DataError, OptionError, check_choice
+from precede.errors import DataError, OptionError, check_choice, listed
 from precede.graph import CausalGraph
 from precede.graph.dags import ancestors
+from precede.graph.sample import Sample
 from precede.lazy import pandas as pd
 from precede.pruning.gam import fit_gam
 
@@ -98,20 +99,18 @@ def what_if(
         raise OptionError("nothing is set: name a variable and its value, as in {'dose': 1.0}.")
     sample = sample_for(graph, data)
     refuse_words(graph, sample, range(graph.n_variables))
-    rows = sample.rows
-    if rows is None:
+    if sample.rows is None:
         raise DataError("what-if questions need rows, and this graph has only moments: give the table as data=...")
+    places = [graph.position(name) for name in settings]
+    changed = np.asarray(ancestors(graph.edges)[places].any(axis=0))
+    changed[places] = False
+    rows, remarks = _rows_that_follow(graph, sample, changed)
     after = rows.copy()
-    remarks, places = [], []
-    for name, setting in settings.items():
-        k = graph.position(name)
+    for k, (name, setting) in zip(places, settings.items(), strict=True):
         after[:, k] = _set_values(name, setting, rows[:, k])
-        places.append(k)
         low, high = float(rows[:, k].min()), float(rows[:, k].max())
         if after[:, k].min() < low or after[:, k].max() > high:
             remarks.append(f"{name} was never seen outside of {low:.4g} to {high:.4g}: anything beyond is a guess.")
-    changed = np.asarray(ancestors(graph.edges)[places].any(axis=0))
-    changed[places] = False
     for j in graph.positions[changed[graph.positions]]:
         parents = np.flatnonzero(graph.edges[:, j])
         after[:, j] += _contribution(rows, after, parents, int(j), mechanism)
@@ -121,6 +120,24 @@ def what_if(
         for name, value in settings.items()
     }
     return WhatIf(shown, pd.DataFrame(rows, columns=names), pd.DataFrame(after, columns=names), tuple(remarks))
+
+
+def _rows_that_follow(graph: CausalGraph, sample: Sample, changed: BoolArray) -> tuple[FloatArray, list[str]]:
+    """The rows in which nothing was set that would change: only these show how it follows its causes."""
+    assert sample.rows is not None
+    if sample.row_targets is None:
+        return sample.rows, []
+    follows = ~sample.row_targets[:, changed].any(axis=1)
+    if follows.all():
+        return sample.rows, []
+    fewest = int(graph.edges[:, changed].sum(axis=0).max()) + 2
+    what = listed(graph.names[k] for k in np.flatnonzero(changed & sample.row_targets.any(axis=0)))
+    if follows.sum() < fewest:
+        raise DataError(
+            f"only {follows.sum()} rows have none of {what} set, too few to learn how it follows its causes: collect "
+            "rows without these interventions."
+        )
+    return sample.rows[follows], [f"Of the rows, the {follows.sum()} in which none of {what} was set are shown."]
 
 
 def _set_values(name: Hashable, setting: Setting, values: FloatArray) -> FloatArray:

@@ -8,11 +8,12 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.arrays import FloatArray, IntArray
 from precede.effects.sample import refuse_words, sample_for
 from precede.errors import GraphError, OptionError, check_choice, is_number, listed
 from precede.graph import CausalGraph
 from precede.graph.adjustment import causal_nodes, is_adjustment_set, minimal_adjustments, optimal_adjustment
+from precede.graph.dags import ancestors
 from precede.graph.sample import Sample
 from precede.lazy import pandas as pd
 from precede.lazy import special
@@ -116,10 +117,54 @@ def linear_effect(
     """
     check_question(kind, adjustment, level)
     i, j = positions_of(graph, cause, effect)
-    fixed = held_fixed(graph, i, j, kind, adjustment)
-    if fixed is None:
+    regression = regression_for(graph, i, j, kind, adjustment)
+    if regression is None:
         return Effect(cause, effect, kind, 0.0, 0.0, (0.0, 0.0), level, ())
-    return adjusted_effect(graph, sample_for(graph, data), i, j, fixed, kind, level)
+    return estimated(graph, sample_for(graph, data), regression, kind, level)
+
+
+@dataclass(frozen=True, eq=False)
+class Regression:
+    """One coefficient of a least-squares regression.
+
+    Parameters
+    ----------
+    cause, effect : int
+        Columns.
+    fixed : (n_fixed,) int array
+        Columns beside the cause.
+    unset : (n_unset,) int array
+        Columns that must not have been set in a row that is used.
+    """
+
+    cause: int
+    effect: int
+    fixed: IntArray
+    unset: IntArray
+
+    def coefficient(self, graph: CausalGraph, sample: Sample) -> tuple[float, float, int]:
+        """That of the cause, its standard error and its degrees of freedom."""
+        columns = np.concatenate([[self.cause], self.fixed]).astype(np.int64)
+        refuse_words(graph, sample, (self.effect, *columns.tolist()))
+        own = sample.where_unset(self.unset)
+        freedom = own.n_samples - len(columns) - 1
+        if freedom < 1:
+            raise OptionError(self._too_few(graph, own.n_samples, sample.settings is not None))
+        inverse = np.linalg.inv(regularized(own.covariance[np.ix_(columns, columns)]))
+        cross = own.covariance[columns, self.effect]
+        weights = inverse @ cross
+        left = max(float(own.covariance[self.effect, self.effect] - cross @ weights), 0.0)
+        return float(weights[0]), float(np.sqrt(left * inverse[0, 0] / freedom)), freedom
+
+    def _too_few(self, graph: CausalGraph, n_rows: int, with_interventions: bool) -> str:
+        n_columns = len(self.fixed) + 1
+        if not with_interventions:
+            return f"{n_columns} variables in one regression need more than {n_rows} rows: adjust for fewer."
+        free = listed(graph.names[k] for k in self.unset)
+        return (
+            f"only {n_rows} rows, too few for a regression on {n_columns} variables, have none of {free} set: collect "
+            "rows without these interventions, or ask for adjustment='optimal', which can use the most rows."
+        )
 
 
 def check_question(kind: EffectKind, adjustment: Adjustment, level: float) -> None:
@@ -141,17 +186,13 @@ def check_level(level: float) -> None:
         raise OptionError(f"level={level!r} cannot be used: give a share between 0 and 1, as 0.95 for 95%.")
 
 
-def adjusted_effect(
-    graph: CausalGraph, sample: Sample, cause: int, effect: int, fixed: IntArray, kind: EffectKind, level: float
-) -> Effect:
-    """The coefficient of the cause beside the fixed columns, with Student's interval."""
-    refuse_words(graph, sample, (cause, effect, *fixed.tolist()))
-    value, error, freedom = coefficient(sample, cause, effect, fixed)
+def estimated(graph: CausalGraph, sample: Sample, regression: Regression, kind: EffectKind, level: float) -> Effect:
+    """What a regression says, with Student's interval."""
+    value, error, freedom = regression.coefficient(graph, sample)
     reach = error * float(special.stdtrit(freedom, (1 + level) / 2))
-    held = tuple(graph.names[k] for k in fixed)
-    return Effect(
-        graph.names[cause], graph.names[effect], kind, value, error, (value - reach, value + reach), level, held
-    )
+    cause, effect = graph.names[regression.cause], graph.names[regression.effect]
+    held = tuple(graph.names[k] for k in regression.fixed)
+    return Effect(cause, effect, kind, value, error, (value - reach, value + reach), level, held)
 
 
 def positions_of(graph: CausalGraph, cause: Hashable, effect: Hashable) -> tuple[int, int]:
@@ -160,23 +201,6 @@ def positions_of(graph: CausalGraph, cause: Hashable, effect: Hashable) -> tuple
     if i == j:
         raise OptionError(f"cause and effect are both {cause!r}: name two variables.")
     return i, j
-
-
-def coefficient(sample: Sample, cause: int, effect: int, fixed: IntArray) -> tuple[float, float, int]:
-    """Least-squares coefficient of the cause beside the fixed columns, its standard error and degrees of freedom."""
-    columns = np.concatenate([[cause], fixed]).astype(np.int64)
-    freedom = sample.n_samples - len(columns) - 1
-    if freedom < 1:
-        raise OptionError(
-            f"{len(columns)} variables in one regression need more than {sample.n_samples} rows: adjust for fewer."
-        )
-    block = regularized(sample.covariance[np.ix_(columns, columns)])
-    inverse = np.linalg.inv(block)
-    cross = sample.covariance[columns, effect]
-    weights = inverse @ cross
-    left = max(float(sample.covariance[effect, effect] - cross @ weights), 0.0)
-    error = float(np.sqrt(left * inverse[0, 0] / freedom))
-    return float(weights[0]), error, freedom
 
 
 def path_effects(graph: CausalGraph) -> pd.DataFrame:
@@ -199,16 +223,34 @@ def path_sums(weights: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.solve(identity - weights, identity) - identity)
 
 
-def held_fixed(graph: CausalGraph, i: int, j: int, kind: EffectKind, adjustment: Adjustment) -> IntArray | None:
-    """Columns beside the cause in the regression; None where the graph rules an effect out."""
+def regression_for(graph: CausalGraph, i: int, j: int, kind: EffectKind, adjustment: Adjustment) -> Regression | None:
+    """The regression that tells an effect; None where the graph rules it out.
+
+    With interventions, not every row tells it. The regression on an effect's parents holds wherever the effect was not
+    set, that on the optimal set wherever nothing on a causal path was: there it is a sum of structural equations, and
+    how the rest came about does not matter. Other sets only stand in for what they hide, so that the regression on
+    them holds where nothing was set that leads to any of its variables.
+    """
+    edges = graph.edges
     if kind == "direct":
-        others = graph.edges[:, j].copy()
+        others = edges[:, j].copy()
         others[i] = False
-        return np.flatnonzero(others) if graph.edges[i, j] else None
-    if isinstance(adjustment, str):
-        return _named_set(graph.edges, i, j, adjustment)
-    if not causal_nodes(graph.edges, i, j).any():
+        return Regression(i, j, np.flatnonzero(others), np.array([j])) if edges[i, j] else None
+    best = optimal_adjustment(edges, i, j)
+    if best is None:
         return None
+    fixed = best if adjustment == "optimal" else _chosen_set(graph, i, j, adjustment)
+    if set(fixed.tolist()) == set(best.tolist()):
+        return Regression(i, j, fixed, np.flatnonzero(causal_nodes(edges, i, j)))
+    leading = (ancestors(edges) | np.eye(len(edges), dtype=bool))[:, [i, j, *fixed.tolist()]].any(axis=1)
+    return Regression(i, j, fixed, np.flatnonzero(leading))
+
+
+def _chosen_set(graph: CausalGraph, i: int, j: int, adjustment: Adjustment) -> IntArray:
+    if adjustment == "parents":
+        return np.flatnonzero(graph.edges[:, i])
+    if adjustment == "minimal":
+        return next(minimal_adjustments(graph.edges, i, j))
     columns = np.array([graph.position(name) for name in adjustment], dtype=np.int64)
     if not is_adjustment_set(graph.edges, i, j, columns):
         raise GraphError(
@@ -216,13 +258,3 @@ def held_fixed(graph: CausalGraph, i: int, j: int, kind: EffectKind, adjustment:
             f"{graph.names[j]!r} in this graph: graph.adjustment_sets names the sets that do."
         )
     return columns
-
-
-def _named_set(edges: BoolArray, i: int, j: int, adjustment: str) -> IntArray | None:
-    if not causal_nodes(edges, i, j).any():
-        return None
-    if adjustment == "parents":
-        return np.flatnonzero(edges[:, i])
-    if adjustment == "minimal":
-        return next(minimal_adjustments(edges, i, j))
-    return optimal_adjustment(edges, i, j)

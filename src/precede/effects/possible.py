@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from precede.arrays import IntArray
-from precede.effects.linear import Effect, adjusted_effect, check_level, positions_of
+from precede.effects.linear import Effect, Regression, check_level, estimated, positions_of, regression_for
 from precede.effects.sample import sample_for
 from precede.errors import OptionError
 from precede.graph import CausalGraph
-from precede.graph.equivalence import cpdag
+from precede.graph.equivalence import consistent_extension, cpdag
 from precede.graph.sample import Sample
 from precede.strict_json import JsonObject, plain
 
@@ -107,15 +107,34 @@ def possible_effects(
 def effects_in_class(
     graph: CausalGraph, sample: Sample, pattern: IntArray, pair: tuple[int, int], level: float
 ) -> PossibleEffects:
-    """The same where the class and the columns of cause and effect are known."""
+    """The same where the class and the columns of cause and effect are known.
+
+    Given its parents, the effect of a variable is the same in all members (Maathuis et al. 2009). Where nothing was
+    ever set, the regression on them tells it; else the rows to use depend on the paths, which one member shows.
+    """
     i, j = pair
     cause, effect = graph.names[i], graph.names[j]
     none = Effect(cause, effect, "total", 0.0, 0.0, (0.0, 0.0), level, ())
-    found = [
-        none if j in parents else adjusted_effect(graph, sample, i, j, parents, "total", level)
-        for parents in possible_parents(pattern, i)
-    ]
+    found = []
+    for parents in possible_parents(pattern, i):
+        regression: Regression | None = None
+        if j not in parents:
+            regression = Regression(i, j, parents, np.zeros(0, np.int64))
+            if sample.settings is not None:
+                regression = regression_for(_member(graph, pattern, i, parents), i, j, "total", "optimal")
+        found.append(none if regression is None else estimated(graph, sample, regression, "total", level))
     return PossibleEffects(cause, effect, tuple(sorted(found, key=lambda one: one.value)))
+
+
+def _member(graph: CausalGraph, pattern: IntArray, variable: int, parents: IntArray) -> CausalGraph:
+    """A graph of the class in which a variable has just these parents."""
+    marks = pattern != 0
+    marks[variable, parents] = False
+    effects = marks[variable].copy()
+    marks[effects, variable] = False
+    edges = consistent_extension(marks, graph.positions)
+    assert edges is not None, "every clique of neighbors can be the parents in some member"
+    return CausalGraph.from_matrix(edges, names=graph.names)
 
 
 def possible_parents(pattern: IntArray, variable: int) -> Iterator[IntArray]:

@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from precede.arrays import FloatArray
+from precede.arrays import BoolArray, FloatArray
 from precede.data.kinds import ColumnKind
 from precede.data.load import Table, load_table
 from precede.errors import DataError, OptionError, listed
 from precede.files import write_text
 from precede.graph import CausalGraph
 from precede.graph.formats import text_of
-from precede.graph.sample import Sample
+from precede.graph.sample import Sample, Setting
 from precede.scores.covariance import covariance
-from precede.strict_json import to_json
+from precede.strict_json import JsonObject, to_json
 
 MOST_ROWS = 5000
 """Rows that a graph keeps, evenly spaced: enough for curves, and a graph stays small."""
@@ -26,11 +27,24 @@ MOST_ROWS = 5000
 MOST_CELLS = 1_000_000
 """Cells that it keeps at most."""
 
-FORMAT, VERSION = "precede-moments", 1
+FEWEST_IN_SETTING = 5
+"""Rows with the same variables set from which their moments are kept: those of fewer would tell the rows."""
+
+MOST_SETTING_CELLS = 4_000_000
+"""Cells of the moments of all settings; of more settings, those with the most rows are kept."""
+
+FORMAT, VERSION = "precede-moments", 2
 
 
-def sample_of(values: FloatArray, kinds: Sequence[ColumnKind] = ()) -> Sample:
+def sample_of(values: FloatArray, kinds: Sequence[ColumnKind] = (), targets: BoolArray | None = None) -> Sample:
     """Moments of all complete rows, and at most ``MOST_ROWS`` of the rows themselves, evenly spaced.
+
+    Parameters
+    ----------
+    values : (n_samples, n_variables) float array
+    kinds : sequence of ColumnKind
+    targets : (n_samples, n_variables) bool array, optional
+        What was set in each row.
 
     Examples
     --------
@@ -41,10 +55,27 @@ def sample_of(values: FloatArray, kinds: Sequence[ColumnKind] = ()) -> Sample:
     complete = np.isfinite(values).all(axis=1)
     if not complete.all():
         values = values[complete]
+        targets = None if targets is None else targets[complete]
     m, d = values.shape
     kept = np.linspace(0, m - 1, min(m, MOST_ROWS, max(MOST_CELLS // d, 2))).round().astype(np.int64)
     words = frozenset(k for k, kind in enumerate(kinds) if kind.name == "categorical")
-    return Sample(m, values.mean(axis=0), covariance(values), values[kept], words)
+    sample = Sample(m, values.mean(axis=0), covariance(values), values[kept], words)
+    if targets is None:
+        return sample
+    return replace(sample, settings=_settings(values, targets), row_targets=targets[kept])
+
+
+def _settings(values: FloatArray, targets: BoolArray) -> tuple[Setting, ...]:
+    """The moments by what was set, the most frequent setting first."""
+    patterns, which, counts = np.unique(targets, axis=0, return_inverse=True, return_counts=True)
+    most = max(MOST_SETTING_CELLS // values.shape[1] ** 2, 1)
+    found = []
+    for k in np.argsort(-counts, kind="stable")[:most]:
+        if counts[k] >= FEWEST_IN_SETTING:
+            rows = values[np.ravel(which) == k]
+            columns = frozenset(np.flatnonzero(patterns[k]).tolist())
+            found.append(Setting(columns, len(rows), rows.mean(axis=0), covariance(rows)))
+    return tuple(found)
 
 
 def sample_for(graph: CausalGraph, data: Any) -> Sample:
@@ -59,8 +90,14 @@ def sample_for(graph: CausalGraph, data: Any) -> Sample:
     if isinstance(data, Sample):
         return data
     table = load_table(data)
+    if table.targets is None and graph.sample is not None and graph.sample.settings is not None:
+        raise DataError(
+            "the graph was learned from rows in which variables were set, and the data do not say what was set: give "
+            "them as precede.load_table(data, interventions=...), or leave them out."
+        )
     places = _places(table, graph.names)
-    return sample_of(table.values[:, places], [table.kinds[k] for k in places])
+    targets = None if table.targets is None else table.targets[:, places]
+    return sample_of(table.values[:, places], [table.kinds[k] for k in places], targets)
 
 
 def _places(table: Table, names: Sequence[Hashable]) -> list[int]:
@@ -86,19 +123,25 @@ def refuse_words(graph: CausalGraph, sample: Sample, used: Iterable[int]) -> Non
 
 def moments_to_json(sample: Sample, names: Sequence[Hashable], path: str | os.PathLike[str] | None = None) -> str:
     """JSON with the moments and no row of the data; also written to ``path``."""
+    settings = None if sample.settings is None else [
+        {"targets": sorted(part.targets), **_plain_moments(part)} for part in sample.settings
+    ]  # fmt: skip
     document = {
         "format": FORMAT,
         "version": VERSION,
         "names": [str(name) for name in names],
-        "n_samples": sample.n_samples,
-        "mean": sample.mean.tolist(),
-        "covariance": sample.covariance.tolist(),
+        **_plain_moments(sample),
         "categories": sorted(sample.categories),
+        "settings": settings,
     }
     text = to_json(document) + "\n"
     if path is not None:
         write_text(path, text)
     return text
+
+
+def _plain_moments(part: Sample | Setting) -> JsonObject:
+    return {"n_samples": part.n_samples, "mean": part.mean.tolist(), "covariance": part.covariance.tolist()}
 
 
 def moments_from_json(source: str | os.PathLike[str]) -> Sample:
@@ -108,13 +151,25 @@ def moments_from_json(source: str | os.PathLike[str]) -> Sample:
     except (ValueError, RecursionError) as error:
         raise DataError(f"the moments are not valid JSON: {error}.") from None
     if not isinstance(document, dict) or (document.get("format"), document.get("version")) != (FORMAT, VERSION):
-        raise DataError(f"the JSON holds no moments that this release reads: format {FORMAT!r}, version {VERSION}.")
+        raise DataError(
+            f"the JSON holds no moments that this release reads (format {FORMAT!r}, version {VERSION}): repeat "
+            "'precede discover' with this release."
+        )
     try:
-        mean, matrix = np.asarray(document["mean"], dtype=float), np.asarray(document["covariance"], dtype=float)
         words = frozenset(int(k) for k in document["categories"])
-        sample = Sample(int(document["n_samples"]), mean, matrix, categories=words)
+        parts = document["settings"]
+        settings = None if parts is None else tuple(
+            Setting(frozenset(int(k) for k in part["targets"]), *_read_moments(part)) for part in parts
+        )  # fmt: skip
+        return Sample(*_read_moments(document), categories=words, settings=settings)
+    except DataError:
+        raise
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"the moments' JSON is incomplete or misshapen: {error!r}.") from None
+
+
+def _read_moments(part: JsonObject) -> tuple[int, FloatArray, FloatArray]:
+    mean, matrix = np.asarray(part["mean"], dtype=float), np.asarray(part["covariance"], dtype=float)
     if matrix.shape != (len(mean), len(mean)):
         raise DataError(f"the moments do not fit each other: {len(mean)} means, covariances {matrix.shape}.")
-    return sample
+    return int(part["n_samples"]), mean, matrix

@@ -2,9 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-from precede.arrays import FloatArray
+import numpy as np
+
+from precede.arrays import BoolArray, FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """Moments of the rows in which the same variables were set by an intervention.
+
+    Parameters
+    ----------
+    targets : frozenset of int
+        Columns that were set; empty for rows that were only observed.
+    n_samples, mean, covariance
+        As of a :class:`Sample`.
+    """
+
+    targets: frozenset[int]
+    n_samples: int
+    mean: FloatArray
+    covariance: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +43,10 @@ class Sample:
         Rows for what moments cannot tell: curves and what-if questions. None where only the moments are known.
     categories : frozenset of int
         Columns whose values are the places of words without an order: they have no size, so no effect per unit.
+    settings : tuple of Setting, optional
+        With interventions, the moments by what was set; None where nothing ever was.
+    row_targets : (n_rows, n_variables) bool array, optional
+        With interventions, what was set in each of the rows.
     """
 
     n_samples: int
@@ -29,3 +54,32 @@ class Sample:
     covariance: FloatArray
     rows: FloatArray | None = None
     categories: frozenset[int] = frozenset()
+    settings: tuple[Setting, ...] | None = None
+    row_targets: BoolArray | None = None
+
+    def where_unset(self, columns: Iterable[int]) -> Sample:
+        """The moments of the rows in which none of some columns was set; no rows at all where there are none.
+
+        Examples
+        --------
+        >>> observed = Setting(frozenset(), 2, np.array([0.0]), np.eye(1))
+        >>> was_set = Setting(frozenset([0]), 2, np.array([9.0]), np.eye(1))
+        >>> sample = Sample(4, np.array([4.5]), np.eye(1), settings=(observed, was_set))
+        >>> sample.where_unset([0]).mean, sample.where_unset([]).mean
+        (array([0.]), array([4.5]))
+        """
+        if self.settings is None:
+            return self
+        asked = frozenset(int(k) for k in columns)
+        kept = [part for part in self.settings if not part.targets & asked]
+        if not kept:
+            return replace(self, n_samples=0)
+        counts = np.array([part.n_samples for part in kept], dtype=float)
+        shares = counts / counts.sum()
+        means = np.array([part.mean for part in kept])
+        mean = shares @ means
+        apart = means - mean
+        within = np.einsum("k,kij->ij", shares, np.array([part.covariance for part in kept]))
+        return replace(
+            self, n_samples=int(counts.sum()), mean=mean, covariance=within + (shares[:, None] * apart).T @ apart
+        )

@@ -36,13 +36,14 @@ def write_results(folder: Path, model: CausalEstimator, table: Table) -> list[Pa
     except OSError as error:
         raise OptionError(f"the folder {str(folder)!r} cannot be made: {error.strerror}.") from None
     graph = model.graph_
+    sample = graph.sample or sample_of(table.values, table.kinds, table.targets)
     texts = {
         "adjacency.csv": graph.adjacency.to_csv(),
         "weights.csv": graph.weights.to_csv(),
         "order.txt": "".join(f"{one_line(name)}\n" for name in graph.order),
         "graph.json": graph.to_json(),
         "graph.dot": graph.to_dot(),
-        MOMENTS_FILE: moments_to_json(graph.sample or sample_of(table.values, table.kinds), graph.names),
+        MOMENTS_FILE: moments_to_json(sample, graph.names),
         "history.csv": model.history_.to_csv(index=False),
         "result.json": to_json(describe_result(model, table), indent=1) + "\n",
     }
