@@ -22,8 +22,8 @@ from precede.diagnostics.method_assumptions import assumptions_of_method, identi
 from precede.effects import sample_of
 from precede.errors import OptionError
 from precede.graph import CausalGraph
-from precede.graph.equivalence import class_of
-from precede.knowledge import constraints_over
+from precede.graph.equivalence import parted_by
+from precede.knowledge import Constraints, constraints_over
 from precede.lazy import pandas as pd
 from precede.options import check_options
 from precede.parameters import Parameterized
@@ -124,8 +124,6 @@ class CausalEstimator(Parameterized):
     n_features_in_: int
     feature_names_in_: Any
     _places_: IntArray
-    _targets_: BoolArray | None
-    _steps_: tuple[int, ...] | None
     _takes_categories: ClassVar[bool] = False
     _takes_interventions: ClassVar[bool] = False
     _takes_lags: ClassVar[bool] = False
@@ -263,9 +261,11 @@ class CausalEstimator(Parameterized):
 
     def _store(self, table: Table, findings: Findings, signals: Signals) -> None:
         graph = CausalGraph.from_matrix(findings.adjacency, findings.weights, findings.order, table.names)
-        self.graph_ = replace(graph, sample=sample_of(table.values, table.kinds, table.targets))
-        self._targets_ = None if table.targets is None else np.unique(table.targets, axis=0)
-        self._steps_ = table.steps
+        told = self._constraints(table).directs(graph.edges)
+        if table.targets is not None:
+            told |= parted_by(graph.edges, table.targets)
+        sample = sample_of(table.values, table.kinds, table.targets)
+        self.graph_ = replace(graph, sample=sample, steps=table.steps, told=told if told.any() else None)
         self.score_ = float(findings.score)
         self.history_ = pd.DataFrame(list(findings.history))
         self.n_features_in_ = len(table.names)
@@ -298,12 +298,17 @@ class CausalEstimator(Parameterized):
             identifies=str(reported["identifies"]),
             search=search,
             pruning=str(options.get("pruning", "auto")),
-            constraints=constraints_over(options.get("knowledge"), table.names).in_time(table.steps),
+            constraints=self._constraints(table),
             seed=options["random_state"] if isinstance(options.get("random_state"), int) else 0,
             max_time=options.get("max_time"),
             reported=reported,
             **rule,
         )
+
+    def _constraints(self, table: Table) -> Constraints:
+        """What knowledge and time say."""
+        known = self.get_params(deep=False).get("knowledge")
+        return constraints_over(known, table.names).in_time(table.steps)
 
     @property
     def adjacency_matrix_(self) -> pd.DataFrame:
@@ -326,10 +331,11 @@ class CausalEstimator(Parameterized):
 
         Without lags, the adjacency.
         """
-        if self._steps_ is None:
+        steps = self.graph_.steps
+        if steps is None:
             return self.graph_.adjacency
-        d = self._steps_.count(0)
-        edges = self.graph_.edges[:, np.flatnonzero(np.array(self._steps_) == 0)]
+        d = steps.count(0)
+        edges = self.graph_.edges[:, np.flatnonzero(np.array(steps) == 0)]
         at_any_lag = np.any([edges[k : k + d] for k in range(0, len(edges), d)], axis=0)
         names = list(self.graph_.names[:d])
         return pd.DataFrame(at_any_lag.astype(np.int64), index=names, columns=names)
@@ -338,11 +344,7 @@ class CausalEstimator(Parameterized):
     def cpdag_(self) -> pd.DataFrame:
         """Equivalence class of the graph: 1 at both ``[i, j]`` and ``[j, i]`` where the edge could point either way.
 
-        With interventions, the interventional class. It is all that a score with ``diagnostics_["identifies"] ==
-        "cpdag"`` can tell.
+        Of equivalent graphs those count that interventions, time and background knowledge permit. It is all that a
+        score with ``diagnostics_["identifies"] == "cpdag"`` can tell.
         """
-        pattern = class_of(self.graph_.edges, self._targets_)
-        if self._steps_ is not None:
-            lag = np.array(self._steps_)
-            pattern[lag[:, None] < lag[None, :]] = 0  # nothing causes what came before it
-        return pd.DataFrame(pattern, index=self.graph_.names, columns=self.graph_.names)
+        return pd.DataFrame(self.graph_.pattern, index=self.graph_.names, columns=self.graph_.names)

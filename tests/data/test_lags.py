@@ -4,12 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from precede import CausalGraph
 from precede.baselines import EqVar
+from precede.confidence import Confidence
 from precede.confidence.resampling import draw_rows
 from precede.data.lags import with_lags
 from precede.data.load import load_table
 from precede.discovery import CORL
-from precede.errors import DataError, OptionError
+from precede.errors import DataError, GraphError, OptionError
 from precede.knowledge import Constraints, Knowledge
 
 QUICK = {"n_iterations": 2, "batch_size": 4, "random_state": 0, "verbose": False, "diagnose": False}
@@ -159,3 +161,27 @@ def test_lags_that_cannot_be():
         load_table(series(30), lags=1, group="g")
     with pytest.raises(OptionError, match=r"this method \(EqVar\) does not take lags"):
         EqVar(verbose=False).fit(series(50), lags=1)
+
+
+def test_effects_of_the_past_hold_the_rest_of_it_fixed():
+    """What caused the past is not learned: its columns are joined, and an empty set leaves their back door open."""
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(2000, 2))
+    values = np.zeros((2000, 2))
+    for t in range(1, 2000):
+        values[t] = values[t - 1] @ [[0.8, 0.8], [0.0, 0.6]] + noise[t]
+    model = CORL(**QUICK).fit(pd.DataFrame(values, columns=["x", "y"]), lags=1)
+    graph = model.graph_
+    assert graph.adjustment_sets("x[t-1]", "y") == [("y[t-1]",)]
+    assert not graph.is_adjustment_set("x[t-1]", "y", [])
+    resampled = Confidence.of(graph.names, [graph.edges] * 2, [graph.positions] * 2)
+    for one in (graph, CausalGraph.from_json(graph.to_json())):
+        for adjustment in ("optimal", "minimal", "parents"):
+            for confidence in (None, resampled):
+                options = {"adjustment": adjustment, "confidence": confidence, "data": model.graph_.sample}
+                assert one.effect("x[t-1]", "y", **options).value == pytest.approx(0.8, abs=0.06)
+        with pytest.raises(GraphError, match="does not give the total effect"):
+            one.effect("x[t-1]", "y", model.graph_.sample, adjustment=[])
+        possible = one.possible_effects("x[t-1]", "y", model.graph_.sample)
+        assert possible.values == pytest.approx([0.8], abs=0.06)
+        assert "No effect at all" not in possible.sentence

@@ -1,9 +1,12 @@
 """Possible effects hold the true one, and are those of the members of the class."""
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
 
-from precede import CausalGraph
+from precede import CORL, CausalGraph, Knowledge
 from precede.effects import path_effects
 from precede.effects.linear import path_sums
 from precede.effects.possible import possible_parents
@@ -54,6 +57,44 @@ def test_the_true_effect_is_among_the_possible_ones(seed: int) -> None:
                 found = other.possible_effects(i, j, sample)
                 assert min(abs(value - truth[i, j]) for value in found.values) < 1e-8
                 assert list(found.values) == sorted(found.values)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_time_knowledge_or_interventions_tell_cuts_the_class_down(seed: int) -> None:
+    """The effects of all members that have the directions told, by trying them all."""
+    rng = np.random.default_rng(200 + seed)
+    d = 6
+    weights = np.triu(rng.uniform(0.5, 2, (d, d)) * (rng.random((d, d)) < 0.6), 1)
+    reach = np.eye(d) + path_sums(weights)
+    sample = Sample(1000, np.zeros(d), reach.T @ np.diag(rng.uniform(0.5, 2, d)) @ reach)
+    edges = weights != 0
+    told = edges & (rng.random((d, d)) < 0.25)
+    graph = replace(CausalGraph.from_matrix(weights), told=told)
+    permitted = [member for member in members(edges) if member[told].all()]
+    np.testing.assert_array_equal(graph.pattern, np.any(permitted, axis=0))
+    for i in range(d):
+        for j in range(d):
+            if i != j:
+                truth = [CausalGraph.from_matrix(one).effect(i, j, sample).value for one in permitted]
+                found = graph.possible_effects(i, j, sample).values
+                apart = np.abs(np.subtract.outer(found, truth))
+                assert max(apart.min(axis=0).max(), apart.min(axis=1).max()) < 1e-8  # each is one of the others
+    again = CausalGraph.from_json(graph.to_json())
+    np.testing.assert_array_equal(again.pattern, graph.pattern)
+
+
+def test_a_fit_with_knowledge_has_the_class_that_knowledge_leaves() -> None:
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=500)
+    b = a + rng.normal(size=500)
+    frame = pd.DataFrame({"a": a, "b": b, "c": b + rng.normal(size=500)})
+    options = {"n_iterations": 0, "random_state": 0, "verbose": False, "diagnose": "quick"}
+    model = CORL("sparse-linear", knowledge=Knowledge(forbidden=[("b", "a")]), **options).fit(frame)
+    assert model.cpdag_.to_numpy().tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]  # a -> b, so b -> c
+    possible = model.graph_.possible_effects("a", "c")
+    assert possible.values == pytest.approx([model.graph_.effect("a", "c").value])
+    check = next(check for check in model.diagnostics_["checks"] if check["name"] == "identifiability")
+    assert check["details"]["undirected"] == []
 
 
 def test_words_say_what_the_class_leaves_open() -> None:

@@ -15,6 +15,7 @@ from precede.graph.adjustment import (
     is_adjustment_set,
     minimal_adjustments,
     optimal_adjustment,
+    with_joined_past,
 )
 
 
@@ -77,3 +78,27 @@ def test_a_graph_names_relatives_and_sets() -> None:
 def test_a_variable_named_by_a_number_is_found_by_its_text() -> None:
     graph = CausalGraph.from_matrix([[0, 1], [0, 0]])
     assert graph.children("0") == (1,)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_columns_of_the_past_are_joined_with_each_other(seed: int) -> None:
+    """A hidden cause of the whole past is what nobody can adjust for: the sets that hold with it, by brute force."""
+    rng = np.random.default_rng(seed)
+    past = np.arange(6) >= 3
+    edges = random_dag(6, 0.5, rng) & ~past[None, :]
+    with_hidden = with_joined_past(edges, past)
+    checked = 0
+    for cause, effect in [(int(a), int(b)) for a in range(6) for b in range(3) if a != b]:
+        if not causal_nodes(edges, cause, effect).any():
+            continue
+        others = [k for k in range(6) if k not in (cause, effect)]
+        valid = [set(given) for given in subsets(others) if is_adjustment_set(with_hidden, cause, effect, given)]
+        smallest = {frozenset(one) for one in valid if not any(other < one for other in valid)}
+        found = {frozenset(one.tolist()) for one in minimal_adjustments(edges, cause, effect, past)}
+        assert found == smallest
+        assert all(
+            is_adjustment_set(edges, cause, effect, given, past) == (set(given) in valid) for given in subsets(others)
+        )
+        assert set(optimal_adjustment(edges, cause, effect).tolist()) in valid
+        checked += 1
+    assert checked > 0

@@ -82,7 +82,7 @@ class Comparison:
             [graph.edges for graph in members], [graph.positions for graph in members], self.weights
         )
         graph = CausalGraph.from_matrix(edges, np.where(edges, np.maximum(shares, 1e-9), 0.0), order, members[0].names)
-        return replace(graph, sample=members[0].sample), shares
+        return replace(graph, sample=members[0].sample, steps=members[0].steps), shares
 
     @property
     def consensus(self) -> CausalGraph:

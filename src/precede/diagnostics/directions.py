@@ -9,7 +9,6 @@ from precede.diagnostics.check import Check, Level, counted, some
 from precede.diagnostics.learned import Learned
 from precede.diagnostics.record import Direction
 from precede.diagnostics.residual_tests import SIGNIFICANT, normality
-from precede.graph.equivalence import class_of
 
 CUT_OFF = 0.05
 """Share of the rows at a column's smallest or largest value from which the column looks cut off there."""
@@ -54,15 +53,13 @@ def edge_directions(learned: Learned) -> dict[tuple[int, int], Direction]:
     Columns of few values and columns that are cut off are not what a continuous model takes them for, and two variables
     with Gaussian noise give a score nothing that rests on other noise. Of a random order nothing is claimed.
     """
-    pattern = class_of(learned.edges, learned.table.targets)
-    fixed = _known_directions(learned)
     unfit = stepped_columns(learned) | cut_off_columns(learned)
     gaussian = gaussian_columns(learned)
     result: dict[tuple[int, int], Direction] = {}
     for i, j in np.argwhere(learned.edges):
-        loose = bool(pattern[j, i]) and not fixed[i, j]
+        loose = bool(learned.pattern[j, i])
         if not learned.assumptions.tells_directions:
-            direction: Direction = "told" if fixed[i, j] else "not claimed"
+            direction: Direction = "told" if learned.told[i, j] else "not claimed"
         elif loose and (unfit[i] or unfit[j] or (gaussian[i] and gaussian[j])):
             direction = "not claimed"
         else:
@@ -71,19 +68,10 @@ def edge_directions(learned: Learned) -> dict[tuple[int, int], Direction]:
     return result
 
 
-def _known_directions(learned: Learned) -> BoolArray:
-    """Edges that background knowledge directs, (n_variables, n_variables)."""
-    if learned.constraints is None:
-        return np.zeros_like(learned.edges)
-    known = learned.constraints
-    return np.asarray(known.before | known.required | ~known.allowed.T)  # transposed: where the other way is forbidden
-
-
 def check_identifiability(learned: Learned) -> Check:
     """Which edges could be turned round without changing what the data say."""
     name = "identifiability"
-    pattern = class_of(learned.edges, learned.table.targets)
-    loose_edges = learned.edges & (pattern.T == 1) & ~_known_directions(learned)  # transposed: either way
+    loose_edges = learned.edges & (learned.pattern.T == 1)  # transposed: either way
     loose = [(int(i), int(j)) for i, j in np.argwhere(loose_edges)]
     details = {"undirected": learned.edge_names(loose)}
     n = learned.n_edges
@@ -91,7 +79,7 @@ def check_identifiability(learned: Learned) -> Check:
     if n == 0:
         return Check(name, 0.0, "No edges, so no directions to tell (0 undirected).", "fine", details)
     if not learned.assumptions.tells_directions:
-        free = int((learned.edges & ~_known_directions(learned)).sum())
+        free = int((learned.edges & ~learned.told).sum())
         sentence = f"The directions of {free} of {n} edges mean nothing: the order was drawn at random."
         return Check(name, float(free), sentence, "warning", details)
     if learned.identifies == "cpdag":

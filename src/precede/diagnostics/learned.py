@@ -12,6 +12,7 @@ import numpy as np
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.load import Table
 from precede.diagnostics.parent_regressions import ParentRegressions, regress_on_parents
+from precede.graph.equivalence import class_of, parted_by
 from precede.knowledge import Constraints
 from precede.pruning.weights import THRESHOLD
 from precede.scores.assumptions import Assumptions
@@ -122,6 +123,17 @@ class Learned:
     def covariance(self) -> FloatArray:
         """Covariances over all rows, made regular where they are singular."""
         return regularized(covariance(self.values))
+
+    @cached_property
+    def told(self) -> BoolArray:
+        """Edges whose direction interventions, time or background knowledge tell."""
+        told = np.zeros_like(self.edges) if self.constraints is None else self.constraints.directs(self.edges)
+        return told if self.table.targets is None else told | parted_by(self.edges, self.table.targets)
+
+    @cached_property
+    def pattern(self) -> IntArray:
+        """Equivalence class of the graph, with what is told and what follows from it."""
+        return class_of(self.edges, self.told)
 
     def variable_names(self, variables: IntArray) -> list[str]:
         """Names of columns, as text."""

@@ -121,12 +121,14 @@ def averaged_effect(
         member = found.graph
         if set(member.names) != set(graph.names):
             raise OptionError("the confidence is over other variables than the graph.")
+        here = np.array([graph.position(name) for name in member.names], dtype=np.int64)
+        if graph.steps is not None:
+            member = replace(member, steps=tuple(graph.steps[k] for k in here))
         a, b = positions_of(member, cause, effect)
         regression = regression_for(member, a, b, kind, adjustment)
         if regression is None:
             parts.append((0.0, 0.0, 1.0, found.count))
             continue
-        here = np.array([graph.position(name) for name in member.names], dtype=np.int64)
         own = Regression(i, j, here[regression.fixed], here[regression.unset])
         parts.append((*own.coefficient(graph, sample), found.count))
     centers, spreads, freedoms, counts = (np.array(column, dtype=float) for column in zip(*parts, strict=True))

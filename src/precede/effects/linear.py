@@ -103,7 +103,8 @@ def linear_effect(
     kind : "total" or "direct"
     adjustment : "optimal", "minimal", "parents", or names
         What a total effect is adjusted for: the set of smallest variance (Henckel et al. 2022), a smallest one, the
-        causes of the cause, or the variables named, which must be a valid set.
+        causes of the cause (for a column of the past, the rest of the past), or the variables named, which must be a
+        valid set.
     level : float
         Of the interval.
 
@@ -248,11 +249,13 @@ def regression_for(graph: CausalGraph, i: int, j: int, kind: EffectKind, adjustm
 
 def _chosen_set(graph: CausalGraph, i: int, j: int, adjustment: Adjustment) -> IntArray:
     if adjustment == "parents":
-        return np.flatnonzero(graph.edges[:, i])
+        if graph.past is None or not graph.past[i]:
+            return np.flatnonzero(graph.edges[:, i])
+        return np.flatnonzero(graph.past & (np.arange(graph.n_variables) != i))
     if adjustment == "minimal":
-        return next(minimal_adjustments(graph.edges, i, j))
+        return next(minimal_adjustments(graph.edges, i, j, graph.past))
     columns = np.array([graph.position(name) for name in adjustment], dtype=np.int64)
-    if not is_adjustment_set(graph.edges, i, j, columns):
+    if not is_adjustment_set(graph.edges, i, j, columns, graph.past):
         raise GraphError(
             f"adjusting for {listed(adjustment) or 'nothing'} does not give the total effect of {graph.names[i]!r} on "
             f"{graph.names[j]!r} in this graph: graph.adjustment_sets names the sets that do."

@@ -9,7 +9,7 @@ Statistics 37.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -82,6 +82,8 @@ def possible_effects(
 ) -> PossibleEffects:
     """Total effects over the graph's equivalence class: adjust for each set of causes that the cause may have.
 
+    The class is :attr:`CausalGraph.pattern`: what interventions, time and background knowledge tell counts.
+
     Parameters
     ----------
     graph : CausalGraph
@@ -101,7 +103,7 @@ def possible_effects(
     """
     check_level(level)
     i, j = positions_of(graph, cause, effect)
-    return effects_in_class(graph, sample_for(graph, data), cpdag(graph.edges), (i, j), level)
+    return effects_in_class(graph, sample_for(graph, data), graph.pattern, (i, j), level)
 
 
 def effects_in_class(
@@ -109,32 +111,39 @@ def effects_in_class(
 ) -> PossibleEffects:
     """The same where the class and the columns of cause and effect are known.
 
-    Given its parents, the effect of a variable is the same in all members (Maathuis et al. 2009). Where nothing was
-    ever set, the regression on them tells it; else the rows to use depend on the paths, which one member shows.
+    Given its parents, the effect of a variable is the same in all members (Maathuis et al. 2009). Where independences
+    alone tell the class, the regression on them tells the effect. Else one member is asked: only that shows which sets
+    of parents time and knowledge permit, and which rows tell of the paths where variables were set.
     """
     i, j = pair
     cause, effect = graph.names[i], graph.names[j]
     none = Effect(cause, effect, "total", 0.0, 0.0, (0.0, 0.0), level, ())
+    plain = cpdag(graph.edges)
+    alone = graph.steps is None and sample.settings is None and np.array_equal(pattern, plain)
     found = []
     for parents in possible_parents(pattern, i):
-        regression: Regression | None = None
-        if j not in parents:
-            regression = Regression(i, j, parents, np.zeros(0, np.int64))
-            if sample.settings is not None:
-                regression = regression_for(_member(graph, pattern, i, parents), i, j, "total", "optimal")
+        regression: Regression | None
+        if alone:
+            regression = None if j in parents else Regression(i, j, parents, np.zeros(0, np.int64))
+        else:
+            member = _member(graph, pattern, i, parents)
+            if member is None or not np.array_equal(cpdag(member.edges), plain):
+                continue  # these parents would meet in a new collider, or close a cycle
+            regression = regression_for(member, i, j, "total", "optimal")
         found.append(none if regression is None else estimated(graph, sample, regression, "total", level))
     return PossibleEffects(cause, effect, tuple(sorted(found, key=lambda one: one.value)))
 
 
-def _member(graph: CausalGraph, pattern: IntArray, variable: int, parents: IntArray) -> CausalGraph:
-    """A graph of the class in which a variable has just these parents."""
+def _member(graph: CausalGraph, pattern: IntArray, variable: int, parents: IntArray) -> CausalGraph | None:
+    """A graph with the directions of the class in which a variable has just these parents; None where there is none."""
     marks = pattern != 0
     marks[variable, parents] = False
     effects = marks[variable].copy()
     marks[effects, variable] = False
     edges = consistent_extension(marks, graph.positions)
-    assert edges is not None, "every clique of neighbors can be the parents in some member"
-    return CausalGraph.from_matrix(edges, names=graph.names)
+    if edges is None:
+        return None
+    return replace(CausalGraph.from_matrix(edges, names=graph.names), steps=graph.steps)
 
 
 def possible_parents(pattern: IntArray, variable: int) -> Iterator[IntArray]:

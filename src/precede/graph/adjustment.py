@@ -27,6 +27,26 @@ def causal_nodes(edges: BoolArray, cause: int, effect: int) -> BoolArray:
     return nodes
 
 
+def with_joined_past(edges: BoolArray, past: BoolArray) -> BoolArray:
+    """The graph with one more variable, the last, that causes all columns of the past.
+
+    What caused the past is not learned, so any two of its columns may share a cause: nobody can adjust for that.
+
+    Examples
+    --------
+    >>> with_joined_past(np.zeros((3, 3), dtype=bool), np.array([False, True, True])).astype(int)
+    array([[0, 0, 0, 0],
+           [0, 0, 0, 0],
+           [0, 0, 0, 0],
+           [0, 1, 1, 0]])
+    """
+    d = len(edges)
+    joined = np.zeros((d + 1, d + 1), dtype=bool)
+    joined[:d, :d] = edges
+    joined[d, :d] = past
+    return joined
+
+
 def forbidden_nodes(edges: BoolArray, cause: int, effect: int) -> BoolArray:
     """What no adjustment set may hold: cause, effect, and all that a variable on a causal path leads to."""
     nodes = _downstream(edges, causal_nodes(edges, cause, effect))
@@ -47,8 +67,18 @@ def _downstream(edges: BoolArray, start: BoolArray) -> BoolArray:
     return found
 
 
-def is_adjustment_set(edges: BoolArray, cause: int, effect: int, chosen: Iterable[int]) -> bool:
+def is_adjustment_set(
+    edges: BoolArray, cause: int, effect: int, chosen: Iterable[int], past: BoolArray | None = None
+) -> bool:
     """Whether adjusting for the chosen variables gives the total effect: none is forbidden, all back doors are shut.
+
+    Parameters
+    ----------
+    edges : (n_variables, n_variables) bool array
+    cause, effect : int
+    chosen : iterable of int
+    past : (n_variables,) bool array, optional
+        Columns of earlier steps: back doors lead from any of them to any other.
 
     Examples
     --------
@@ -56,6 +86,8 @@ def is_adjustment_set(edges: BoolArray, cause: int, effect: int, chosen: Iterabl
     >>> is_adjustment_set(edges, 1, 2, []), is_adjustment_set(edges, 1, 2, [0])
     (False, True)
     """
+    if past is not None:
+        edges = with_joined_past(edges, past)
     given = np.zeros(len(edges), dtype=bool)
     given[list(chosen)] = True
     if (given & forbidden_nodes(edges, cause, effect)).any():
@@ -83,7 +115,7 @@ def optimal_adjustment(edges: BoolArray, cause: int, effect: int) -> IntArray | 
     return np.flatnonzero(edges[:, on_path].any(axis=1) & ~forbidden_nodes(edges, cause, effect))
 
 
-def minimal_adjustments(edges: BoolArray, cause: int, effect: int) -> Iterator[IntArray]:
+def minimal_adjustments(edges: BoolArray, cause: int, effect: int, past: BoolArray | None = None) -> Iterator[IntArray]:
     r"""Every adjustment set that holds nothing superfluous, one at a time; none where no directed path leads on.
 
     They are the minimal separators of cause and effect in the moral graph of the back-door graph's ancestors, with the
@@ -99,7 +131,7 @@ def minimal_adjustments(edges: BoolArray, cause: int, effect: int) -> Iterator[I
     """
     if not causal_nodes(edges, cause, effect).any():
         return
-    links = _separation_graph(edges, cause, effect)
+    links = _separation_graph(edges, cause, effect, past)
     if links[cause, effect]:
         return
     first = _boundary(links, _component(links, effect, _closed_neighbors(links, [cause])))
@@ -144,10 +176,14 @@ def _moral_graph(edges: BoolArray, given: IntArray, first: int, second: int) -> 
     return links
 
 
-def _separation_graph(edges: BoolArray, cause: int, effect: int) -> BoolArray:
+def _separation_graph(edges: BoolArray, cause: int, effect: int, past: BoolArray | None) -> BoolArray:
     """The moral graph in which a minimal adjustment set is a minimal separator: forbidden variables are eliminated."""
+    if past is not None:
+        edges = with_joined_past(edges, past)
     links = _moral_graph(_back_door_graph(edges, cause, effect), np.zeros(0, np.int64), cause, effect)
     forbidden = forbidden_nodes(edges, cause, effect)
+    if past is not None:
+        forbidden[-1] = True  # what joins the past is no column
     for node in np.flatnonzero(forbidden & (np.arange(len(edges)) != cause) & (np.arange(len(edges)) != effect)):
         for i, j in combinations(np.flatnonzero(links[node]), 2):
             links[i, j] = links[j, i] = True

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from precede.arrays import BoolArray, FloatArray
+from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import GraphError, did_you_mean, listed
 from precede.graph import adjustment as adjusting
 from precede.graph.dags import ancestors
+from precede.graph.equivalence import class_of
 
 if TYPE_CHECKING:
     from precede.confidence import Confidence
@@ -24,6 +25,25 @@ class Answers:
 
     edges: BoolArray
     names: tuple[Hashable, ...]
+    steps: tuple[int, ...] | None
+    told: BoolArray | None
+
+    @property
+    def past(self) -> BoolArray | None:
+        """Which columns are of earlier steps, for time series."""
+        return None if self.steps is None else np.array(self.steps) > 0
+
+    @property
+    def pattern(self) -> IntArray:
+        """The graph's class: 1 at both ``[i, j]`` and ``[j, i]`` where the edge could point either way.
+
+        What interventions, time and background knowledge tell about directions counts.
+        """
+        told = np.zeros_like(self.edges) if self.told is None else self.told
+        if self.steps is not None:
+            lag = np.array(self.steps)
+            told = told | (self.edges & (lag[:, None] > lag[None, :]))
+        return class_of(self.edges, told)
 
     def position(self, name: Hashable) -> int:
         """The column of a variable."""
@@ -64,6 +84,9 @@ class Answers:
     def adjustment_sets(self, cause: Hashable, effect: Hashable, most: int = 20) -> list[tuple[Hashable, ...]]:
         """Sets to adjust for, so that a regression gives the total effect; each without anything superfluous.
 
+        What caused the past is not learned, so columns of earlier steps count as joined with each other: the effect of
+        one is that with the rest of the past held fixed.
+
         Parameters
         ----------
         cause, effect : name
@@ -82,14 +105,15 @@ class Answers:
         >>> graph.adjustment_sets("dose", "pain")
         [('age',)]
         """
-        found = adjusting.minimal_adjustments(self.edges, self.position(cause), self.position(effect))
+        found = adjusting.minimal_adjustments(self.edges, self.position(cause), self.position(effect), self.past)
         sets = [tuple(self.names[k] for k in chosen) for chosen in islice(found, most)]
         return sorted(sets, key=len)
 
     def is_adjustment_set(self, cause: Hashable, effect: Hashable, chosen: Sequence[Hashable]) -> bool:
         """Whether adjusting for the chosen variables gives the total effect (the generalized back-door criterion)."""
         columns = [self.position(name) for name in chosen]
-        return adjusting.is_adjustment_set(self.edges, self.position(cause), self.position(effect), columns)
+        places = self.position(cause), self.position(effect)
+        return adjusting.is_adjustment_set(self.edges, *places, columns, self.past)
 
     def effect(
         self,
@@ -137,7 +161,7 @@ class Answers:
     def possible_effects(
         self, cause: Hashable, effect: Hashable, data: Any = None, level: float = 0.95
     ) -> PossibleEffects:
-        """The total effects in all graphs that are equivalent to this one (IDA).
+        """The total effects in all graphs that are equivalent to this one (IDA): in its class, :attr:`pattern`.
 
         For a method that identifies only the equivalence class (``diagnostics_["identifies"] == "cpdag"``) this is all
         that the data tell.

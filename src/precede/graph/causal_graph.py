@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +51,10 @@ class CausalGraph(Answers):
     sample : Sample, optional
         What is kept of the data that the graph was learned from, so that :meth:`effect` can answer with numbers; it is
         no part of the graph when two are compared or saved.
+    steps : tuple of int, optional
+        How many steps before now each column is, for time series; what caused the past is not learned.
+    told : (n_variables, n_variables) bool array, optional
+        Edges whose direction interventions, time or background knowledge tell, whatever the data say.
 
     Examples
     --------
@@ -66,6 +70,8 @@ class CausalGraph(Answers):
     positions: IntArray
     names: tuple[Hashable, ...]
     sample: Sample | None = None
+    steps: tuple[int, ...] | None = None
+    told: BoolArray | None = None
 
     @classmethod
     def from_matrix(
@@ -286,11 +292,12 @@ class CausalGraph(Answers):
         return drawing.to_svg(self._parts(), self.positions)
 
     def _parts(self) -> formats.Parts:
-        return formats.Parts(self.edges, self.strengths, self.names, self.order)
+        return formats.Parts(self.edges, self.strengths, self.names, self.order, self.steps, self.told)
 
     @classmethod
     def _from_parts(cls, parts: formats.Parts) -> CausalGraph:
-        return cls.from_matrix(parts.edges, parts.strengths, parts.order, parts.names)
+        graph = cls.from_matrix(parts.edges, parts.strengths, parts.order, parts.names)
+        return replace(graph, steps=parts.steps, told=parts.told)
 
     def __eq__(self, other: object) -> bool:
         """Same names, edges and weights; the order is a witness, not part of the graph."""

@@ -158,17 +158,40 @@ def told_by_targets(edges: BoolArray, targets: BoolArray) -> BoolArray:
            [0, 0, 1],
            [0, 0, 0]])
     """
-    pattern = cpdag(edges) != 0
-    directed = pattern & ~pattern.T  # transposed: not the other way as well
-    for setting in np.unique(targets, axis=0):
-        directed |= edges & (setting[:, None] != setting[None, :])
-    told: BoolArray = meek_closure(edges | edges.T, directed) & edges
+    pattern = class_of(edges, parted_by(edges, targets)) != 0
+    told: BoolArray = pattern & ~pattern.T  # transposed: not the other way as well
     return told
 
 
-def class_of(edges: BoolArray, targets: BoolArray | None = None) -> IntArray:
-    """:func:`cpdag`, with what interventions tell beyond it."""
+def parted_by(edges: BoolArray, targets: BoolArray) -> BoolArray:
+    """Edges of which an intervention set one end and not the other."""
+    parted = np.zeros_like(edges)
+    for setting in np.unique(targets, axis=0):
+        parted |= edges & (setting[:, None] != setting[None, :])
+    return parted
+
+
+def class_of(edges: BoolArray, told: BoolArray | None = None) -> IntArray:
+    """:func:`cpdag`, with the directions that something else tells, and what follows from them by Meek's rules.
+
+    Parameters
+    ----------
+    edges : (n_variables, n_variables) bool array
+        Of a DAG.
+    told : (n_variables, n_variables) bool array, optional
+        Edges whose direction interventions, time or background knowledge tell.
+
+    Examples
+    --------
+    >>> chain = np.array([[False, True, False], [False, False, True], [False, False, False]])
+    >>> class_of(chain, np.array([[False, True, False], [False, False, False], [False, False, False]]))
+    array([[0, 1, 0],
+           [0, 0, 1],
+           [0, 0, 0]])
+    """
     pattern = cpdag(edges)
-    if targets is not None:
-        pattern[told_by_targets(edges, targets).T] = 0  # transposed: the other direction is ruled out
+    if told is not None and (told & (pattern.T != 0)).any():  # transposed: told where the class has both directions
+        marks = pattern != 0
+        directed = meek_closure(marks | marks.T, (marks & ~marks.T) | (told & edges)) & edges
+        pattern[directed.T] = 0  # transposed: the other direction is ruled out
     return pattern

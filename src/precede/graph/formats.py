@@ -30,13 +30,16 @@ MOST_VARIABLES = 10_000
 class Parts(NamedTuple):
     """What a graph is made of; ``edges[i, j]`` means i -> j.
 
-    ``order`` holds names, causes first, or None where a format does not carry it.
+    ``order`` holds names, causes first; it, ``steps`` and ``told`` (as of a graph) are None where a format does not
+    carry them.
     """
 
     edges: npt.NDArray[np.bool_]
     strengths: npt.NDArray[np.float64]
     names: tuple[Hashable, ...]
     order: tuple[Hashable, ...] | None = None
+    steps: tuple[int, ...] | None = None
+    told: npt.NDArray[np.bool_] | None = None
 
 
 def parts_of_edges(
@@ -112,6 +115,10 @@ def to_json(parts: Parts) -> str:
             for cause, effect, weight in edges_of(parts)
         ],
     }
+    if parts.steps is not None:
+        document["steps"] = list(parts.steps)
+    if parts.told is not None:
+        document["told"] = [[plain[parts.names[i]], plain[parts.names[j]]] for i, j in np.argwhere(parts.told)]
     return strict_json(document, indent=1) + "\n"
 
 
@@ -138,11 +145,31 @@ def from_json(text: str) -> Parts:
             for edge in document["edges"]
         ]
         order = document["order"]
-        return parts_of_edges(document["names"], edges, None if order is None else tuple(order))
+        parts = parts_of_edges(document["names"], edges, None if order is None else tuple(order))
+        return parts._replace(steps=_steps(document.get("steps"), parts), told=_told(document.get("told"), parts))
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         if isinstance(error, GraphError):
             raise
         raise GraphError(f"the graph's JSON is incomplete or misshapen: {error!r}.") from None
+
+
+def _steps(given: list[int] | None, parts: Parts) -> tuple[int, ...] | None:
+    if given is None:
+        return None
+    if len(given) != len(parts.names) or not all(isinstance(step, int) and step >= 0 for step in given):
+        raise GraphError("the graph's steps must be a whole number of at least 0 for each variable.")
+    return tuple(given)
+
+
+def _told(given: list[list[Hashable]] | None, parts: Parts) -> npt.NDArray[np.bool_] | None:
+    if given is None:
+        return None
+    told = np.zeros_like(parts.edges)
+    for cause, effect in given:
+        told[parts.names.index(cause), parts.names.index(effect)] = True
+    if (told & ~parts.edges).any():
+        raise GraphError("the graph says that a direction is told where it has no edge.")
+    return told
 
 
 def to_csv(parts: Parts) -> str:

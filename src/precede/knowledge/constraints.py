@@ -45,6 +45,10 @@ class Constraints:
         before = ancestors(self.before | (lag[:, None] > lag[None, :]))
         return Constraints(self.required, self.allowed & (lag[None, :] == 0), before)
 
+    def directs(self, edges: BoolArray) -> BoolArray:
+        """Edges whose direction is known: they are required, or the other way is forbidden or against a precedence."""
+        return np.asarray(edges & (self.before | self.required | ~self.allowed.T))  # transposed: the other way
+
     def apply(self, edges: BoolArray) -> BoolArray:
         """Drop what is forbidden, add what is required."""
         result: BoolArray = (edges & self.allowed) | self.required

@@ -7,7 +7,6 @@ from precede.effects.linear import linear_effect
 from precede.effects.possible import effects_in_class
 from precede.errors import PrecedeError
 from precede.graph import CausalGraph
-from precede.graph.equivalence import cpdag
 from precede.report.summary import TotalEntry
 
 LEVEL = 0.95
@@ -31,7 +30,7 @@ def total_effects(graph: CausalGraph, readings: tuple[EdgeReading, ...]) -> list
     """
     if graph.sample is None:
         return [None] * len(readings)
-    pattern = None if all(reading.direction == "told" for reading in readings) else cpdag(graph.edges)
+    pattern = None if all(reading.direction == "told" for reading in readings) else graph.pattern
     result: list[TotalEntry | None] = []
     for reading in readings:
         i, j = reading.cause, reading.effect

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.graph.equivalence import consistent_extension, cpdag, meek_closure
+from precede.graph.equivalence import class_of, consistent_extension
 from precede.knowledge import Constraints
 from precede.scores.nongaussian import negentropy
 from precede.ties import first_best
@@ -77,7 +77,7 @@ def choose_member(
     {(1, 0): 'residuals'}
     """
     wish = np.arange(len(edges)) if policy_order is None else policy_order
-    pattern = known_pattern(edges, constraints)
+    pattern = class_of(edges, constraints.directs(edges))
     member = consistent_extension(pattern, constraints.nearest_order(wish))
     if member is None or constraints.violated_by(member):
         return Member(edges, order, {})
@@ -91,17 +91,6 @@ def choose_member(
     }
     along = Constraints(constraints.required, constraints.allowed, member | constraints.before)
     return Member(member, along.nearest_order(wish), chosen)
-
-
-def known_pattern(edges: BoolArray, constraints: Constraints) -> IntArray:
-    """CPDAG of a graph, with the directions that background knowledge adds to it."""
-    pattern = cpdag(edges) != 0
-    loose = pattern & pattern.T  # transposed: both directions
-    known = loose & (constraints.before | constraints.required | (constraints.allowed & ~constraints.allowed.T))
-    if not known.any():
-        return np.asarray(pattern, dtype=np.int64)
-    directed = meek_closure(pattern | pattern.T, (pattern & ~pattern.T) | known)
-    return np.asarray(directed | (loose & ~directed.T), dtype=np.int64)
 
 
 def _follow_residuals(

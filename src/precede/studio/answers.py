@@ -16,7 +16,6 @@ from precede.data.load import Table
 from precede.diagnostics.hidden import HIDDEN_CAUSES
 from precede.errors import OptionError
 from precede.graph.component import payload
-from precede.graph.equivalence import cpdag
 from precede.report import Results, load_results
 from precede.strict_json import JsonObject, plain
 from precede.studio.changes import mark_changes
@@ -52,7 +51,7 @@ def shown(run: Run, against: Run | None = None) -> RunLook:
     summary = _summary(run.folder)
     earlier = None if against is None else load_results(against.folder).graph
     probability, source = _probabilities(results, summary)
-    pattern = cpdag(results.graph.edges) if results.identifies == "cpdag" else None
+    pattern = results.graph.pattern if results.identifies == "cpdag" else None
     graph = payload(results.graph, probability, pattern, suspicions(results))
     changed = [] if earlier is None else mark_changes(graph, results.graph, earlier)
     return {
