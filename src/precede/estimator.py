@@ -20,7 +20,7 @@ from precede.diagnostics import Diagnostics, Learned
 from precede.diagnostics import diagnose as diagnosed
 from precede.diagnostics.method_assumptions import assumptions_of_method, identified_under
 from precede.effects import sample_of
-from precede.errors import OptionError
+from precede.errors import OptionError, is_number
 from precede.graph import CausalGraph
 from precede.graph.equivalence import parted_by
 from precede.knowledge import Constraints, constraints_over
@@ -286,7 +286,7 @@ class CausalEstimator(Parameterized):
             reported["search"] = search.to_dict()
         elif np.isfinite(findings.score):
             search = SearchRecord(float(findings.score))
-        rule = {name: options[name] for name in ("threshold", "cutoff") if isinstance(options.get(name), float)}
+        rule = {name: options[name] for name in ("threshold", "cutoff") if is_number(options.get(name))}
         return Learned(
             table,
             self.graph_.edges,
@@ -299,7 +299,7 @@ class CausalEstimator(Parameterized):
             search=search,
             pruning=str(options.get("pruning", "auto")),
             constraints=self._constraints(table),
-            seed=options["random_state"] if isinstance(options.get("random_state"), int) else 0,
+            seed=int(seed) if is_number(seed := options.get("random_state"), whole=True) else 0,
             max_time=options.get("max_time"),
             reported=reported,
             **rule,

@@ -82,11 +82,50 @@ def test_the_user_has_the_last_word(frame):
         ({"city": "number"}, OptionError, "column 'city' holds words, so it cannot be a number"),
         ({"rating": "binary"}, OptionError, "'rating' has 5 distinct values, so it is not binary"),
         ({"city": ["Rome", "Oslo"]}, DataError, "types gives levels for 'city', but 'Bonn' is not among them"),
+        ({"rating": [3, 1, 2, 5]}, DataError, "types gives levels for 'rating', but '4' is not among them"),
+        ({"rating": [3, 1, 2, 5, 4, "3.0"]}, DataError, "types gives '3' among the levels of 'rating' more than once"),
     ],
 )
 def test_types_that_cannot_be(frame, types, error, words):
     with pytest.raises(error, match=words):
         load_table(frame, types=types)
+
+
+@pytest.mark.parametrize("given", [[3, 1, 2], ["3", "1", "2"], [3, 7, 1, 2]])
+def test_numbers_take_the_order_that_is_given(tmp_path, given):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"]).assign(x=rng.permutation([1, 2, 3] * 20))
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    place = frame["x"].map({3: 0.0, 1: 1.0, 2: 2.0})
+    own = frame.to_numpy(copy=True)
+    for source in (frame, frame.astype(float), frame.assign(x=frame["x"].map(str)), tmp_path / "data.csv", own):
+        name = 2 if source is own else "x"
+        table = load_table(source, types={name: given if source is not frame else tuple(given)})
+        np.testing.assert_array_equal(table.values[:, 2], place)
+        assert (table.kinds[2].name, table.kinds[2].labels) == ("ordinal", ("3", "1", "2"))
+    np.testing.assert_array_equal(own[:, 2], frame["x"])  # the caller's own
+    gappy = load_table(frame.assign(x=frame["x"].where(frame.index > 4)), types={"x": given})
+    np.testing.assert_array_equal(gappy.values[5:, 2], place[5:])
+    assert load_table(frame, types={"x": [1, 2, 3]}).kinds[2].levels == (1.0, 2.0, 3.0)
+
+
+def test_truth_values_take_the_order_that_is_given(frame):
+    frame = frame.assign(smoker=np.arange(len(frame)) % 3 == 0)
+    table = load_table(frame, types={"smoker": [True, False]})
+    place = table.names.index("smoker")
+    assert table.kinds[place].labels == ("True", "False")
+    np.testing.assert_array_equal(table.values[:, place], ~frame["smoker"])
+
+
+def test_the_order_in_a_table_stays(frame):
+    table = load_table(frame, types={"city": ["Rome", "Oslo", "Bonn"]})
+    assert load_table(table, types={"city": ["Rome", "Oslo", "Bonn"]}).kinds == table.kinds
+    with pytest.raises(OptionError, match="the levels of 'city' are Rome < Oslo < Bonn in this table: give another"):
+        load_table(table, types={"city": ["Bonn", "Oslo", "Rome"]})
+    with pytest.raises(OptionError, match="the levels of 'rating' are 1 < 2 < 3 < 4 < 5 in this table"):
+        load_table(table, types={"rating": [2, 1, 3, 4, 5]})
+    number = load_table(frame, types={"rating": "number"})
+    assert load_table(number, types={"rating": "ordinal"}).kinds[2].n_levels == 5
 
 
 @pytest.mark.parametrize("scale", [1.0, -0.37])

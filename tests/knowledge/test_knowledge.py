@@ -47,6 +47,30 @@ def test_contradictions_are_named(knowledge: Knowledge, message: str) -> None:
         knowledge.over("abc")
 
 
+def test_iterators_hold_for_every_table() -> None:
+    names = ["x1", "x2", "x3"]
+    once = Knowledge(
+        required=zip(["x1"], ["x3"], strict=True),
+        forbidden=zip(["x1"], ["x2"], strict=True),
+        tiers=(iter(tier) for tier in (["x1"], ["x2", "x3"])),
+        roots=iter(["x1"]),
+        sinks=(name for name in ["x3"]),
+    )
+    kept = Knowledge([("x1", "x3")], [("x1", "x2")], [["x1"], ["x2", "x3"]], ["x1"], ["x3"])
+    assert once == kept
+    for _ in range(2):
+        np.testing.assert_array_equal(once.over(names).allowed, kept.over(names).allowed)
+        np.testing.assert_array_equal(once.over(names).required, kept.over(names).required)
+        np.testing.assert_array_equal(once.over(names).before, kept.over(names).before)
+
+
+def test_a_text_is_one_name() -> None:
+    assert Knowledge(tiers=["age", "income"], roots="age") == Knowledge(tiers=[["age"], ["income"]], roots=["age"])
+    for edges in (("age", "income"), ["ab"], [("a", "b", "c")]):
+        with pytest.raises(KnowledgeError, match=r"each entry of 'required' must be a pair \(cause, effect\)"):
+            Knowledge(required=edges)
+
+
 def test_no_knowledge() -> None:
     constraints = constraints_over(None, "abc")
     assert constraints.permits(np.array([2, 0, 1]))

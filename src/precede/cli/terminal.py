@@ -183,7 +183,7 @@ def loading_options(
     group: str | None = None,
 ) -> Options:
     """The options of :func:`precede.load_table` that the flags give."""
-    from precede.data.columns import NA_MARKERS
+    from precede.data.markers import NA_MARKERS
 
     given: Options = {"leave_out": leave_out, "types": _kinds(types or []), "lags": lags, "group": group}
     given |= {"interventions": interventions, "na": (*NA_MARKERS, *na) if na else None}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from precede.arrays import FloatArray
-from precede.data.kinds import ColumnKind, Types, from_labels
+from precede.data.kinds import ColumnKind, Types, from_labels, label_of
+from precede.data.markers import blanked, numbers_among
 from precede.errors import listed
 from precede.lazy import pandas as pd
 
@@ -20,9 +20,6 @@ LOOKS_LIKE_AN_ID = re.compile(
     r"(.*[_\W])?(id|ids|uuid|guid|index|key|nr|no|row|rownames?|unnamed: ?\d+)\W*", re.IGNORECASE
 )
 THOUSANDS = re.compile(r"\s*[-+]?\d{1,3}(,\d{3})+(\.\d+)?\s*")
-
-NA_MARKERS = ("", "?", "-", "--", ".", "NA", "N/A", "n/a", "n.a.", "nan", "NaN", "null", "NULL", "#N/A")
-"""Texts that stand for a missing value."""
 
 MOST_LABELS = 100
 """A column of words with more distinct ones is not a category."""
@@ -108,36 +105,14 @@ def matrix_to_columns(values: FloatArray, names: tuple[Hashable, ...], types: Ty
     kept = [k for k, name in enumerate(names) if not reader.labels_rows(values[:, k], name)]
     if len(kept) < len(names):
         values, names = np.asfortranarray(values[:, kept]), tuple(names[k] for k in kept)
-    return Columns(values, names, notes=reader.notes())
-
-
-def numbers_among(na: Collection[str]) -> list[float]:
-    """Numbers among the texts that stand for a missing value.
-
-    Examples
-    --------
-    >>> numbers_among(["NA", "nan", "-999", "1e6"])
-    [-999.0, 1000000.0]
-    """
-    return [float(text) for text in na if spells_number(text)]
-
-
-def spells_number(text: str) -> bool:
-    """Whether a text in a file is a number; "nan" is none."""
-    try:
-        return "_" not in text and not math.isnan(float(text))
-    except ValueError:
-        return False
-
-
-def blanked(values: FloatArray, numbers: Sequence[float]) -> FloatArray:
-    """The values with NaN for numbers that stand for missing ones; the same array where there are none."""
-    marked = np.isin(values, numbers) if numbers else None
-    if marked is None or not marked.any():
-        return values
-    values = np.array(values, order="K")
-    values[marked] = np.nan
-    return values
+    stated: dict[int, ColumnKind] = {}
+    for k, name in enumerate(names):
+        if reader.has_order(name):
+            column, kind = reader.ordered(values[:, k], name)
+            if column is not None and kind is not None:
+                values = np.array(values, order="K")  # the caller's stays as it is
+                values[:, k], stated[k] = column, kind
+    return Columns(values, names, stated, reader.notes(), reader.problems())
 
 
 Outcome = Literal["id", "markers", "thousands", "spelled"]
@@ -182,11 +157,15 @@ class _Reader:
     def read(self, column: pd.Series[Any], name: Hashable) -> tuple[FloatArray | None, ColumnKind | None]:
         """The column as numbers (None where it is not used), and its kind where that is told from its type."""
         match storage(column):
+            case "boolean" if self.has_order(name):
+                return self._levels(column, name, [False, True], ordered=True)
             case "boolean":
                 return _floats(column), from_labels((False, True), ordered=True)
             case "number":
                 numbers = column if column.dtype != object else pd.to_numeric(column)
                 values = blanked(_floats(numbers), self.numbers)
+                if self.has_order(name):
+                    return self.ordered(values, name)
                 return (None if self.labels_rows(values, name) else values), None
             case "category":
                 labels = column.cat.remove_unused_categories().cat.categories
@@ -240,17 +219,41 @@ class _Reader:
         if len(labels) == 1:
             self._texts.append(f"column {name!r} is constant (every value is {labels[0]!r}): leave it out.")
             return None, None
-        told = self.types.get(name)
-        if told is not None and not isinstance(told, str):
-            absent = [label for label in labels if label not in list(told) and str(label) not in map(str, told)]
-            if absent:
-                self._texts.append(f"types gives levels for {name!r}, but {listed(absent)} is not among them.")
+        if self.has_order(name):
+            told = self._told(name, list(map(str, labels)), list(map(str, self.types[name])))
+            if told is None:
                 return None, None
-            known = set(map(str, labels))
-            labels, ordered = [label for label in told if str(label) in known], True
+            labels, ordered = told, True
         place = {str(label): float(k) for k, label in enumerate(labels)}
         codes = column.astype(object).map(lambda cell: place[str(cell)], na_action="ignore")
         return _floats(pd.to_numeric(codes)), from_labels(labels, ordered)
+
+    def has_order(self, name: Hashable) -> bool:
+        """Whether the user gives the levels of a column."""
+        told = self.types.get(name)
+        return told is not None and not isinstance(told, str)
+
+    def ordered(self, values: FloatArray, name: Hashable) -> tuple[FloatArray | None, ColumnKind | None]:
+        """Places of numbers among the levels that the user gives; the numbers themselves where those ascend."""
+        present = ~np.isnan(values)
+        distinct, which = np.unique(values[present], return_inverse=True)
+        spelled = [label_of(value) for value in distinct]
+        labels = self._told(name, spelled, list(map(label_of, self.types[name])))
+        if labels is None or labels == spelled:
+            return (None if labels is None else values), None
+        places = np.full(len(values), np.nan)
+        places[present] = np.array([labels.index(label) for label in spelled], dtype=np.float64)[which]
+        return places, from_labels(labels, ordered=True)
+
+    def _told(self, name: Hashable, labels: list[str], told: list[str]) -> list[str] | None:
+        """Labels in the order that the user gives; None, and a sentence, where that is no order of them."""
+        absent = [label for label in labels if label not in told]
+        twice = [level for k, level in enumerate(told) if level in told[:k]]
+        if absent:
+            self._texts.append(f"types gives levels for {name!r}, but {listed(absent)} is not among them.")
+        if twice:
+            self._texts.append(f"types gives {listed(twice)} among the levels of {name!r} more than once.")
+        return None if absent or twice else [level for level in told if level in labels]
 
     def _why_no_category(self, column: pd.Series[Any], name: Hashable, distinct: int, numeric: float) -> str | None:
         """A sentence where words are not levels; an empty one for a column that labels the rows."""

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from precede.arrays import FloatArray, IntArray
+from precede.data.markers import spells_number
 from precede.errors import DataError, OptionError, check_choice, listed, unknown_column
 
 KindName = Literal["number", "count", "ordinal", "binary", "categorical"]
@@ -132,7 +133,9 @@ def _as_told(
 ) -> ColumnKind:
     """The kind that the user asks for, where the column can have it."""
     if not isinstance(told, str):
-        told = "ordinal"  # its levels were put in order when the column was read
+        kind = _as_told(column, name, "ordinal", stated)
+        _check_order(name, list(map(label_of, told)), kind)
+        return kind
     check_choice(f"the type of {name!r}", told, get_args(KindName))
     distinct = np.unique(_present(column))
     words = stated is not None and any(label != _spelled(value) for label, value in _pairs(stated))
@@ -143,9 +146,31 @@ def _as_told(
     if told == "binary" and len(distinct) != 2:
         raise OptionError(f"types: column {name!r} has {len(distinct)} distinct values, so it is not binary.")
     chosen: KindName = "binary" if told == "binary" else "ordinal" if told == "ordinal" else "categorical"
-    if stated is not None:
+    if stated is not None and stated.discrete:
         return ColumnKind(chosen, stated.levels, stated.labels)
     return _stepped(distinct, chosen)
+
+
+def _check_order(name: Hashable, told: list[str], kind: ColumnKind) -> None:
+    """Refuse an order that the matrix does not have: places are given out when the data are read."""
+    labels = list(map(label_of, kind.labels))
+    if [level for level in told if level in labels] != labels:
+        raise OptionError(
+            f"types: the levels of {name!r} are {' < '.join(kind.labels)} in this table: give another order when the "
+            "data are read."
+        )
+
+
+def label_of(level: Hashable) -> str:
+    """What a level is called: numbers are called alike however they are written.
+
+    Examples
+    --------
+    >>> label_of(3.0), label_of("3"), label_of("three")
+    ('3', '3', 'three')
+    """
+    text = str(level)
+    return _spelled(float(text)) if spells_number(text) else text
 
 
 def _pairs(kind: ColumnKind) -> Iterable[tuple[str, float]]:

@@ -22,9 +22,10 @@ from precede.data.checks import (
     missing_counts,
     relabeled,
 )
-from precede.data.columns import NA_MARKERS, Columns, frame_to_columns, matrix_to_columns, numbers_among
+from precede.data.columns import Columns, frame_to_columns, matrix_to_columns
 from precede.data.interventions import read_targets, remark_on_targets
 from precede.data.kinds import Types, kinds_of, remark_on
+from precede.data.markers import NA_MARKERS, numbers_among
 from precede.data.missing import check_gaps, mean_filled, remarks_on_gaps
 from precede.data.read import Numbers, read_file
 from precede.data.table import Table, filled_table
@@ -205,8 +206,7 @@ def _table(
         values = mean_filled(values) if missing == "impute" else values
     kinds = kinds_of(values, names, columns.stated, types)
     labeled = all(isinstance(name, str) for name in names)
-    rows = None if kept.all() else np.flatnonzero(kept)
-    table = Table(values.view(), names, labeled, kinds=kinds, rows=rows)
+    table = Table(values.view(), names, labeled, kinds=kinds, rows=None if kept.all() else np.flatnonzero(kept))
     if gappy and missing in ("em", "pairwise"):
         table = filled_table(table, missing, np.random.default_rng(SEED))
     table.values.flags.writeable = False

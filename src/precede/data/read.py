@@ -16,7 +16,7 @@ import numpy as np
 
 from precede.arrays import FloatArray
 from precede.data.checks import check_column_names
-from precede.data.columns import spells_number
+from precede.data.markers import spells_number
 from precede.errors import DataError, did_you_mean, listed
 from precede.lazy import pandas as pd
 

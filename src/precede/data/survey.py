@@ -11,8 +11,9 @@ import numpy as np
 
 from precede.arrays import FloatArray
 from precede.data.checks import constant_problems, extremes
-from precede.data.columns import NA_MARKERS, frame_to_columns
+from precede.data.columns import frame_to_columns
 from precede.data.load import Table, load_table
+from precede.data.markers import NA_MARKERS
 from precede.data.read import read_file
 from precede.errors import DataError
 from precede.lazy import pandas as pd

@@ -29,18 +29,19 @@ class Knowledge:
     ----------
     required, forbidden : iterables of (cause, effect)
         Edges that must, and that must not, be in the graph.
-    tiers : sequence of sequences
+    tiers : iterable of iterables
         The order of time: every variable of a tier is placed before every variable of a later tier, so that neither
         an edge nor a directed path leads from a later tier to an earlier one. Within a tier anything goes. A variable
         in no tier may stand anywhere, before, between or after the tiers, and may cause and be caused by any
         variable; only, as time runs one way, a path from a later to an earlier tier may not lead through it either.
-    roots, sinks : sequences
+    roots, sinks : iterables
         Variables without causes, variables without effects.
 
     Notes
     -----
     A name may be a pattern with ``*``, ``?`` or ``[...]``, which stands for every column that it matches (an edge
-    between two patterns, for every pair of distinct columns). A column's own name is never read as a pattern.
+    between two patterns, for every pair of distinct columns). A column's own name is never read as a pattern. All
+    fields are kept as tuples.
 
     Examples
     --------
@@ -59,9 +60,20 @@ class Knowledge:
 
     required: Iterable[Edge] = ()
     forbidden: Iterable[Edge] = ()
-    tiers: Sequence[Sequence[Hashable]] = ()
-    roots: Sequence[Hashable] = ()
-    sinks: Sequence[Hashable] = ()
+    tiers: Iterable[Iterable[Hashable]] = ()
+    roots: Iterable[Hashable] = ()
+    sinks: Iterable[Hashable] = ()
+
+    def __post_init__(self) -> None:
+        """Keep tuples: an iterator would be used up by the first table."""
+        for name in ("required", "forbidden"):
+            edges = tuple(_names(edge) for edge in getattr(self, name))
+            if any(len(edge) != 2 for edge in edges):
+                raise KnowledgeError(f"each entry of {name!r} must be a pair (cause, effect).")
+            object.__setattr__(self, name, edges)
+        object.__setattr__(self, "tiers", tuple(map(_names, self.tiers)))
+        for name in ("roots", "sinks"):
+            object.__setattr__(self, name, _names(getattr(self, name)))
 
     def over(self, names: Sequence[Hashable]) -> Constraints:
         """Compile to matrices over columns; unknown names, contradictions and cycles are refused."""
@@ -153,7 +165,7 @@ class Knowledge:
         Examples
         --------
         >>> Knowledge.from_lingam([[-1, 0], [1, -1]], ["cause", "effect"]).required
-        [('cause', 'effect')]
+        (('cause', 'effect'),)
         """
         return cls(**fields_from_lingam(matrix, names, reading))
 
@@ -180,6 +192,11 @@ class Knowledge:
         return cls(
             **{name: [tuple(row) if isinstance(row, list) else row for row in value] for name, value in content.items()}
         )
+
+
+def _names(given: Any) -> tuple[Hashable, ...]:
+    """One name, or several."""
+    return tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
 
 
 def _is_name(value: object) -> bool:

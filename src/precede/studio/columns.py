@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from precede.arrays import FloatArray
-from precede.data.columns import NA_MARKERS, frame_to_columns
+from precede.data.columns import frame_to_columns
 from precede.data.kinds import ColumnKind, kind_of
 from precede.data.load import load_table
+from precede.data.markers import NA_MARKERS
 from precede.data.read import read_file
 from precede.data.survey import Survey, survey
 from precede.errors import DataError, PrecedeError
