@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.graph.dags import full_dag
 from precede.knowledge import Constraints
 from precede.lazy import linalg
+from precede.pruning.backward import Regression, eliminate, regress
 
 THRESHOLD = 0.3
 """Section 5.1 of the paper."""
@@ -48,38 +48,22 @@ def regression_on(covariance: FloatArray, edges: BoolArray, order: IntArray) -> 
     for j in range(len(covariance)):
         parents = order[edges[order, j]]
         if len(parents):
-            weights[parents, j] = _regress(covariance, parents, j)[0]
+            weights[parents, j] = regress(covariance, parents, j).weights
     return weights
 
 
-class _Regression(NamedTuple):
-    """Weights, residual variance, and the diagonal of the parents' inverse covariance."""
+def _regress_each(covariance: FloatArray, order: IntArray) -> Iterator[Regression]:
+    """Regress each variable on all before it, in causal order: all of them from one factor and its inverse.
 
-    weights: FloatArray
-    residual: float
-    inverse_diagonal: FloatArray
-
-
-def _regress(covariance: FloatArray, parents: IntArray, target: int) -> _Regression:
-    """Regress a variable on its parents.
-
-    The parents come in causal order: then the factor stays accurate even where later variables have variances
-    many orders of magnitude above the noise, and normal equations would lose the residual to rounding.
+    Their inverse covariance is a view, right until the next one is asked for.
     """
-    chosen = np.append(parents, target)
-    factor = np.linalg.cholesky(covariance[np.ix_(chosen, chosen)])
-    inverse = linalg.solve_triangular(factor[:-1, :-1], np.eye(len(parents)), lower=True)
-    return _Regression(inverse.T @ factor[-1, :-1], float(factor[-1, -1] ** 2), (inverse**2).sum(axis=0))
-
-
-def _regress_each(covariance: FloatArray, order: IntArray) -> Iterator[_Regression]:
-    """Regress each variable on all before it, in causal order: all of them from one factor and its inverse."""
     factor = np.linalg.cholesky(covariance[np.ix_(order, order)])
-    inverse = linalg.solve_triangular(factor, np.eye(len(order)), lower=True)
-    squares = (inverse**2).cumsum(axis=0)
+    rows = linalg.solve_triangular(factor, np.eye(len(order)), lower=True)
+    inverse = np.zeros_like(rows)
     for t in range(len(order)):
-        diagonal = squares[t - 1, :t] if t else np.empty(0)
-        yield _Regression(inverse[:t, :t].T @ factor[t, :t], float(factor[t, t] ** 2), diagonal)
+        yield Regression(rows[:t, :t].T @ factor[t, :t], float(factor[t, t] ** 2), inverse[:t, :t])
+        row = rows[t, : t + 1]
+        inverse[: t + 1, : t + 1] += row[:, None] * row
 
 
 def prune_by_weight(
@@ -135,41 +119,13 @@ def prune_by_bic(
     d = len(order)
     constraints = constraints or Constraints.none(d)
     price = math.log(n_samples) / 2 + extended * math.log(d)
+    limit = math.expm1(2 * price / n_samples)
     before = full_dag(order)
     candidates = constraints.apply(before)
     edges = np.zeros((d, d), dtype=bool)
     for j, on_all in zip(order, _regress_each(covariance, order), strict=True):
         parents = order[candidates[order, j]]
         first = on_all if (candidates[:, j] == before[:, j]).all() else None
-        kept = _eliminate(covariance, parents, j, constraints.required[parents, j], n_samples, price, first)
+        kept = eliminate(covariance, parents, j, constraints.required[parents, j], limit, first)
         edges[kept, j] = True
     return edges
-
-
-def _eliminate(
-    covariance: FloatArray,
-    parents: IntArray,
-    target: int,
-    required: BoolArray,
-    n_samples: int,
-    price: float,
-    first: _Regression | None,
-) -> IntArray:
-    """Backward elimination of one variable's parents; the hopeless go in one step, then one by one.
-
-    ``first`` is the regression on all of them, where it is known.
-    """
-    hopeless = price / 2
-    while len(parents):
-        weights, residual, inverse_diagonal = first or _regress(covariance, parents, target)
-        first = None
-        cost = n_samples / 2 * np.log1p(weights**2 / (residual * inverse_diagonal))
-        cost[required] = np.inf
-        keep = cost >= hopeless
-        if keep.all():
-            if cost.min() >= price:
-                return parents
-            hopeless = 0.0  # from here on only the cheapest goes
-            keep = cost > cost.min()
-        parents, required = parents[keep], required[keep]
-    return parents
