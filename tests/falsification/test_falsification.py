@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 import precede as pc
+from precede.data.load import load_table
 from precede.errors import DataError, OptionError
 from precede.falsification import held_out_likelihood, permutation_test, placebo_test
 from precede.falsification.curves import dependence_p_values, hermite_columns, hermite_moments
 from precede.falsification.permutation import independences
+from precede.falsification.placebo import _shuffled
 from precede.graph.adjustment import d_separated
 from precede.graph.sample import Sample
 
@@ -102,6 +104,26 @@ def test_the_placebo_counts_false_alarms() -> None:
     eager = placebo_test(pc.baselines.EqVar(pruning="none", verbose=False), made.data, n_shuffles=2)
     assert eager.placebo == (15, 15)
     assert "many of its edges may be false alarms" in eager.sentence
+
+
+@pytest.mark.parametrize("missing", ["em", "pairwise"])
+def test_the_placebo_shuffles_gaps_with_their_columns(missing: str) -> None:
+    """Their moments would else be those of the data, and every edge be found in what has none."""
+    made = pc.simulate(n_variables=6, degree=2, n_samples=500, random_state=0)
+    rows = made.data.to_numpy(copy=True)
+    rows[np.random.default_rng(1).random(rows.shape) < 0.02] = np.nan
+    table = load_table(rows, missing=missing)
+    result = placebo_test(pc.CORL(score="linear", n_iterations=0, random_state=0, verbose=False), table, n_shuffles=2)
+    assert result.found >= made.graph.n_edges
+    assert result.placebo == (0, 0)
+    shuffled = _shuffled(table, np.random.default_rng(0))
+    assert np.array_equal(shuffled.gaps.mask.sum(axis=0), table.gaps.mask.sum(axis=0))
+    assert not np.array_equal(shuffled.gaps.mask, table.gaps.mask)
+    there = [np.sort(each.values[~each.gaps.mask[:, 2], 2]) for each in (table, shuffled)]
+    assert np.array_equal(*there)
+    assert np.isfinite(shuffled.values).all()
+    spread = np.sqrt(np.diag(shuffled.gaps.covariance))
+    assert np.abs(shuffled.gaps.covariance / np.outer(spread, spread) - np.eye(6)).max() < 0.2
 
 
 def test_refusals() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from precede.data.load import load_table
+from precede.data.table import Table, filled_table
 from precede.errors import check_positive
 from precede.parameters import unfitted
 from precede.runtime.randomness import RandomState, numpy_rng
@@ -69,9 +70,17 @@ def placebo_test(model: Any, data: Any, n_shuffles: int = 3, random_state: Rando
     found = unfitted(silent).fit(table).graph_.n_edges
     counts = []
     for _ in range(n_shuffles):
-        values = np.array(table.values)
-        for k in range(table.n_variables):
-            values[:, k] = rng.permutation(values[:, k])
-        values.flags.writeable = False
-        counts.append(unfitted(silent).fit(replace(table, values=values)).graph_.n_edges)
+        counts.append(unfitted(silent).fit(_shuffled(table, rng)).graph_.n_edges)
     return Placebo(found, tuple(counts))
+
+
+def _shuffled(table: Table, rng: np.random.Generator) -> Table:
+    """Every column in a sequence of its own, its gaps with it: then what is in them, and the moments, are new too."""
+    values = np.array(table.values)
+    if table.gaps is not None:
+        values[table.gaps.mask] = np.nan
+    for k in range(table.n_variables):
+        values[:, k] = rng.permutation(values[:, k])
+    values.flags.writeable = False
+    shuffled = replace(table, values=values, gaps=None)
+    return shuffled if table.gaps is None else filled_table(shuffled, table.gaps.how, rng)
