@@ -23,7 +23,7 @@ from precede.baselines.graph_reward import (
     assumed_by,
     weights_on_parents,
 )
-from precede.data.load import Table, standardized_table
+from precede.data.table import Table, standardized_table
 from precede.errors import OptionError
 from precede.estimator import CausalEstimator, Findings
 from precede.options import Count, NotNegative, Options, Positive, Share

@@ -46,12 +46,6 @@ SEED = 0
 """Of the draws that fill missing cells: the same data give the same table."""
 
 
-def standardized_table(table: Table) -> Table:
-    """A copy with columns of mean zero and variance one."""
-    values = table.values - table.values.mean(axis=0)
-    return replace(table, values=values / values.std(axis=0))
-
-
 def load_table(
     source: Any,
     missing: str = "em",

@@ -107,3 +107,42 @@ def filled_table(table: Table, how: str, rng: np.random.Generator) -> Table:
     values = complete(table.values, table.kinds, gaps, rng)
     values.flags.writeable = False
     return replace(table, values=values, gaps=gaps)
+
+
+def standardized_table(table: Table) -> Table:
+    """A copy with columns of mean zero and variance one, by the moments of the gaps where there are some.
+
+    Levels and the moments of the gaps are in the new units too, and a count is then a number; categories, whose numbers
+    are no sizes, stay as they are.
+
+    Examples
+    --------
+    >>> grade = ColumnKind("ordinal", (1.0, 2.0, 3.0), ("low", "middle", "high"))
+    >>> table = standardized_table(Table(np.array([[1.0], [3.0], [1.0], [3.0]]), ("grade",), True, kinds=(grade,)))
+    >>> table.values.T, table.kinds[0].levels
+    (array([[-1.,  1., -1.,  1.]]), (-1.0, 0.0, 1.0))
+    """
+    sizes = np.array([kind.name != "categorical" for kind in table.kinds])
+    places = [place.start for place in indicator_places(table.kinds)]
+    center, scale = np.zeros(table.n_variables), np.ones(table.n_variables)
+    gaps = table.gaps
+    if gaps is None:
+        center[sizes] = table.values.mean(axis=0)[sizes]
+        scale[sizes] = table.values.std(axis=0)[sizes]
+    else:
+        center[sizes] = gaps.mean[places][sizes]
+        scale[sizes] = np.sqrt(gaps.covariance.diagonal())[places][sizes]
+        shift, unit = np.zeros(len(gaps.mean)), np.ones(len(gaps.mean))
+        shift[places], unit[places] = center, scale
+        matrix = gaps.covariance / np.outer(unit, unit)
+        gaps = replace(gaps, mean=(gaps.mean - shift) / unit, covariance=matrix)
+    values = (table.values - center) / scale
+    values.flags.writeable = False
+    kinds = tuple(_in_units(kind, *units) for kind, *units in zip(table.kinds, center, scale, strict=True))
+    return replace(table, values=values, kinds=kinds, gaps=gaps)
+
+
+def _in_units(kind: ColumnKind, center: float, scale: float) -> ColumnKind:
+    """The kind of a column that was moved and scaled: by the same operations, so that levels equal their values."""
+    levels = (np.array(kind.levels) - center) / scale
+    return replace(kind, levels=tuple(levels.tolist())) if kind.discrete else NUMBER

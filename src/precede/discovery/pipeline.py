@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from precede.arrays import BoolArray, IntArray
-from precede.data.load import Table, standardized_table
+from precede.data.table import Table, standardized_table
 from precede.discovery.gaps import DRAWN_AGAIN, ESTIMATED_AGAIN, search_again
 from precede.discovery.plan import Plan
 from precede.errors import OptionError

@@ -9,7 +9,8 @@ import numpy as np
 
 from precede.data.canonical import canonical
 from precede.data.datasets import Dataset
-from precede.data.load import Table, load_table, standardized_table
+from precede.data.load import load_table
+from precede.data.table import Table, standardized_table
 from precede.discovery import CORL
 from precede.discovery.pipeline import make_score
 from precede.experiments.cells import Cell
