@@ -264,7 +264,7 @@ class CausalEstimator(Parameterized):
         told = self._constraints(table).directs(graph.edges)
         if table.targets is not None:
             told |= parted_by(graph.edges, table.targets)
-        sample = sample_of(table.values, table.kinds, table.targets)
+        sample = sample_of(table.values, table.kinds, table.targets, table.gaps)
         self.graph_ = replace(graph, sample=sample, steps=table.steps, told=told if told.any() else None)
         self.score_ = float(findings.score)
         self.history_ = pd.DataFrame(list(findings.history))

@@ -47,7 +47,17 @@ def test_a_level_in_percent_is_refused_in_a_sentence(folder: Path) -> None:
 
 def test_the_folder_keeps_no_rows(folder: Path) -> None:
     kept = json.loads((folder / "out" / "moments.json").read_text())
-    assert set(kept) == {"format", "version", "names", "n_samples", "mean", "covariance", "categories", "settings"}
+    assert set(kept) == {
+        "format",
+        "version",
+        "names",
+        "n_samples",
+        "mean",
+        "covariance",
+        "categories",
+        "settings",
+        "missing",
+    }
     assert kept["settings"] is None
 
 

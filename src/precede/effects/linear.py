@@ -44,6 +44,8 @@ class Effect:
         Held fixed in the regression.
     probability : float or None
         Share of the bootstrap graphs in which the cause has such an effect at all; None where none were given.
+    complete_rows : int or None
+        Where cells of these variables are missing, the rows in which none is: the interval counts these.
     """
 
     cause: Hashable
@@ -55,6 +57,7 @@ class Effect:
     level: float
     adjusted_for: tuple[Hashable, ...]
     probability: float | None = None
+    complete_rows: int | None = None
 
     @property
     def sentence(self) -> str:
@@ -71,6 +74,11 @@ class Effect:
             )
             fixed = ", ".join(map(str, self.adjusted_for))
             text += f"; adjusted for {fixed})." if self.adjusted_for and self.kind == "total" else ")."
+        if self.complete_rows is not None:
+            text += (
+                f" Cells are missing: the value comes from all that is there, the interval counts only the "
+                f"{self.complete_rows} rows in which all of these variables are, so that it is rather too wide."
+            )
         if self.probability is not None:
             text += f" {self.probability:.0%} of the resampled graphs have such an effect."
         return text
@@ -143,23 +151,38 @@ class Regression:
     fixed: IntArray
     unset: IntArray
 
+    @property
+    def columns(self) -> list[int]:
+        """All that it speaks of."""
+        return [self.cause, self.effect, *self.fixed.tolist()]
+
     def coefficient(self, graph: CausalGraph, sample: Sample) -> tuple[float, float, int]:
-        """That of the cause, its standard error and its degrees of freedom."""
+        """That of the cause, its standard error and its degrees of freedom.
+
+        Where cells are missing, the moments come from all that is there, and are at least as good as those of the rows
+        in which every variable of the regression is: the error is that of so many rows, which is on the safe side.
+        """
         columns = np.concatenate([[self.cause], self.fixed]).astype(np.int64)
         refuse_words(graph, sample, (self.effect, *columns.tolist()))
         own = sample.where_unset(self.unset)
-        freedom = own.n_samples - len(columns) - 1
+        n_rows = own.rows_with(self.columns)
+        freedom = n_rows - len(columns) - 1
         if freedom < 1:
-            raise OptionError(self._too_few(graph, own.n_samples, sample.settings is not None))
+            raise OptionError(self._too_few(graph, n_rows, sample))
         inverse = np.linalg.inv(regularized(own.covariance[np.ix_(columns, columns)]))
         cross = own.covariance[columns, self.effect]
         weights = inverse @ cross
         left = max(float(own.covariance[self.effect, self.effect] - cross @ weights), 0.0)
         return float(weights[0]), float(np.sqrt(left * inverse[0, 0] / freedom)), freedom
 
-    def _too_few(self, graph: CausalGraph, n_rows: int, with_interventions: bool) -> str:
+    def _too_few(self, graph: CausalGraph, n_rows: int, sample: Sample) -> str:
         n_columns = len(self.fixed) + 1
-        if not with_interventions:
+        if sample.absent is not None:
+            return (
+                f"only {n_rows} rows, too few for a regression on {n_columns} variables, have no cell of "
+                f"{listed(graph.names[k] for k in self.columns)} missing: adjust for fewer."
+            )
+        if sample.settings is None:
             return f"{n_columns} variables in one regression need more than {n_rows} rows: adjust for fewer."
         free = listed(graph.names[k] for k in self.unset)
         return (
@@ -193,7 +216,11 @@ def estimated(graph: CausalGraph, sample: Sample, regression: Regression, kind: 
     reach = error * float(special.stdtrit(freedom, (1 + level) / 2))
     cause, effect = graph.names[regression.cause], graph.names[regression.effect]
     held = tuple(graph.names[k] for k in regression.fixed)
-    return Effect(cause, effect, kind, value, error, (value - reach, value + reach), level, held)
+    complete = None if sample.absent is None else sample.rows_with(regression.columns)
+    if complete == sample.n_samples:
+        complete = None
+    interval = value - reach, value + reach
+    return Effect(cause, effect, kind, value, error, interval, level, held, complete_rows=complete)
 
 
 def positions_of(graph: CausalGraph, cause: Hashable, effect: Hashable) -> tuple[int, int]:

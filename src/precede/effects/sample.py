@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray
-from precede.data.kinds import ColumnKind
+from precede.data.kinds import ColumnKind, indicator_places
 from precede.data.load import Table, load_table
+from precede.data.missing import Gaps
 from precede.errors import DataError, OptionError, listed
 from precede.files import write_text
 from precede.graph import CausalGraph
 from precede.graph.formats import text_of
-from precede.graph.sample import Sample, Setting
+from precede.graph.sample import Absent, Sample, Setting
 from precede.scores.covariance import covariance
 from precede.strict_json import JsonObject, to_json
 
@@ -33,10 +34,18 @@ FEWEST_IN_SETTING = 5
 MOST_SETTING_CELLS = 4_000_000
 """Cells of the moments of all settings; of more settings, those with the most rows are kept."""
 
+MOST_PATTERNS = 5000
+"""Patterns of missing cells that are kept; rows of rarer ones count as rows without any cell."""
+
 FORMAT, VERSION = "precede-moments", 2
 
 
-def sample_of(values: FloatArray, kinds: Sequence[ColumnKind] = (), targets: BoolArray | None = None) -> Sample:
+def sample_of(
+    values: FloatArray,
+    kinds: Sequence[ColumnKind] = (),
+    targets: BoolArray | None = None,
+    gaps: Gaps | None = None,
+) -> Sample:
     """Moments of all complete rows, and at most ``MOST_ROWS`` of the rows themselves, evenly spaced.
 
     Parameters
@@ -45,6 +54,9 @@ def sample_of(values: FloatArray, kinds: Sequence[ColumnKind] = (), targets: Boo
     kinds : sequence of ColumnKind
     targets : (n_samples, n_variables) bool array, optional
         What was set in each row.
+    gaps : Gaps, optional
+        Where cells were missing. The moments are then those estimated in spite of it, not those of what was drawn to
+        fill the gaps; with interventions, those of the rows without any.
 
     Examples
     --------
@@ -60,9 +72,21 @@ def sample_of(values: FloatArray, kinds: Sequence[ColumnKind] = (), targets: Boo
     kept = np.linspace(0, m - 1, min(m, MOST_ROWS, max(MOST_CELLS // d, 2))).round().astype(np.int64)
     words = frozenset(k for k, kind in enumerate(kinds) if kind.name == "categorical")
     sample = Sample(m, values.mean(axis=0), covariance(values), values[kept], words)
-    if targets is None:
+    if targets is not None:
+        whole = slice(None) if gaps is None else ~gaps.mask.any(axis=1)
+        return replace(sample, settings=_settings(values[whole], targets[whole]), row_targets=targets[kept])
+    if gaps is None:
         return sample
-    return replace(sample, settings=_settings(values, targets), row_targets=targets[kept])
+    places = [place.start for place in indicator_places(kinds)]
+    matrix = gaps.covariance[np.ix_(places, places)]
+    return replace(sample, mean=gaps.mean[places], covariance=matrix, absent=_absent(gaps.mask))
+
+
+def _absent(mask: BoolArray) -> Absent:
+    """The patterns of missing cells, the most frequent first."""
+    patterns, counts = np.unique(mask, axis=0, return_counts=True)
+    frequent = np.argsort(-counts, kind="stable")[:MOST_PATTERNS]
+    return Absent(patterns[frequent], counts[frequent])
 
 
 def _settings(values: FloatArray, targets: BoolArray) -> tuple[Setting, ...]:
@@ -95,9 +119,9 @@ def sample_for(graph: CausalGraph, data: Any) -> Sample:
             "the graph was learned from rows in which variables were set, and the data do not say what was set: give "
             "them as precede.load_table(data, interventions=...), or leave them out."
         )
-    places = _places(table, graph.names)
-    targets = None if table.targets is None else table.targets[:, places]
-    return sample_of(table.values[:, places], [table.kinds[k] for k in places], targets)
+    places = np.array(_places(table, graph.names), dtype=np.int64)
+    own = table.rearranged(np.arange(table.n_samples), places)
+    return sample_of(own.values, own.kinds, own.targets, own.gaps)
 
 
 def _places(table: Table, names: Sequence[Hashable]) -> list[int]:
@@ -126,6 +150,11 @@ def moments_to_json(sample: Sample, names: Sequence[Hashable], path: str | os.Pa
     settings = None if sample.settings is None else [
         {"targets": sorted(part.targets), **_plain_moments(part)} for part in sample.settings
     ]  # fmt: skip
+    absent = sample.absent
+    missing = None if absent is None else [
+        {"columns": np.flatnonzero(pattern).tolist(), "rows": int(count)}
+        for pattern, count in zip(absent.patterns, absent.counts, strict=True)
+    ]  # fmt: skip
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -133,6 +162,7 @@ def moments_to_json(sample: Sample, names: Sequence[Hashable], path: str | os.Pa
         **_plain_moments(sample),
         "categories": sorted(sample.categories),
         "settings": settings,
+        "missing": missing,
     }
     text = to_json(document) + "\n"
     if path is not None:
@@ -161,11 +191,22 @@ def moments_from_json(source: str | os.PathLike[str]) -> Sample:
         settings = None if parts is None else tuple(
             Setting(frozenset(int(k) for k in part["targets"]), *_read_moments(part)) for part in parts
         )  # fmt: skip
-        return Sample(*_read_moments(document), categories=words, settings=settings)
+        n_samples, mean, matrix = _read_moments(document)
+        absent = _read_absent(document["missing"], len(mean))
+        return Sample(n_samples, mean, matrix, categories=words, settings=settings, absent=absent)
     except DataError:
         raise
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, IndexError, TypeError, ValueError) as error:
         raise DataError(f"the moments' JSON is incomplete or misshapen: {error!r}.") from None
+
+
+def _read_absent(missing: list[JsonObject] | None, n_variables: int) -> Absent | None:
+    if missing is None:
+        return None
+    patterns = np.zeros((len(missing), n_variables), dtype=bool)
+    for pattern, one in zip(patterns, missing, strict=True):
+        pattern[one["columns"]] = True
+    return Absent(patterns, np.array([int(one["rows"]) for one in missing], dtype=np.int64))
 
 
 def _read_moments(part: JsonObject) -> tuple[int, FloatArray, FloatArray]:

@@ -7,7 +7,23 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from precede.arrays import BoolArray, FloatArray
+from precede.arrays import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Absent:
+    """Which cells are missing together, and how often.
+
+    Parameters
+    ----------
+    patterns : (n_patterns, n_variables) bool array
+        True where a cell is missing.
+    counts : (n_patterns,) int array
+        Rows of each.
+    """
+
+    patterns: BoolArray
+    counts: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +63,8 @@ class Sample:
         With interventions, the moments by what was set; None where nothing ever was.
     row_targets : (n_rows, n_variables) bool array, optional
         With interventions, what was set in each of the rows.
+    absent : Absent, optional
+        Where cells are missing, which; the moments are then estimated from all that is there.
     """
 
     n_samples: int
@@ -56,6 +74,22 @@ class Sample:
     categories: frozenset[int] = frozenset()
     settings: tuple[Setting, ...] | None = None
     row_targets: BoolArray | None = None
+    absent: Absent | None = None
+
+    def rows_with(self, columns: Iterable[int]) -> int:
+        """Rows in which none of some columns is missing.
+
+        Examples
+        --------
+        >>> absent = Absent(np.array([[False, False], [False, True]]), np.array([30, 70]))
+        >>> sample = Sample(100, np.zeros(2), np.eye(2), absent=absent)
+        >>> sample.rows_with([0]), sample.rows_with([0, 1])
+        (100, 30)
+        """
+        if self.absent is None:
+            return self.n_samples
+        whole = ~self.absent.patterns[:, list(columns)].any(axis=1)
+        return int(self.absent.counts[whole].sum())
 
     def where_unset(self, columns: Iterable[int]) -> Sample:
         """The moments of the rows in which none of some columns was set; no rows at all where there are none.

@@ -36,7 +36,7 @@ def write_results(folder: Path, model: CausalEstimator, table: Table) -> list[Pa
     except OSError as error:
         raise OptionError(f"the folder {str(folder)!r} cannot be made: {error.strerror}.") from None
     graph = model.graph_
-    sample = graph.sample or sample_of(table.values, table.kinds, table.targets)
+    sample = graph.sample or sample_of(table.values, table.kinds, table.targets, table.gaps)
     texts = {
         "adjacency.csv": graph.adjacency.to_csv(),
         "weights.csv": graph.weights.to_csv(),
