@@ -308,7 +308,7 @@ class CausalEstimator(Parameterized):
     def _constraints(self, table: Table) -> Constraints:
         """What knowledge and time say."""
         known = self.get_params(deep=False).get("knowledge")
-        return constraints_over(known, table.names).in_time(table.steps)
+        return constraints_over(known, table.names).in_time(table.steps, table.names)
 
     @property
     def adjacency_matrix_(self) -> pd.DataFrame:

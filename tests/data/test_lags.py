@@ -1,5 +1,7 @@
 """Time series: columns of earlier steps, the constraints of time, window and summary graphs, panels."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +13,7 @@ from precede.confidence.resampling import draw_rows
 from precede.data.lags import with_lags
 from precede.data.load import load_table
 from precede.discovery import CORL
-from precede.errors import DataError, GraphError, OptionError
+from precede.errors import DataError, GraphError, KnowledgeError, OptionError
 from precede.knowledge import Constraints, Knowledge
 
 QUICK = {"n_iterations": 2, "batch_size": 4, "random_state": 0, "verbose": False, "diagnose": False}
@@ -49,11 +51,46 @@ def test_steps_do_not_cross_groups():
 
 def test_time_constrains():
     steps = (0, 0, 1, 1)
-    constraints = Constraints.none(4).in_time(steps)
+    constraints = Constraints.none(4).in_time(steps, "abcd")
     assert not constraints.allowed[:, 2:].any()
     assert constraints.allowed[2:, :2].all()
     assert constraints.before[2, 0]
-    assert constraints.in_time(None) is constraints
+    assert constraints.in_time(None, "abcd") is constraints
+
+
+@pytest.mark.parametrize(
+    ("knowledge", "words"),
+    [
+        (Knowledge(required=[("a", "b[t-1]")]), "the required edge 'a' -> 'b[t-1]' leads back in time"),
+        (Knowledge(required=[("a[t-1]", "b[t-2]")]), "the required edge 'a[t-1]' -> 'b[t-2]' leads back in time"),
+        (
+            Knowledge(required=[("a[t-1]", "b[t-1]")]),
+            "the required edge 'a[t-1]' -> 'b[t-1]' is about the past, whose causes are not learned: require it of the "
+            "present",
+        ),
+        (Knowledge(required=[("a[t-2]", "b[t-1]")]), "'a[t-2]' -> 'b[t-1]' is about the past"),
+        (
+            Knowledge(tiers=[["b"], ["a[t-1]"]]),
+            "the tiers place 'b' before 'a[t-1]', which is of an earlier step: time orders the steps by itself, so "
+            "name columns of one step only",
+        ),
+        (Knowledge(tiers=[["a*"], ["b*"]]), "the tiers place 'a' before 'b[t-1]'"),
+    ],
+)
+def test_knowledge_against_time_is_refused_by_name(knowledge, words):
+    with pytest.raises(KnowledgeError, match=re.escape(words)):
+        CORL(knowledge=knowledge, **QUICK).fit(series(60), lags=2)
+
+
+def test_roots_and_sinks_keep_to_their_step():
+    frame = series(300)
+    known = Knowledge(roots=["b"], sinks=["a[t-1]"], tiers=[["b"], ["c"]], required=[("b[t-1]", "c")])
+    edges = CORL(knowledge=known, **QUICK).fit(frame, lags=1).graph_.adjacency
+    assert not edges["b"].any()  # though its cause is in the data
+    assert not edges.loc["a[t-1]"].any()
+    assert edges.loc["b", "c"]
+    assert edges.loc["b[t-1]", "c"]
+    assert not CORL(**QUICK).fit(frame, lags=1).graph_.adjacency.equals(edges)
 
 
 def test_window_and_summary_graph():

@@ -168,6 +168,26 @@ def test_auto_says_why() -> None:
     assert len(fitted.diagnostics_["score_choice"]["reason"]) > 10
 
 
+@pytest.mark.parametrize(
+    ("pruning", "make", "words"),
+    [
+        ("bic", "levels", "pruning='bic' cannot be used with score='degenerate-gaussian'"),
+        ("policy", "levels", "the policy takes at most 150 columns, no categories and no interventions"),
+        ("policy", "wide", "pruning='policy' cannot be used here: the policy takes at most 150 columns"),
+    ],
+)
+def test_a_pruning_that_cannot_be_is_refused_before_the_search(
+    monkeypatch: pytest.MonkeyPatch, pruning: str, make: str, words: str
+) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(200, 151 if make == "wide" else 2))).add_prefix("x")
+    if make == "levels":
+        frame["city"] = rng.choice(["Bonn", "Oslo", "Rome"], size=200)
+    monkeypatch.setattr("precede.discovery.pipeline.search_order", lambda *_: pytest.fail("the search began"))
+    with pytest.raises(OptionError, match=words):
+        pc.CORL(**FAST | {"score": "auto"}, pruning=pruning).fit(frame)
+
+
 @pytest.mark.parametrize("pruning", ["threshold", "bic", "cam", "cam-f", "none"])
 def test_every_pruning(made: pc.Dataset, pruning: str) -> None:
     fitted = pc.CORL(**FAST, pruning=pruning).fit(made.data)

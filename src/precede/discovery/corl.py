@@ -13,7 +13,7 @@ from precede.discovery.pipeline import learn
 from precede.discovery.plan import Plan, PruningPlan, ScorePlan, SearchPlan, own_network, search_settings
 from precede.errors import OptionError, check_positive
 from precede.estimator import CausalEstimator, Findings
-from precede.knowledge import Knowledge, constraints_over
+from precede.knowledge import Knowledge
 from precede.options import Count, CountOrZero, NotNegative, Positive, Range, Share, check_options
 from precede.policy.decoders import DecoderName, PointerName
 from precede.policy.draws import TrainedPolicy
@@ -259,11 +259,10 @@ class CORL(CausalEstimator):
 
     def _learn(self, table: Table) -> Findings:
         deadline = Deadline(self.max_time)
-        constraints = constraints_over(self.knowledge, table.names).in_time(table.steps)
         self._policy_ = None
         with stopped_by_signals(deadline), one_thread():
             findings, self._policy_ = learn(
-                self._plan(table), table, constraints, numpy_rng(self.random_state), deadline
+                self._plan(table), table, self._constraints(table), numpy_rng(self.random_state), deadline
             )
         return findings
 

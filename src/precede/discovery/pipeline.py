@@ -18,9 +18,9 @@ from precede.errors import OptionError
 from precede.estimator import Findings
 from precede.knowledge import Constraints
 from precede.policy.draws import TrainedPolicy
-from precede.policy.judgement import Judgement, judge_table
+from precede.policy.judgement import TAKES, Judgement, judge_table
 from precede.policy.pretrained import Pretrained, load_pretrained
-from precede.pruning.order_to_graph import effects_by_level, order_to_graph, weigh
+from precede.pruning.order_to_graph import check_pruning, effects_by_level, order_to_graph, weigh
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import choose_device
 from precede.runtime.memory import give_back_memory
@@ -57,7 +57,10 @@ def learn(
         give_back_memory()
         reported["policy"] = said.opinions(table.names)
         pretrained = None if pretrained is None else replace(pretrained, states=said.states)
+    elif plan.pruning.name == "policy":
+        raise OptionError(f"pruning='policy' cannot be used here: the policy takes {TAKES}.")
     score, choice = make_score(plan, seen, constraints, said, deadline)
+    check_pruning(plan.pruning.name, score)  # before the search, which may take hours
     found, policy = search_order(plan, score, seen, constraints, pretrained, rng, deadline)
     likely = None if said is None else said.edges
     found, score, filled = search_again(plan, score, found, seen, constraints, rng, deadline, likely)
@@ -109,13 +112,11 @@ def make_score(
             logger.info("score: %s", choice.reason)
     if name == "policy":
         if said is None or noise != "auto":
-            why = "no noise option" if noise != "auto" else "only numbers, and at most 150 columns"
+            why = "no noise option" if noise != "auto" else TAKES
             raise OptionError(f"score='policy' cannot be used here: it takes {why}.")
         return PolicyScore(said.precedence, said.edges, said.order, constraints), choice
     if weight and said is None:
-        raise OptionError(
-            f"policy_weight={weight:g} cannot be used here: the policy reads only numbers, up to 150 columns."
-        )
+        raise OptionError(f"policy_weight={weight:g} cannot be used here: the policy takes {TAKES}.")
     policy = PolicyEvidence(said.edges, weight) if said is not None else None
     score = build_score(
         name, table, constraints, noise=noise, policy=policy, device=device, deadline=deadline, verbose=plan.verbose

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from precede.arrays import BoolArray, IntArray
+from precede.errors import KnowledgeError
 from precede.graph.dags import ancestors
 
 
@@ -37,12 +38,26 @@ class Constraints:
         """The same, and every edge of a graph that agrees with it as a precedence."""
         return Constraints(self.required, self.allowed, ancestors(self.before | edges)) if edges.any() else self
 
-    def in_time(self, steps: Sequence[int] | None) -> Constraints:
-        """The same, and those of time: columns of earlier steps come first, and have no causes among the columns."""
+    def in_time(self, steps: Sequence[int] | None, names: Sequence[Hashable]) -> Constraints:
+        """The same, and those of time: columns of earlier steps come first, and have no causes among the columns.
+
+        Knowledge that contradicts time is refused. That roots come first and sinks last is no part of it: they do so
+        within their step, since a root has no cause, and a sink no effect, wherever it stands.
+        """
         if steps is None:
             return self
         lag = np.array(steps)
-        before = ancestors(self.before | (lag[:, None] > lag[None, :]))
+        _refuse_causes_of_the_past(self.required, lag, names)
+        backward = self.before & (lag[:, None] < lag[None, :])
+        free = ~self.allowed.any(axis=0)[:, None] | ~self.allowed.any(axis=1)[None, :]  # i a root, or j a sink
+        against = np.argwhere(backward & ~free)
+        if len(against):
+            late, early = (names[int(k)] for k in against[0])
+            raise KnowledgeError(
+                f"the tiers place {late!r} before {early!r}, which is of an earlier step: time orders the steps by "
+                "itself, so name columns of one step only in the tiers."
+            )
+        before = ancestors((self.before & ~backward) | (lag[:, None] > lag[None, :]))
         return Constraints(self.required, self.allowed & (lag[None, :] == 0), before)
 
     def directs(self, edges: BoolArray) -> BoolArray:
@@ -82,3 +97,17 @@ class Constraints:
             waiting = waiting - relabeled[nxt]
             placed.append(nxt)
         return np.asarray(order)[placed]
+
+
+def _refuse_causes_of_the_past(required: BoolArray, lag: IntArray, names: Sequence[Hashable]) -> None:
+    """Refuse required edges into columns of earlier steps, whose causes no window of steps shows."""
+    for cause, effect in np.argwhere(required & (lag[None, :] > 0)):
+        edge = f"the required edge {names[cause]!r} -> {names[effect]!r}"
+        if lag[cause] < lag[effect]:
+            raise KnowledgeError(
+                f"{edge} leads back in time: a cause is of the same step as its effect, or of an earlier one."
+            )
+        raise KnowledgeError(
+            f"{edge} is about the past, whose causes are not learned: require it of the present, with an effect that "
+            "is not lagged."
+        )

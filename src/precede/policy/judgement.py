@@ -30,6 +30,9 @@ SEED = 0
 MOST_VARIABLES = 150
 """Tables with more columns are far beyond what the policy was trained on, which is 50."""
 
+TAKES = f"at most {MOST_VARIABLES} columns, no categories and no interventions"
+"""What :func:`judge_table` reads."""
+
 SHOWN = 0.01
 """Edges from this probability on are reported."""
 

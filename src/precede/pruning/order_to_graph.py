@@ -57,11 +57,8 @@ def order_to_graph(
         Of the linear regression on the parents, strengths of the smooth terms, or what
         :class:`precede.pruning.levels.LevelRegression` says about columns with levels.
     """
+    check_pruning(pruning, score)
     linear = score.assumes.linear
-    if score.assumes.mechanism == "levels" and pruning not in ("auto", "none"):
-        raise OptionError(
-            f"pruning={pruning!r} cannot be used with score={score.name!r}, whose sets are the graph: use 'auto'."
-        )
     own = score.graph(order) if pruning in ("auto", "none") else None
     if pruning == "auto":
         pruning = "none" if own is not None else "bic" if linear else "cam"
@@ -85,6 +82,14 @@ def order_to_graph(
         case "none":
             edges = candidates if own is None else own
     return edges, weigh(edges, order, table, score)
+
+
+def check_pruning(pruning: PruningName, score: OrderScore) -> None:
+    """Refuse a pruning that does not go with a score."""
+    if score.assumes.mechanism == "levels" and pruning not in ("auto", "none"):
+        raise OptionError(
+            f"pruning={pruning!r} cannot be used with score={score.name!r}, whose sets are the graph: use 'auto'."
+        )
 
 
 def weigh(edges: BoolArray, order: IntArray, table: Table, score: OrderScore) -> FloatArray:
