@@ -188,6 +188,8 @@ def test_lags_that_cannot_be():
         with_lags(load_table(series(30)), -1)
     with pytest.raises(DataError, match="no row has 40 rows before it"):
         load_table(series(30), lags=40)
+    with pytest.raises(DataError, match=r"more than one column is named 'a\[t-1\]'"):
+        load_table(series(30).rename(columns={"b": "a[t-1]"}), lags=1)
     every_other = series(60)
     every_other.loc[::2, "a"] = np.nan
     with pytest.raises(DataError, match="no row has 1 rows before it among those that were not dropped"):

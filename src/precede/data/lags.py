@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from precede.arrays import IntArray
-from precede.data.checks import check_size, check_values
+from precede.data.checks import check_column_names, check_size, check_values
 from precede.data.table import Table, filled_table
 from precede.errors import DataError, check_positive
 
@@ -58,13 +58,15 @@ def with_lags(table: Table, lags: int, groups: Sequence[Hashable] | None = None)
         raise DataError(f"no row has {lags} rows before it{holes}: take fewer lags.")
     values = table.values if table.gaps is None else np.where(table.gaps.mask, np.nan, table.values)
     steps = tuple(lag for lag in range(lags + 1) for _ in table.names)
+    names = tuple(lagged_name(name, lag) for lag in range(lags + 1) for name in table.names)
+    check_column_names(names)  # one of the data's own may be called as an earlier step is
     targets = None
     if table.targets is not None:  # the past is not explained, so it does not matter what was set then
         targets = np.concatenate([table.targets[now], np.zeros((len(now), lags * table.n_variables), bool)], axis=1)
     result = replace(
         table,
         values=np.concatenate([values[now - lag] for lag in range(lags + 1)], axis=1),
-        names=tuple(lagged_name(name, lag) for lag in range(lags + 1) for name in table.names),
+        names=names,
         kinds=table.kinds * (lags + 1),
         gaps=None,
         targets=targets,

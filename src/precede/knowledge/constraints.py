@@ -49,7 +49,8 @@ class Constraints:
         lag = np.array(steps)
         _refuse_causes_of_the_past(self.required, lag, names)
         backward = self.before & (lag[:, None] < lag[None, :])
-        free = ~self.allowed.any(axis=0)[:, None] | ~self.allowed.any(axis=1)[None, :]  # i a root, or j a sink
+        root, sink = (~np.asarray(self.allowed.any(axis=axis)) for axis in (0, 1))
+        free = root[:, None] | sink[None, :]
         against = np.argwhere(backward & ~free)
         if len(against):
             late, early = (names[int(k)] for k in against[0])
