@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from precede.data.simulate import simulate
 from precede.knowledge import Knowledge
-from precede.pruning.backward import BLOCK, eliminate, regress
+from precede.pruning.backward import BLOCK, eliminate, regress_on
 from precede.pruning.weights import prune_by_bic
 from precede.scores.covariance import covariance
 
@@ -62,7 +62,7 @@ def test_pruning_is_plain_backward_elimination(d: int, m: int, seed: int) -> Non
 def regressing_anew(matrix: np.ndarray, parents: np.ndarray, target: int, limit: float, required: np.ndarray) -> list:
     """The same from the moments: each step from a factor of its own."""
     while len(parents):
-        found = regress(matrix, parents, target)
+        found = regress_on(matrix, parents, target)
         share = found.weights**2 / (found.residual * found.inverse.diagonal())
         share[np.isin(parents, required)] = np.inf
         if share.min() >= limit:

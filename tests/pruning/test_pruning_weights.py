@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from precede.data.simulate import simulate
 from precede.graph.dags import full_dag
 from precede.knowledge import Knowledge
-from precede.pruning.backward import regress
+from precede.pruning.backward import regress_on
 from precede.pruning.weights import (
     _regress_each,
     prune_by_bic,
@@ -59,7 +59,7 @@ def test_regressions_from_one_factor_are_those_of_each_variable(easy) -> None:
     expected = prune_by_bic(matrix, order, 3000)
     for t, found in enumerate(_regress_each(matrix, order)):
         if t:
-            alone = regress(matrix, order[:t], order[t])
+            alone = regress_on(matrix, order[:t], order[t])
             np.testing.assert_allclose(found.weights, alone.weights, rtol=1e-8, atol=1e-12)
             np.testing.assert_allclose(found.inverse, alone.inverse, rtol=1e-8)
             assert found.residual == pytest.approx(alone.residual)

@@ -11,7 +11,7 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.lazy import linalg
 from precede.ties import TOLERANCE
 
-BLOCK = 32
+BLOCK = 64
 """Regressors that go before the whole matrix is brought up to date, by one product of matrices."""
 
 WORTH_KEEPING = 0.8
@@ -21,7 +21,7 @@ CANCELED = 1e-4
 """Share of an inverse's diagonal entry below which too many of its digits are gone, and it is computed anew."""
 
 
-class Regression(NamedTuple):
+class ParentRegression(NamedTuple):
     """Weights, residual variance, and the inverse covariance of the regressors."""
 
     weights: FloatArray
@@ -29,7 +29,7 @@ class Regression(NamedTuple):
     inverse: FloatArray
 
 
-def regress(covariance: FloatArray, parents: IntArray, target: int) -> Regression:
+def regress_on(covariance: FloatArray, parents: IntArray, target: int) -> ParentRegression:
     """Regress a variable on its parents.
 
     The parents come in causal order: then the factor stays accurate even where later variables have variances
@@ -38,7 +38,7 @@ def regress(covariance: FloatArray, parents: IntArray, target: int) -> Regressio
     chosen = np.append(parents, target)
     factor = np.linalg.cholesky(covariance[np.ix_(chosen, chosen)])
     inverse = linalg.solve_triangular(factor[:-1, :-1], np.eye(len(parents)), lower=True)
-    return Regression(inverse.T @ factor[-1, :-1], float(factor[-1, -1] ** 2), inverse.T @ inverse)
+    return ParentRegression(inverse.T @ factor[-1, :-1], float(factor[-1, -1] ** 2), inverse.T @ inverse)
 
 
 def eliminate(
@@ -47,7 +47,7 @@ def eliminate(
     target: int,
     required: BoolArray,
     limit: float,
-    on_all: Regression | None = None,
+    on_all: ParentRegression | None = None,
 ) -> IntArray:
     r"""The parents that are left when the cheapest has gone as long as it costs less than a limit.
 
@@ -65,7 +65,7 @@ def eliminate(
         Parents that never go.
     limit : float
         Of the share.
-    on_all : Regression, optional
+    on_all : ParentRegression, optional
         On all parents, where it is known.
 
     Examples
@@ -75,14 +75,14 @@ def eliminate(
     array([1])
     """
     while len(parents):
-        stay = _stay(on_all or regress(covariance, parents, target), required, limit)
+        stay = _stay(on_all or regress_on(covariance, parents, target), required, limit)
         if stay.all():
             break
         parents, required, on_all = parents[stay], required[stay], None
     return parents
 
 
-def _stay(regression: Regression, required: BoolArray, limit: float) -> BoolArray:
+def _stay(regression: ParentRegression, required: BoolArray, limit: float) -> BoolArray:
     r"""Which are left once the cheapest have gone one by one, as far as the inverse stays accurate.
 
     When i goes, :math:`P - p_i p_i^T / P_{ii}` is the inverse for the others, and the weights change by
@@ -105,14 +105,14 @@ def _stay(regression: Regression, required: BoolArray, limit: float) -> BoolArra
             if least >= limit * residual * (1 - TOLERANCE):
                 return stay
             i = int((share <= least + TOLERANCE * limit * residual).argmax())
-            row = np.concatenate([inverse[i, :i], inverse[i:, i]])
+            row, root = rows[b], math.sqrt(diagonal[i])
+            row[:i], row[i:] = inverse[i, :i], inverse[i:, i]
             row -= rows[:b, i] @ rows[:b]
-            row /= math.sqrt(diagonal[i])
-            change = weights[i] / math.sqrt(diagonal[i])
+            row /= root
+            change = weights[i] / root
             residual += change * change
             weights -= change * row
             diagonal -= row * row
-            rows[b] = row
             weights[i], diagonal[i], stay[places[i]] = np.inf, 1.0, False
             if diagonal[diagonal.argmin()] < CANCELED:
                 return stay
@@ -120,6 +120,6 @@ def _stay(regression: Regression, required: BoolArray, limit: float) -> BoolArra
         if not left.any():
             return stay
         if left.mean() < WORTH_KEEPING:
-            rows, inverse = rows[:, left], inverse.T[np.ix_(left, left)].T
+            rows, inverse = rows[:, left], inverse.T.compress(left, 0).compress(left, 1).T
             places, weights, diagonal = places[left], weights[left], diagonal[left]
         inverse = linalg.blas.dsyrk(-1.0, rows.T, 1.0, inverse, lower=1, overwrite_c=1)  # below the diagonal alone

@@ -11,7 +11,7 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.graph.dags import full_dag
 from precede.knowledge import Constraints
 from precede.lazy import linalg
-from precede.pruning.backward import Regression, eliminate, regress
+from precede.pruning.backward import ParentRegression, eliminate, regress_on
 
 THRESHOLD = 0.3
 """Section 5.1 of the paper."""
@@ -48,11 +48,11 @@ def regression_on(covariance: FloatArray, edges: BoolArray, order: IntArray) -> 
     for j in range(len(covariance)):
         parents = order[edges[order, j]]
         if len(parents):
-            weights[parents, j] = regress(covariance, parents, j).weights
+            weights[parents, j] = regress_on(covariance, parents, j).weights
     return weights
 
 
-def _regress_each(covariance: FloatArray, order: IntArray) -> Iterator[Regression]:
+def _regress_each(covariance: FloatArray, order: IntArray) -> Iterator[ParentRegression]:
     """Regress each variable on all before it, in causal order: all of them from one factor and its inverse.
 
     Their inverse covariance is a view, right until the next one is asked for.
@@ -61,7 +61,7 @@ def _regress_each(covariance: FloatArray, order: IntArray) -> Iterator[Regressio
     rows = linalg.solve_triangular(factor, np.eye(len(order)), lower=True)
     inverse = np.zeros_like(rows)
     for t in range(len(order)):
-        yield Regression(rows[:t, :t].T @ factor[t, :t], float(factor[t, t] ** 2), inverse[:t, :t])
+        yield ParentRegression(rows[:t, :t].T @ factor[t, :t], float(factor[t, t] ** 2), inverse[:t, :t])
         row = rows[t, : t + 1]
         inverse[: t + 1, : t + 1] += row[:, None] * row
 
