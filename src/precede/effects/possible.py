@@ -82,7 +82,7 @@ def possible_effects(
 ) -> PossibleEffects:
     """Total effects over the graph's equivalence class: adjust for each set of causes that the cause may have.
 
-    The class is :attr:`CausalGraph.pattern`: what interventions, time and background knowledge tell counts.
+    The class is ``graph.pattern``: what interventions, time and background knowledge tell counts.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ import numpy as np
 from precede.arrays import BoolArray, FloatArray
 from precede.data.kinds import ColumnKind, indicator_places
 from precede.data.load import Table, load_table
-from precede.data.missing import Gaps
+from precede.data.missing import Gaps, gaps_of
 from precede.errors import DataError, OptionError, listed
 from precede.files import write_text
 from precede.graph import CausalGraph
@@ -55,8 +55,8 @@ def sample_of(
     targets : (n_samples, n_variables) bool array, optional
         What was set in each row.
     gaps : Gaps, optional
-        Where cells were missing. The moments are then those estimated in spite of it, not those of what was drawn to
-        fill the gaps; with interventions, those of the rows without any.
+        Where cells were missing. The moments are then those by EM, not those of what was drawn to fill the gaps; with
+        interventions, those of the rows without any.
 
     Examples
     --------
@@ -77,6 +77,8 @@ def sample_of(
         return replace(sample, settings=_settings(values[whole], targets[whole]), row_targets=targets[kept])
     if gaps is None:
         return sample
+    if gaps.how != "em":  # moments from pairs of columns fit each other too badly for an error of a regression
+        gaps = gaps_of(np.where(gaps.mask, np.nan, values), kinds, "em")
     places = [place.start for place in indicator_places(kinds)]
     matrix = gaps.covariance[np.ix_(places, places)]
     return replace(sample, mean=gaps.mean[places], covariance=matrix, absent=_absent(gaps.mask))

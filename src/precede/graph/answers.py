@@ -161,7 +161,7 @@ class Answers:
     def possible_effects(
         self, cause: Hashable, effect: Hashable, data: Any = None, level: float = 0.95
     ) -> PossibleEffects:
-        """The total effects in all graphs that are equivalent to this one (IDA): in its class, :attr:`pattern`.
+        """The total effects in all graphs that are equivalent to this one (IDA): in its class, ``pattern``.
 
         For a method that identifies only the equivalence class (``diagnostics_["identifies"] == "cpdag"``) this is all
         that the data tell.

@@ -35,7 +35,7 @@ class Setting:
     targets : frozenset of int
         Columns that were set; empty for rows that were only observed.
     n_samples, mean, covariance
-        As of a :class:`Sample`.
+        As of a sample.
     """
 
     targets: frozenset[int]
