@@ -42,6 +42,9 @@ def assert_same(one: CORL, other: CORL) -> None:
     assert one.score_ == other.score_
     np.testing.assert_array_equal(one.weights_, other.weights_)
     pd.testing.assert_frame_equal(one.history_.drop(columns="seconds"), other.history_.drop(columns="seconds"))
+    own = ("seconds", "polish_moves")  # of this run alone
+    records = [{k: v for k, v in found.diagnostics_["search"].items() if k not in own} for found in (one, other)]
+    assert records[0] == records[1]
 
 
 class Killed(BaseException):
@@ -69,6 +72,8 @@ def kill_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
         {"knowledge": Knowledge(required=[("x3", "x1")])},
         {"patience": 10, "n_restarts": 2},
         {"patience": 12, "details": Details(patience_on="mean")},
+        {"patience": 15, "score": "nongaussian", **AS_SHIPPED},
+        {"patience": 15, "details": Details(patience_on="mean"), **AS_SHIPPED},
     ],
 )
 def test_resuming_gives_the_uninterrupted_result(
@@ -96,7 +101,9 @@ def test_a_run_without_a_seed_is_resumed_with_the_one_it_had(data: pd.DataFrame,
 
 
 @pytest.mark.parametrize("first", [7, 10])
-@pytest.mark.parametrize("options", [{}, {"score": "nongaussian"}, AS_SHIPPED])
+@pytest.mark.parametrize(
+    "options", [{}, {"score": "nongaussian"}, AS_SHIPPED, {"patience": 20, "score": "nongaussian", **AS_SHIPPED}]
+)
 def test_more_iterations_may_follow(data: pd.DataFrame, tmp_path: Path, first: int, options: dict[str, Any]) -> None:
     """In the middle of a group, too: what has been proposed since the last polish is saved."""
     path = str(tmp_path / "run")
@@ -104,6 +111,13 @@ def test_more_iterations_may_follow(data: pd.DataFrame, tmp_path: Path, first: i
     longer = model(30, checkpoint=path, resume=True, **options).fit(data)
     assert_same(longer, model(30, **options).fit(data))
     assert longer.history_["seconds"].is_monotonic_increasing
+
+
+def test_an_older_checkpoint_is_refused_in_a_sentence(saved: Path, data: pd.DataFrame, tmp_path: Path) -> None:
+    target = tmp_path / "old"
+    assert refusal(rewritten(saved, target, {"version": "2"}, drop="patience"), data).endswith(
+        "has version '2'; this release reads 3."
+    )
 
 
 def test_saves_are_not_too_frequent(data: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

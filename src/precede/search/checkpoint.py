@@ -29,7 +29,7 @@ from precede.search.best import BestOrdering
 from precede.search.train import IterationRecord, Trainer
 from precede.strict_json import JsonObject, to_json
 
-FORMAT, VERSION = "precede-checkpoint", "2"
+FORMAT, VERSION = "precede-checkpoint", "3"
 SECONDS_BETWEEN_SAVES = 10.0
 
 
@@ -114,9 +114,6 @@ class CheckpointFile:
             history = tensors["history"].reshape(-1, len(IterationRecord.__dataclass_fields__))
             restore(trainer, tensors)
             self.records = [IterationRecord(int(row[0]), *row[1:]) for row in history.tolist()]
-            for record in self.records:
-                trainer.patience.see(record.iteration, record.best_score, record.mean_score)
-            trainer.patience.best = trainer.best_score
         except (KeyError, RuntimeError, ValueError, TypeError, IndexError) as error:
             reason = str(error).strip().splitlines()[0]
             raise OptionError(f"checkpoint={str(self.path)!r} does not fit this network: {reason}.") from None
@@ -136,6 +133,7 @@ def state_of(trainer: Trainer) -> dict[str, Tensor]:
     tensors = {
         "iteration": torch.tensor(trainer.iteration),
         "seconds": torch.tensor(trainer.seconds, dtype=torch.float64),
+        "patience": torch.tensor(trainer.patience.state(), dtype=torch.float64),
     }
     for name, best in _orderings(trainer).items():
         tensors |= {f"{name}_order": best.order, f"{name}_score": best.score}
@@ -154,6 +152,7 @@ def restore(trainer: Trainer, state: Mapping[str, Tensor]) -> None:
         learner.network.load_state_dict(_under(f"{name}.", state))
         learner.optimizer.restore(_under(f"{name}_optimizer.", state))
     trainer.iteration, trainer.seconds = int(state["iteration"]), float(state["seconds"])
+    trainer.patience.restore(state["patience"].tolist())
     if any(tensor.is_floating_point() and tensor.isnan().any() for tensor in state.values()):
         raise ValueError("it holds values that are not numbers")
     for name, best in _orderings(trainer).items():

@@ -29,7 +29,7 @@ class Patience:
     def __init__(self, limit: int | None, on: PatienceName = "best") -> None:
         self.limit, self.on = limit, on
         self.best, self.last_move = -math.inf, 0
-        self._mean, self._distance = math.nan, math.inf
+        self._mean, self._distance = -math.inf, math.inf
 
     def expect(self, best_score: float) -> None:
         """Let only what is better than this count as a move."""
@@ -37,7 +37,7 @@ class Patience:
 
     def see(self, iteration: int, best_score: float, mean_score: float) -> None:
         """Take notice of a finished iteration."""
-        self._mean = mean_score if math.isnan(self._mean) else self._mean + SMOOTHING * (mean_score - self._mean)
+        self._mean = mean_score if math.isinf(self._mean) else self._mean + SMOOTHING * (mean_score - self._mean)
         distance = best_score - self._mean
         closer = self.on == "mean" and distance < (1 - SHRINKAGE) * self._distance
         if best_score > self.best or closer:
@@ -45,3 +45,12 @@ class Patience:
 
     def spent(self, iteration: int) -> bool:
         return self.limit is not None and iteration - self.last_move >= self.limit
+
+    def state(self) -> list[float]:
+        """What has been noticed, as plain numbers; the limit is no part of it."""
+        return [self.best, self.last_move, self._mean, self._distance]
+
+    def restore(self, state: list[float]) -> None:
+        """Go back to what :meth:`state` gave."""
+        self.best, last_move, self._mean, self._distance = state
+        self.last_move = int(last_move)

@@ -162,7 +162,8 @@ class OrderSearch:
         self._take_over()
         if self._is_worth_training:
             records += self._train([*observers, *([] if checkpoint is None else [checkpoint])])
-            self._take_over()
+        self._remember_proposals(records)
+        self._take_over()
         return self._result(records)
 
     # -- phases ------------------------------------------------------------------------------------------------
@@ -245,16 +246,20 @@ class OrderSearch:
         """Algorithm 1, before its observers."""
         if self.settings.polish and self.pretrained is not None and self._best is not None:
             self.trainer.offer(*self._best)
-            self.trainer.patience.expect(self._best[1])
+            if self.trainer.iteration == 0:  # else a checkpoint has said what patience waits for
+                self.trainer.patience.expect(self._best[1])
         ours: list[Observer] = [_Proposals(self)] if self.settings.polish else []
         with self._threads():
             records, interrupted = run_observed(self.trainer, [*ours, *observers], self.deadline)
         if interrupted:
             self.deadline.cancel()
-        if records:
-            proposed = max(record.batch_best for record in records)
-            self._policy_score = proposed if self._policy_score is None else max(proposed, self._policy_score)
         return records
+
+    def _remember_proposals(self, records: Sequence[IterationRecord]) -> None:
+        """The best score of the policy's own orders, those before a checkpoint included."""
+        for record in records:
+            known = self._policy_score
+            self._policy_score = record.batch_best if known is None else max(known, record.batch_best)
 
     def _take_over(self) -> None:
         """Keep what training has found, now or before a checkpoint."""
