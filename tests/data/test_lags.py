@@ -14,6 +14,7 @@ from precede.data.lags import with_lags
 from precede.data.load import load_table
 from precede.discovery import CORL
 from precede.errors import DataError, GraphError, KnowledgeError, OptionError
+from precede.falsification.permutation import independences
 from precede.knowledge import Constraints, Knowledge
 
 QUICK = {"n_iterations": 2, "batch_size": 4, "random_state": 0, "verbose": False, "diagnose": False}
@@ -200,6 +201,13 @@ def test_lags_that_cannot_be():
         load_table(series(30), lags=1, group="g")
     with pytest.raises(OptionError, match=r"this method \(EqVar\) does not take lags"):
         EqVar(verbose=False).fit(series(50), lags=1)
+
+
+def test_no_independence_is_claimed_among_columns_of_the_past():
+    model = CORL(**{**QUICK, "diagnose": "quick"}).fit(series(1000), lags=1)
+    check = next(check for check in model.diagnostics_.checks if check.name == "independences against chance")
+    assert check.details["violated"] < 0.2  # columns of the past depend on each other
+    assert all(v < 3 for v, _, _ in independences(model.graph_.edges, model.graph_.past))
 
 
 def test_effects_of_the_past_hold_the_rest_of_it_fixed():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from precede.diagnostics.check import Check, Level
 from precede.diagnostics.learned import Learned
@@ -17,6 +17,7 @@ PERMUTATIONS = 39
 def check_independences(learned: Learned) -> Check | None:
     """Whether the independences that the graph claims hold better than a shuffled graph's."""
     graph = CausalGraph.from_matrix(learned.edges, order=learned.order, names=learned.names)
+    graph = replace(graph, steps=learned.table.steps)
     found = permutation_test(graph, sample_of(learned.values), PERMUTATIONS)
     if found.n_tests == 0:
         return None

@@ -109,7 +109,7 @@ def permutation_test(
     if rows is None:
         raise DataError("the test needs rows, and this graph has only moments: give the table as data=...")
     moments, m = hermite_moments(rows), len(rows)
-    statements = independences(graph.edges)
+    statements = independences(graph.edges, graph.past)
     n_tests = sum(len(others) for _, others, _ in statements)
     if n_tests == 0:
         return PermutationTest(1.0, 0.0, 0.0, 1.0, 0, 0)
@@ -130,8 +130,10 @@ def permutation_test(
 Statement = tuple[int, IntArray, IntArray]
 
 
-def independences(edges: BoolArray) -> list[Statement]:
+def independences(edges: BoolArray, past: BoolArray | None = None) -> list[Statement]:
     """What a graph claims: ``(variable, those it is independent of, given its parents)``.
+
+    About columns of the past, whose causes are not learned, it claims nothing.
 
     Examples
     --------
@@ -145,7 +147,7 @@ def independences(edges: BoolArray) -> list[Statement]:
     for v in range(d):
         free = ~reach[v] & ~edges[:, v]
         free[v] = False
-        if free.any():
+        if free.any() and (past is None or not past[v]):
             claims.append((v, np.flatnonzero(free), np.flatnonzero(edges[:, v])))
     if len(claims) > MOST_TESTED:
         claims = [claims[k] for k in np.linspace(0, len(claims) - 1, MOST_TESTED).round().astype(int)]
