@@ -298,14 +298,9 @@ class RLBIC2(CausalEstimator):
         bias = math.log(share / (1 - share)) if self.bias == "auto" else self.bias
         with initial_weights(rng):
             policy = GraphPolicy(
-                source.n_inputs,
-                int(self.width),
-                int(self.n_heads),
-                int(self.n_blocks),
-                int(self.decoder_width),
-                bias,
-                self.normalization,
-            ).to(device)
+                source.n_inputs, int(self.width), int(self.n_heads), int(self.n_blocks), int(self.decoder_width),
+                bias, self.normalization,
+            ).to(device)  # fmt: skip
         return source, policy
 
     def _train(
@@ -315,9 +310,7 @@ class RLBIC2(CausalEstimator):
         d = table.n_variables
         source, policy = self._build(table, rng, device)
         generator = torch_generator(rng, device)
-        optimizer = torch.optim.Adam(
-            policy.parameters(), lr=self.learning_rate, betas=(0.9, 0.99), eps=1e-7, fused=True
-        )
+        adam = torch.optim.Adam(policy.parameters(), lr=self.learning_rate, betas=(0.9, 0.99), eps=1e-7, fused=True)
         possible = ~torch.eye(d, dtype=torch.bool, device=device)
         average = -1.0  # the authors' first baseline
         for iteration in range(1, int(self.n_iterations) + 1):
@@ -338,13 +331,13 @@ class RLBIC2(CausalEstimator):
                 surplus = rewards - average - value
                 advantage, critic_loss = surplus.detach()[:, None, None], surplus.square().mean()
             rate = self.learning_rate * RATE_DECAY ** (iteration / RATE_DECAY_STEPS)
-            for group in optimizer.param_groups:
+            for group in adam.param_groups:
                 group["lr"] = rate
             surprise, entropy = surprise_and_entropy(logits, drawn)
-            optimizer.zero_grad()
+            adam.zero_grad()
             (per_entry(advantage * surprise) - self.entropy_weight * per_entry(entropy) + critic_loss).backward()
             nn.utils.clip_grad_norm_(policy.parameters(), 1.0)
-            optimizer.step()
+            adam.step()
 
             yield GraphIteration(
                 iteration, float(judged.rewards.mean()), search.best_score, float(graphs.sum()) / len(graphs),

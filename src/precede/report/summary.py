@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypedDict
+from typing import Literal, TypedDict
 
 from precede.diagnostics.check import Level
 from precede.diagnostics.record import Direction, Trend
+from precede.options import Options
 from precede.strict_json import JsonObject
 
 
@@ -118,7 +119,7 @@ class ProvenanceEntry(TypedDict):
     date: str
     file: str | None
     command: str | None
-    loading: dict[str, Any]
+    loading: Options
 
 
 class DataEntry(TypedDict):

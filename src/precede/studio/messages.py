@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from precede.graph.component import ShownGraph
 from precede.options import Options
@@ -20,7 +20,7 @@ class ChosenData(TypedDict):
     leave_out: list[str]
 
 
-def loading_of(data: ChosenData) -> dict[str, Any]:
+def loading_of(data: ChosenData) -> Options:
     """Options of :func:`precede.load_table`, those that were set."""
     given = {"leave_out": data["leave_out"], "types": data["types"]}
     return {name: value for name, value in given.items() if value}
