@@ -177,6 +177,16 @@ def test_a_checkpoint_with_nan(checkpoint: Path, tmp_path: Path) -> None:
         pc.CORL(**TINY, n_iterations=5, checkpoint=path, resume=True, random_state=0, verbose=False).fit(DATA)
 
 
+@pytest.mark.parametrize("numbers", [[], [0.0, 1.0], [0.0, torch.inf, 0.0, 0.0], [0.0, torch.nan, 0.0, 0.0]])
+def test_a_checkpoint_with_odd_patience(checkpoint: Path, numbers: list[float], tmp_path: Path) -> None:
+    def change(tensors: dict[str, torch.Tensor]) -> None:
+        tensors["patience"] = torch.tensor(numbers, dtype=torch.float64)
+
+    path = with_tensors(checkpoint, tmp_path / "run.safetensors", change)
+    with pytest.raises(OptionError, match="does not fit this network"):
+        pc.CORL(**TINY, n_iterations=5, checkpoint=path, resume=True, random_state=0, verbose=False).fit(DATA)
+
+
 @pytest.fixture(scope="module")
 def policy() -> Path:
     return Path(pc.__file__).parent / "policy" / "weights" / "default.safetensors"

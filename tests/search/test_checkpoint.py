@@ -13,8 +13,10 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 
 import precede.search.checkpoint as checkpoint_module
+import precede.search.run as run_module
 from precede import CORL, Knowledge, simulate
 from precede.errors import OptionError
+from precede.search.run import OrderSearch
 from precede.search.settings import Details
 from precede.search.train import Trainer
 
@@ -111,6 +113,21 @@ def test_more_iterations_may_follow(data: pd.DataFrame, tmp_path: Path, first: i
     longer = model(30, checkpoint=path, resume=True, **options).fit(data)
     assert_same(longer, model(30, **options).fit(data))
     assert longer.history_["seconds"].is_monotonic_increasing
+
+
+def test_what_polish_finds_counts_as_a_move_after_a_checkpoint_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(OrderSearch, "_polish", lambda self: None)  # so that proposals are the first to be polished
+    monkeypatch.setattr(run_module, "greedy_order", lambda score, *_: np.arange(score.n_variables))
+    table = simulate(n_variables=10, degree=2, n_samples=200, random_state=4).data
+    options = {"patience": 15, "score": "nongaussian", "diagnose": False, **AS_SHIPPED}
+    whole = model(60, **options).fit(table)
+    best = whole.history_["best_score"]
+    assert best[10] > best[9] + 1  # what polish has made of the first ten proposals
+    path = str(tmp_path / "run")
+    model(10, checkpoint=path, **options).fit(table)
+    assert_same(model(60, checkpoint=path, resume=True, **options).fit(table), whole)
 
 
 def test_an_older_checkpoint_is_refused_in_a_sentence(saved: Path, data: pd.DataFrame, tmp_path: Path) -> None:

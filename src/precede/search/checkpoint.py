@@ -114,7 +114,7 @@ class CheckpointFile:
             history = tensors["history"].reshape(-1, len(IterationRecord.__dataclass_fields__))
             restore(trainer, tensors)
             self.records = [IterationRecord(int(row[0]), *row[1:]) for row in history.tolist()]
-        except (KeyError, RuntimeError, ValueError, TypeError, IndexError) as error:
+        except (KeyError, RuntimeError, ValueError, TypeError, IndexError, OverflowError) as error:
             reason = str(error).strip().splitlines()[0]
             raise OptionError(f"checkpoint={str(self.path)!r} does not fit this network: {reason}.") from None
         return list(self.records)
