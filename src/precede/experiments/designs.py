@@ -114,7 +114,8 @@ def of_gp_data(score: str, published: tuple[Method, ...] = ()) -> tuple[Method, 
 EQUAL = "The noise variances of the data are equal, and corl-equal uses that."
 RAW = (
     "corl-2-raw is CORL-2 with columns as they are, corl-2-fixed the same with rows that are not drawn anew, corl-gp "
-    "our search with the paper's score: they use the equal variances too."
+    "our search with the paper's score: they use the equal variances too. corl-2-fixed-standardized and "
+    "corl-gp-standardized are the last two on standardized columns, as corl-2."
 )
 ELSEWHERE = "CORL-1 and CORL-2 are run on the data that the paper is likely to have had, in {}."
 
