@@ -1,6 +1,7 @@
 """Tests that a wrong graph fails and a right one passes."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import precede as pc
@@ -79,6 +80,22 @@ def test_words_and_the_graph_that_claims_nothing() -> None:
     assert permutation_test(made.graph, made.data, random_state=3) == permutation_test(
         made.graph, made.data, random_state=3
     )
+
+
+def test_checks_of_a_time_series_ask_nothing_of_the_past() -> None:
+    rng = np.random.default_rng(0)
+    x = np.zeros((800, 3))
+    for t in range(1, len(x)):
+        noise = rng.uniform(-1, 1, 3)
+        x[t, 0] = 0.7 * x[t - 1, 0] + noise[0]
+        x[t, 1] = 0.6 * x[t - 1, 1] + 0.8 * x[t - 1, 0] + noise[1]
+        x[t, 2] = 0.5 * x[t - 1, 2] + 0.8 * x[t, 1] + noise[2]
+    model = pc.CORL(score="nongaussian", random_state=0, verbose=False).fit(
+        pd.DataFrame(x, columns=list("abc")), lags=1
+    )
+    said = {check.name: check for check in model.diagnostics_.checks}
+    assert "it lacks none" in said["held-out likelihood"].sentence
+    assert said["hidden common causes"].value == 0
 
 
 def test_held_out_rows_prefer_the_true_graph() -> None:

@@ -28,6 +28,7 @@ def check_independences(learned: Learned) -> Check | None:
 def check_prediction(learned: Learned) -> Check | None:
     """Whether the edges help to predict rows that were left out."""
     graph = CausalGraph.from_matrix(learned.edges, order=learned.order, names=learned.names)
+    graph = replace(graph, steps=learned.table.steps)
     if learned.n_edges == 0:
         return None
     found = held_out_likelihood(graph, sample_of(learned.values))

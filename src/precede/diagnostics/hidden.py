@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from precede.diagnostics.check import Check
 from precede.diagnostics.learned import Learned
 from precede.effects.sample import sample_of
@@ -14,5 +16,6 @@ HIDDEN_CAUSES = "hidden common causes"
 def check_hidden_causes(learned: Learned) -> Check:
     """Name the pairs; ``details["pairs"]`` holds what a report draws as dashed, double-headed lines."""
     graph = CausalGraph.from_matrix(learned.edges, order=learned.order, names=learned.names)
+    graph = replace(graph, steps=learned.table.steps)
     found = hidden_causes(graph, sample_of(learned.values))
     return Check(HIDDEN_CAUSES, float(len(found.suspects())), found.sentence, "note", found.to_dict())  # no all-clear

@@ -57,7 +57,8 @@ def held_out_likelihood(
     """Predict each variable from its parents on rows that the fit has not seen.
 
     Each variable's normal score is regressed on the Hermite polynomials of its parents' by ridge regression, and the
-    Gaussian log-density of the rows left out is averaged over folds. Only differences mean anything.
+    Gaussian log-density of the rows left out is averaged over folds. Only differences mean anything. Columns of the
+    past (lags) predict and are not predicted: what caused them is not learned.
 
     Parameters
     ----------
@@ -81,6 +82,7 @@ def held_out_likelihood(
     if rows is None:
         raise DataError("the test needs rows, and this graph has only moments: give the table as data=...")
     columns = hermite_columns(rows)
+    now = np.ones(graph.n_variables, dtype=bool) if graph.past is None else ~graph.past
     fold = numpy_rng(random_state).permutation(len(rows)) % n_folds
     whole, likelihoods = columns.T @ columns, np.zeros(3)
     for k in range(n_folds):
@@ -88,7 +90,11 @@ def held_out_likelihood(
         left = part.T @ part
         split = Fold(whole - left, left, len(rows) - len(part), len(part))
         nothing = np.zeros_like(graph.edges)
-        likelihoods += split.of_graph(graph.edges), split.of_graph(nothing), split.of_order(graph.positions)
+        likelihoods += (
+            split.of_graph(graph.edges, now),
+            split.of_graph(nothing, now),
+            split.of_order(graph.positions, now),
+        )
     own, empty, full = (float(total) / len(rows) for total in likelihoods)
     return HeldOut(own, empty, full, len(rows))
 
@@ -110,10 +116,10 @@ class Fold:
     n_fit: int
     n_left: int
 
-    def of_graph(self, edges: BoolArray) -> float:
-        """Every variable given its parents."""
+    def of_graph(self, edges: BoolArray, now: BoolArray) -> float:
+        """Every variable of now given its parents."""
         total = 0.0
-        for j in range(len(edges)):
+        for j in np.flatnonzero(now):
             used = _columns_of(np.flatnonzero(edges[:, j]))
             block = self.fit[np.ix_(used, used)]
             weights = np.linalg.solve(block + SHRINKAGE * np.eye(len(used)), self.fit[used, DEGREE * j])
@@ -124,10 +130,10 @@ class Fold:
             total += self._of_squares(np.array([fitted]), np.array([missed]), np.array([len(used)]))
         return total
 
-    def of_order(self, order: IntArray) -> float:
-        """Every variable given all before it: the rows of one Cholesky factor are half-way to all of these fits."""
+    def of_order(self, order: IntArray, now: BoolArray) -> float:
+        """Every variable of now given all before it: the rows of one Cholesky factor are half-way to all these fits."""
         columns = _columns_of(order)
-        targets = np.arange(0, len(columns), DEGREE)
+        targets = np.arange(0, len(columns), DEGREE)[now[order]]
         before = np.arange(len(columns))[:, None] < targets
         fit = self.fit[np.ix_(columns, columns)]
         factor = np.linalg.cholesky(fit + SHRINKAGE * np.eye(len(fit)))

@@ -28,7 +28,7 @@ class HiddenCauses:
     Parameters
     ----------
     probability : DataFrame
-        Symmetric, zero on the diagonal.
+        Symmetric, zero on the diagonal, and for two columns of the past (lags), whose causes are not learned.
     p_value : DataFrame
         Of the test that what the causes leave of the two variables is independent.
     joined : DataFrame
@@ -107,6 +107,8 @@ def hidden_causes(graph: CausalGraph, data: Any = None, *, learned: bool = True)
     joined = graph.edges | graph.edges.T  # transposed: a pair, whichever way
     probability = probabilities(signs(rows, graph.edges, left, p_values), joined, learned=learned)
     probability = np.triu(probability, 1)
+    if graph.past is not None:
+        probability[np.ix_(graph.past, graph.past)] = 0.0
     probability += probability.T  # transposed: the same both ways, to the last bit
     names = list(graph.names)
     frames = (pd.DataFrame(part, index=names, columns=names) for part in (probability, p_values, joined))
