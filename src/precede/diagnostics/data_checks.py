@@ -111,11 +111,11 @@ def _greedy_graph(learned: Learned, matrix: FloatArray) -> BoolArray:
 def check_normality(learned: Learned) -> Check:
     """Whether the residuals are Gaussian, and what that means for the score."""
     name = "residual normality"
-    p_values = normality(learned.fit.residuals)
+    p_values = normality(learned.fit.residuals[:, learned.caused])
     if np.isnan(p_values).all():
         return Check(name, None, "Too few rows (fewer than 20) to check whether the noise is Gaussian.", "note")
-    d = learned.n_variables
-    rejected = np.flatnonzero(p_values < SIGNIFICANT)
+    d = len(p_values)
+    rejected = learned.caused[p_values < SIGNIFICANT]
     count = len(rejected)
     found = f"The residuals of {count} of {d} variables are clearly not Gaussian"
     details = {"variables": learned.variable_names(rejected), "smallest_p": float(np.nanmin(p_values))}
@@ -145,13 +145,13 @@ def check_normality(learned: Learned) -> Check:
 
 def check_equal_variances(learned: Learned) -> Check:
     """Whether the residual variances are equal, and whether the score needs that."""
-    residuals = learned.fit.residuals
+    residuals = learned.fit.residuals[:, learned.caused]
     ratio, p_value = equal_variances(residuals)
     unequal = p_value < SIGNIFICANT and ratio > NOTABLE_RATIO
     needed = learned.assumptions.equal_variances
     variances = (residuals / (np.abs(residuals).max() or 1.0)).var(axis=0)
-    widest, narrowest = learned.names[int(variances.argmax())], learned.names[int(variances.argmin())]
-    details = {"ratio": ratio, "p_value": p_value, "largest": str(widest), "smallest": str(narrowest)}
+    widest, narrowest = learned.variable_names(learned.caused[[variances.argmax(), variances.argmin()]])
+    details = {"ratio": ratio, "p_value": p_value, "largest": widest, "smallest": narrowest}
     found = f"The largest residual variance ({widest}) is {_times(ratio)} times the smallest ({narrowest})"
     level: Level
     if ratio <= NOTABLE_RATIO:

@@ -124,6 +124,11 @@ class Learned:
         """Covariances over all rows, made regular where they are singular."""
         return regularized(covariance(self.values))
 
+    @property
+    def caused(self) -> IntArray:
+        """Columns whose causes are learned: all but those of earlier steps, whose residuals are no noise."""
+        return np.flatnonzero(np.array(self.table.steps or [0] * self.n_variables) == 0)
+
     @cached_property
     def told(self) -> BoolArray:
         """Edges whose direction interventions, time or background knowledge tell."""
