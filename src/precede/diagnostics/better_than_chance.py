@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 from precede.diagnostics.check import Check, Level
 from precede.diagnostics.learned import Learned
 from precede.effects.sample import sample_of
 from precede.falsification import held_out_likelihood, permutation_test
-from precede.graph import CausalGraph
 
 PERMUTATIONS = 39
 """Shuffled graphs: the fewest that let a graph be clearly better than chance at the level of .05."""
@@ -16,9 +15,7 @@ PERMUTATIONS = 39
 
 def check_independences(learned: Learned) -> Check | None:
     """Whether the independences that the graph claims hold better than a shuffled graph's."""
-    graph = CausalGraph.from_matrix(learned.edges, order=learned.order, names=learned.names)
-    graph = replace(graph, steps=learned.table.steps)
-    found = permutation_test(graph, sample_of(learned.values), PERMUTATIONS)
+    found = permutation_test(learned.graph, sample_of(learned.values), PERMUTATIONS)
     if found.n_tests == 0:
         return None
     level: Level = "warning" if found.falsified else "fine" if found.informative else "note"
@@ -27,11 +24,9 @@ def check_independences(learned: Learned) -> Check | None:
 
 def check_prediction(learned: Learned) -> Check | None:
     """Whether the edges help to predict rows that were left out."""
-    graph = CausalGraph.from_matrix(learned.edges, order=learned.order, names=learned.names)
-    graph = replace(graph, steps=learned.table.steps)
     if learned.n_edges == 0:
         return None
-    found = held_out_likelihood(graph, sample_of(learned.values))
+    found = held_out_likelihood(learned.graph, sample_of(learned.values))
     gain, rest = found.graph - found.empty, found.full - found.graph
     level: Level = "warning" if gain <= 0 else "note" if rest > 0.02 * gain else "fine"
     return Check("held-out likelihood", gain, found.sentence, level, asdict(found))

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from precede.diagnostics.check import Check
 from precede.diagnostics.learned import Learned
 from precede.effects.sample import sample_of
-from precede.graph import CausalGraph
 from precede.hidden_causes import hidden_causes
 
 HIDDEN_CAUSES = "hidden common causes"
@@ -15,7 +12,5 @@ HIDDEN_CAUSES = "hidden common causes"
 
 def check_hidden_causes(learned: Learned) -> Check:
     """Name the pairs; ``details["pairs"]`` holds what a report draws as dashed, double-headed lines."""
-    graph = CausalGraph.from_matrix(learned.edges, order=learned.order, names=learned.names)
-    graph = replace(graph, steps=learned.table.steps)
-    found = hidden_causes(graph, sample_of(learned.values))
+    found = hidden_causes(learned.graph, sample_of(learned.values))
     return Check(HIDDEN_CAUSES, float(len(found.suspects())), found.sentence, "note", found.to_dict())  # no all-clear

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.load import Table
 from precede.diagnostics.parent_regressions import ParentRegressions, regress_on_parents
+from precede.graph import CausalGraph
 from precede.graph.equivalence import class_of, parted_by
 from precede.knowledge import Constraints
 from precede.pruning.weights import THRESHOLD
@@ -124,10 +125,17 @@ class Learned:
         """Covariances over all rows, made regular where they are singular."""
         return regularized(covariance(self.values))
 
+    @cached_property
+    def graph(self) -> CausalGraph:
+        """The graph, which knows the columns of the past."""
+        graph = CausalGraph.from_matrix(self.edges, order=self.order, names=self.names)
+        return replace(graph, steps=self.table.steps)
+
     @property
     def caused(self) -> IntArray:
         """Columns whose causes are learned: all but those of earlier steps, whose residuals are no noise."""
-        return np.flatnonzero(np.array(self.table.steps or [0] * self.n_variables) == 0)
+        past = self.graph.past
+        return np.arange(self.n_variables) if past is None else np.flatnonzero(~past)
 
     @cached_property
     def told(self) -> BoolArray:

@@ -23,9 +23,9 @@ def check_rows_in_time(learned: Learned) -> Check:
     likeness = np.array([row_likeness(rest) for rest in learned.fit.residuals.T])
     steps = np.diff(learned.values[learned.fit.rows], axis=0)
     is_sorted = (steps >= 0).all(axis=0) | (steps <= 0).all(axis=0)
-    earlier = np.array(learned.table.steps or [0] * learned.n_variables) > 0  # lagged columns go on by their nature
+    now = np.isin(np.arange(learned.n_variables), learned.caused)  # lagged columns go on by their nature
     standard_error = 1 / np.sqrt(len(learned.fit.rows))
-    alike = (likeness > max(ALIKE, SURELY * standard_error)) & ~is_sorted & ~earlier
+    alike = (likeness > max(ALIKE, SURELY * standard_error)) & ~is_sorted & now
     found = sorted(map(int, np.flatnonzero(alike)), key=lambda j: -likeness[j])
     if not found:
         return Check(name, 0.0, "Rows near each other are no more alike than others (0 columns).", "fine")
