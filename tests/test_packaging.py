@@ -1,6 +1,8 @@
 """What a distribution holds: one version, the notices it owes, the documentation, and no dependency without a use."""
 
 import re
+import subprocess
+import sys
 import tomllib
 from importlib.metadata import version
 from pathlib import Path
@@ -47,3 +49,12 @@ def test_every_dependency_is_imported_and_pinned(requirement: str) -> None:
     assert numbers[0] >= numbers[1]
     pins = (ROOT / "constraints.txt").read_text().lower()
     assert re.search(rf"^{name.lower()}==", pins, re.MULTILINE)
+
+
+def test_the_studios_tests_collect_without_starlette():
+    """As in the environment of ``make test-peers``, which would end at collection otherwise."""
+    program = "import sys, pytest; sys.modules['starlette'] = None; sys.exit(pytest.main(sys.argv[1:]))"
+    asked = ["--collect-only", "-p", "no:cacheprovider", str(ROOT / "tests" / "studio")]
+    found = subprocess.run([sys.executable, "-c", program, *asked], cwd=ROOT, capture_output=True, text=True)
+    assert found.returncode == 5, found.stdout  # pytest's "no tests were collected"; an error would be 2
+    assert "error" not in found.stdout.lower()
