@@ -116,3 +116,17 @@ def test_mistakes_are_one_sentence(folder: Path, tmp_path: Path, change: str, me
     done = runner.invoke(app, ["effect", str(place), cause, effect])
     assert done.exit_code == 2
     assert message in " ".join(done.output.split())
+
+
+def test_next_says_which_experiment_settles_the_most(tmp_path: Path) -> None:
+    data = pc.simulate(n_variables=5, degree=2, n_samples=300, random_state=0).data
+    data.to_csv(tmp_path / "data.csv", index=False)
+    options = ["--score", "sparse-linear", "--quiet", "--seed", "0", "--out", str(tmp_path / "out")]
+    done = runner.invoke(app, ["discover", str(tmp_path / "data.csv"), *options])
+    assert done.exit_code == 0, done.output
+    steps = pc.load_results(tmp_path / "out").graph.next_steps()
+    shown = runner.invoke(app, ["next", str(tmp_path / "out")])
+    assert shown.exit_code == 0, shown.output
+    assert steps.sentences[0] in " ".join(shown.output.split())
+    asked = runner.invoke(app, ["next", str(tmp_path / "out"), "--json"])
+    assert json.loads(asked.stdout)["n_open"] == steps.n_open

@@ -19,6 +19,7 @@ from precede.cli import (
     effect,
     evaluate,
     methods,
+    next_step,
     order,
     pretrain,
     report,
@@ -50,6 +51,7 @@ app.command()(check.check)
 app.command()(discover.discover)
 app.command()(order.order)
 app.command()(effect.effect)
+app.command("next")(next_step.next_step)
 app.command()(compare.compare)
 app.command()(studio.studio)
 app.command()(pretrain.pretrain)

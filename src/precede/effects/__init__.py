@@ -3,15 +3,18 @@
 from precede.effects.averaged import averaged_effect
 from precede.effects.intervention import WhatIf, what_if
 from precede.effects.linear import Effect, linear_effect, path_effects
+from precede.effects.next_steps import NextSteps, next_steps
 from precede.effects.possible import PossibleEffects, possible_effects
 from precede.effects.sample import sample_of
 
 __all__ = [
     "Effect",
+    "NextSteps",
     "PossibleEffects",
     "WhatIf",
     "averaged_effect",
     "linear_effect",
+    "next_steps",
     "path_effects",
     "possible_effects",
     "sample_of",

@@ -16,7 +16,7 @@ from precede.graph.equivalence import class_of
 
 if TYPE_CHECKING:
     from precede.confidence import Confidence
-    from precede.effects import Effect, PossibleEffects, WhatIf
+    from precede.effects import Effect, NextSteps, PossibleEffects, WhatIf
     from precede.graph.causal_graph import CausalGraph
 
 
@@ -195,6 +195,20 @@ class Answers:
         from precede.effects import what_if  # as in effect
 
         return what_if(cast("CausalGraph", self), settings, data, mechanism)
+
+    def next_steps(self) -> NextSteps:
+        """Experiments and facts that would settle the most open directions, the most useful first.
+
+        Examples
+        --------
+        >>> from precede import CausalGraph
+        >>> chain = CausalGraph.from_matrix([[0, 1, 0], [0, 0, 1], [0, 0, 0]], names=["rain", "wet", "slip"])
+        >>> chain.next_steps().experiments[0].variable
+        'wet'
+        """
+        from precede.effects import next_steps  # as in effect
+
+        return next_steps(cast("CausalGraph", self))
 
     def _named(self, chosen: BoolArray) -> tuple[Hashable, ...]:
         return tuple(self.names[k] for k in np.flatnonzero(chosen))
