@@ -168,7 +168,7 @@ def _of_component(
     known = marks & ~marks.T  # transposed: the other direction is ruled out
     adjacent = marks | marks.T
     pairs = np.argwhere(np.triu(marks & marks.T))
-    drawn = {}
+    drawn: dict[bytes, tuple[BoolArray, int]] = {}
     for _ in range(n_draws):
         edges = consistent_extension(marks, rng.permutation(len(part)))
         if edges is not None:
