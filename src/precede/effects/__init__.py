@@ -3,7 +3,7 @@
 from precede.effects.averaged import averaged_effect
 from precede.effects.intervention import WhatIf, what_if
 from precede.effects.linear import Effect, linear_effect, path_effects
-from precede.effects.next_steps import NextSteps, next_steps
+from precede.effects.planning import NextSteps, next_steps
 from precede.effects.possible import PossibleEffects, possible_effects
 from precede.effects.sample import sample_of
 
