@@ -130,3 +130,21 @@ def test_next_says_which_experiment_settles_the_most(tmp_path: Path) -> None:
     assert steps.sentences[0] in " ".join(shown.output.split())
     asked = runner.invoke(app, ["next", str(tmp_path / "out"), "--json"])
     assert json.loads(asked.stdout)["n_open"] == steps.n_open
+
+
+def test_explain_names_the_root_cause_of_a_row_and_of_a_period(folder: Path) -> None:
+    graph = pc.load_results(folder / "out").graph
+    outcome, data = str(graph.order[-1]), str(folder / "data.csv")
+    asked = ["explain", str(folder / "out"), data, "--outcome", outcome]
+    done = runner.invoke(app, [*asked, "--row", "7", "--json"])
+    assert done.exit_code == 0, done.output
+    found = graph.explain(outcome, data, row=7)
+    assert json.loads(done.stdout)["contributions"][0]["value"] == pytest.approx(found.contributions[0].value)
+    done = runner.invoke(app, [*asked, "--before", "0:100", "--after", "100:"])
+    assert found.expected != 0
+    assert graph.explain(outcome, data, before=range(100), after=range(100, 300)).sentences[0] in " ".join(
+        done.output.split()
+    )
+    done = runner.invoke(app, [*asked, "--before", "first", "--after", "100:"])
+    assert done.exit_code == 2
+    assert "'first' names no rows" in " ".join(done.output.split())

@@ -18,6 +18,7 @@ from precede.cli import (
     discover,
     effect,
     evaluate,
+    explain,
     methods,
     next_step,
     order,
@@ -51,6 +52,7 @@ app.command()(check.check)
 app.command()(discover.discover)
 app.command()(order.order)
 app.command()(effect.effect)
+app.command()(explain.explain)
 app.command("next")(next_step.next_step)
 app.command()(compare.compare)
 app.command()(studio.studio)

@@ -1,5 +1,6 @@
 """From a graph to numbers: effects, possible effects, effects over resampled graphs, and what-if questions."""
 
+from precede.effects.attribution import Explanation, explain_change, explain_row
 from precede.effects.averaged import averaged_effect
 from precede.effects.intervention import WhatIf, what_if
 from precede.effects.linear import Effect, linear_effect, path_effects
@@ -9,10 +10,13 @@ from precede.effects.sample import sample_of
 
 __all__ = [
     "Effect",
+    "Explanation",
     "NextSteps",
     "PossibleEffects",
     "WhatIf",
     "averaged_effect",
+    "explain_change",
+    "explain_row",
     "linear_effect",
     "next_steps",
     "path_effects",

@@ -121,9 +121,13 @@ def sample_for(graph: CausalGraph, data: Any) -> Sample:
             "the graph was learned from rows in which variables were set, and the data do not say what was set: give "
             "them as precede.load_table(data, interventions=...), or leave them out."
         )
-    places = np.array(_places(table, graph.names), dtype=np.int64)
-    own = table.rearranged(np.arange(table.n_samples), places)
+    own = columns_in_order(table, graph.names)
     return sample_of(own.values, own.kinds, own.targets, own.gaps)
+
+
+def columns_in_order(table: Table, names: Sequence[Hashable]) -> Table:
+    """The table with the columns that a graph has, in the graph's order."""
+    return table.rearranged(np.arange(table.n_samples), np.array(_places(table, names), dtype=np.int64))
 
 
 def _places(table: Table, names: Sequence[Hashable]) -> list[int]:

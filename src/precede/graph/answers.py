@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.errors import GraphError, did_you_mean, listed
+from precede.errors import GraphError, OptionError, did_you_mean, listed
 from precede.graph import adjustment as adjusting
 from precede.graph.dags import ancestors
 from precede.graph.equivalence import class_of
 
 if TYPE_CHECKING:
     from precede.confidence import Confidence
-    from precede.effects import Effect, NextSteps, PossibleEffects, WhatIf
+    from precede.effects import Effect, Explanation, NextSteps, PossibleEffects, WhatIf
     from precede.graph.causal_graph import CausalGraph
 
 
@@ -195,6 +195,45 @@ class Answers:
         from precede.effects import what_if  # as in effect
 
         return what_if(cast("CausalGraph", self), settings, data, mechanism)
+
+    def explain(
+        self,
+        outcome: Hashable,
+        data: Any,
+        row: int | None = None,
+        before: Sequence[int] | None = None,
+        after: Sequence[int] | None = None,
+    ) -> Explanation:
+        """Root causes: what makes the outcome of a row unusual, or what changed it from some rows to others.
+
+        Each contribution is in units of the outcome, along the graph, in a linear model.
+
+        Parameters
+        ----------
+        outcome : name
+        data : as for ``fit``
+        row : int, optional
+            Place of the row in the data, from 0.
+        before, after : sequences of int, optional
+            Places of the rows to compare, in place of ``row``.
+
+        Examples
+        --------
+        >>> from precede import CausalGraph
+        >>> graph = CausalGraph.from_matrix([[0, 1], [0, 0]], names=["load", "heat"])
+        >>> load = np.array([1.0, 2.0, 3.0, 9.0])
+        >>> found = graph.explain("heat", np.column_stack([load, load + [0.1, 0.0, -0.1, 0.0]]), row=3)
+        >>> found.contributions[0].variable
+        'load'
+        """
+        from precede.effects import explain_change, explain_row  # as in effect
+
+        graph = cast("CausalGraph", self)
+        if row is not None and before is None and after is None:
+            return explain_row(graph, outcome, row, data)
+        if row is None and before is not None and after is not None:
+            return explain_change(graph, outcome, np.asarray(before), np.asarray(after), data)
+        raise OptionError("say what to explain: row=..., or both before=... and after=...")
 
     def next_steps(self) -> NextSteps:
         """Experiments and facts that would settle the most open directions, the most useful first.

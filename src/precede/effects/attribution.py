@@ -1,0 +1,284 @@
+"""Root causes: which variables account for an unusual row, or for a change from one period to another.
+
+References
+----------
+Budhathoki, Minorics, Blöbaum, Janzing (2022), Causal structure-based root cause analysis of outliers, ICML.
+Budhathoki, Janzing, Blöbaum, Ng (2021), Why did the distribution change?, AISTATS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from math import factorial
+from typing import Any
+
+import numpy as np
+
+from precede.arrays import FloatArray, IntArray
+from precede.data.load import Table, load_table
+from precede.effects.sample import columns_in_order
+from precede.errors import DataError, OptionError
+from precede.graph import CausalGraph
+from precede.graph.dags import ancestors
+from precede.strict_json import JsonObject, plain
+
+MOST_EXACT = 10
+"""Variables that lead to the outcome up to which every combination is tried; of more, orders are drawn at random."""
+
+N_ORDERS = 300
+"""Random orders of the variables where there are more."""
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What one variable adds to the difference.
+
+    Parameters
+    ----------
+    variable : name
+    value : float
+        In units of the outcome; all contributions together are the difference.
+    unusual : float or None
+        For a row, how many standard deviations the variable lies from what its own causes predict; None for a column
+        of categories, which is taken as it is, and for periods.
+    """
+
+    variable: Hashable
+    value: float
+    unusual: float | None = None
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Where a difference in the outcome comes from, the largest contribution first.
+
+    Parameters
+    ----------
+    outcome : name
+    about : str
+        What is compared, in words.
+    expected, observed : float
+        The mean of the outcome, and its value in the row; or its means before and after.
+    contributions : tuple of Contribution
+    """
+
+    outcome: Hashable
+    about: str
+    expected: float
+    observed: float
+    contributions: tuple[Contribution, ...]
+
+    @property
+    def sentences(self) -> list[str]:
+        """The difference and its main sources, in plain words."""
+        difference = self.observed - self.expected
+        lines = [
+            f"{self.about}: {self.outcome} is {self.observed:.4g} instead of {self.expected:.4g} ({difference:+.4g})."
+        ]
+        for part in self.contributions[:5]:
+            own = "itself" if part.variable == self.outcome else "by its own change"
+            if part.unusual is not None:
+                side = "above" if part.unusual > 0 else "below"
+                own = f"{abs(part.unusual):.1f} standard deviations {side} what its causes predict"
+            lines.append(f"{part.variable}: {part.value:+.4g} ({own}).")
+        rest = sum(part.value for part in self.contributions[5:])
+        if len(self.contributions) > 5:
+            lines.append(f"{len(self.contributions) - 5} others together: {rest:+.4g}.")
+        return lines
+
+    def to_dict(self) -> JsonObject:
+        """Plain values by name, JSON-ready."""
+        return {**plain(self), "sentences": self.sentences}
+
+
+def explain_row(graph: CausalGraph, outcome: Hashable, row: int, data: Any) -> Explanation:
+    r"""Why the outcome of one row is what it is.
+
+    In a linear model every variable is what its causes predict and a deviation of its own. The outcome is its mean and
+    the sum of the deviations of all that leads to it, each times its total effect on the outcome: these products are
+    the contributions, and the Shapley values of the deviations (Budhathoki et al. 2022).
+
+    Parameters
+    ----------
+    graph : CausalGraph
+    outcome : name
+    row : int
+        Place of the row in the data, from 0.
+    data : as for ``fit``
+
+    Examples
+    --------
+    >>> graph = CausalGraph.from_matrix([[0, 1], [0, 0]], names=["rain", "wet"])
+    >>> rain = np.array([0.0, 1.0, 2.0, 9.0])
+    >>> found = explain_row(graph, "wet", 3, np.column_stack([rain, 2 * rain + [0.1, -0.1, -0.1, 0.1]]))
+    >>> found.contributions[0].variable
+    'rain'
+    """
+    columns = _Columns.of(graph, data)
+    if not 0 <= row < len(columns.values):
+        raise OptionError(f"there is no row {row}: the data has rows 0 to {len(columns.values) - 1}.")
+    target = columns.number_at(graph.position(outcome))
+    weights, mean = columns.regressions(slice(None))
+    apart = columns.values - columns.values.mean(axis=0)
+    deviations = apart - apart @ weights
+    total = np.linalg.solve(np.eye(len(weights)) - weights, np.eye(len(weights)))[:, target]
+    spread = deviations.std(axis=0)
+    parts = []
+    for k in columns.leading_to(graph, target):
+        own = columns.places[k]
+        unusual = float(deviations[row, own[0]] / spread[own[0]]) if columns.is_number[k] and spread[own[0]] else None
+        parts.append(Contribution(graph.names[k], float(deviations[row, own] @ total[own]), unusual))
+    return _explanation(outcome, f"Row {row}", float(mean[target]), float(columns.values[row, target]), parts)
+
+
+def explain_change(graph: CausalGraph, outcome: Hashable, before: IntArray, after: IntArray, data: Any) -> Explanation:
+    r"""Why the mean of the outcome changed from some rows to others.
+
+    Each variable follows its causes by a regression of its own before and another after. A variable contributes what
+    exchanging its regression changes, averaged over all orders in which the exchanges may be made: the Shapley values
+    of the mechanisms (Budhathoki et al. 2021).
+
+    Parameters
+    ----------
+    graph : CausalGraph
+    outcome : name
+    before, after : int arrays
+        Places of the rows in the data.
+    data : as for ``fit``
+
+    Examples
+    --------
+    >>> graph = CausalGraph.from_matrix([[0, 1], [0, 0]], names=["rain", "wet"])
+    >>> rain = np.arange(8.0) + 10 * (np.arange(8) > 3)
+    >>> wet = 2 * rain + np.tile([0.1, -0.1, -0.1, 0.1], 2)
+    >>> found = explain_change(graph, "wet", np.arange(4), np.arange(4, 8), np.column_stack([rain, wet]))
+    >>> [(part.variable, round(part.value)) for part in found.contributions]
+    [('rain', 28), ('wet', 0)]
+    """
+    columns = _Columns.of(graph, data)
+    target = columns.number_at(graph.position(outcome))
+    leading = columns.leading_to(graph, target)
+    periods = [
+        columns.regressions(_checked(rows, len(columns.values), name))
+        for rows, name in ((before, "before"), (after, "after"))
+    ]
+    mixed = np.array([weights for weights, _ in periods])
+    intercepts = np.array([mean - mean @ weights for weights, mean in periods])
+
+    def mean_of_outcome(exchanged: int) -> float:
+        """With the regressions of the variables in a bit mask taken from the time after."""
+        which = np.zeros(len(columns.owner), dtype=np.int64)
+        for at, k in enumerate(leading):
+            which[columns.places[k]] = exchanged >> at & 1
+        here = np.arange(len(which))
+        weights = mixed[which, :, here].T  # transposed: a row of the gather is the regression of one column
+        return float(np.linalg.solve((np.eye(len(which)) - weights).T, intercepts[which, here])[target])
+
+    values = _shapley(mean_of_outcome, len(leading))
+    parts = [Contribution(graph.names[k], float(value)) for k, value in zip(leading, values, strict=True)]
+    return _explanation(
+        outcome, "After compared with before", float(periods[0][1][target]), float(periods[1][1][target]), parts
+    )
+
+
+def _explanation(
+    outcome: Hashable, about: str, expected: float, observed: float, parts: list[Contribution]
+) -> Explanation:
+    return Explanation(outcome, about, expected, observed, tuple(sorted(parts, key=lambda part: -abs(part.value))))
+
+
+def _checked(rows: IntArray, n_rows: int, name: str) -> IntArray:
+    if len(rows) < 2 or rows.min() < 0 or rows.max() >= n_rows:
+        raise OptionError(f"'{name}' needs at least two rows from 0 to {n_rows - 1}.")
+    return rows
+
+
+def _shapley(worth: Any, n_players: int) -> FloatArray:
+    """Shapley values of a game over bit masks: exact for few players, over random orders for more."""
+    known: dict[int, float] = {}
+
+    def ask(mask: int) -> float:
+        if mask not in known:
+            known[mask] = worth(mask)
+        return known[mask]
+
+    values = np.zeros(n_players)
+    if n_players <= MOST_EXACT:
+        for mask in range(2**n_players):
+            size = mask.bit_count()
+            for k in range(n_players):
+                if not mask >> k & 1:
+                    share = factorial(size) * factorial(n_players - size - 1) / factorial(n_players)
+                    values[k] += share * (ask(mask | 1 << k) - ask(mask))
+        return values
+    rng = np.random.default_rng(0)
+    for _ in range(N_ORDERS):
+        mask = 0
+        for k in rng.permutation(n_players).tolist():
+            values[k] += (ask(mask | 1 << k) - ask(mask)) / N_ORDERS
+            mask |= 1 << k
+    return values
+
+
+@dataclass(frozen=True, eq=False)
+class _Columns:
+    """The data as columns of numbers: a column of categories becomes one of 0 and 1 for each level but the first.
+
+    Parameters
+    ----------
+    values : (n_samples, n_columns) float array
+    owner : (n_columns,) int array
+        The variable of each column.
+    places : tuple of int arrays
+        The columns of each variable.
+    is_number : tuple of bool
+    parents : (n_columns, n_columns) bool array
+        ``[c, k]``: column c belongs to a cause of the variable of k. Categories follow nothing: they are as they are.
+    """
+
+    values: FloatArray
+    owner: IntArray
+    places: tuple[IntArray, ...]
+    is_number: tuple[bool, ...]
+    parents: Any
+
+    @classmethod
+    def of(cls, graph: CausalGraph, data: Any) -> _Columns:
+        if data is None:
+            raise DataError("an explanation needs the rows of the data: give the table as data=...")
+        table = data if isinstance(data, Table) else load_table(data)
+        table = columns_in_order(table, graph.names)
+        blocks, owner = [], []
+        for k, kind in enumerate(table.kinds):
+            own = table.values[:, k]
+            block = own[:, None] if kind.name != "categorical" else own[:, None] == np.asarray(kind.levels[1:])
+            blocks.append(block.astype(float))
+            owner += [k] * block.shape[1]
+        held = np.array(owner, dtype=np.int64)
+        is_number = tuple(kind.name != "categorical" for kind in table.kinds)
+        parents = graph.edges[np.ix_(held, held)] & np.array(is_number)[held][None, :]
+        places = tuple(np.flatnonzero(held == k) for k in range(table.n_variables))
+        return cls(np.hstack(blocks), held, places, is_number, parents)
+
+    def number_at(self, variable: int) -> int:
+        """The column of a variable that is a number."""
+        if not self.is_number[variable]:
+            raise OptionError("the outcome is categorical: make a column of 0 and 1 of the level that matters.")
+        return int(self.places[variable][0])
+
+    def leading_to(self, graph: CausalGraph, target: int) -> list[int]:
+        """The outcome and all that leads to it, but for what leads there through categories alone."""
+        outcome = int(self.owner[target])
+        follows = graph.edges & np.array(self.is_number)[None, :]
+        return [k for k in range(graph.n_variables) if k == outcome or ancestors(follows)[k, outcome]]
+
+    def regressions(self, rows: Any) -> tuple[FloatArray, FloatArray]:
+        """The weights of every column on those of its causes, ``[cause, effect]``, and the means, in some rows."""
+        own = self.values[rows]
+        mean = own.mean(axis=0)
+        weights = np.zeros((own.shape[1],) * 2)
+        for k in np.flatnonzero(self.parents.any(axis=0)):
+            causes = np.flatnonzero(self.parents[:, k])
+            weights[causes, k] = np.linalg.lstsq(own[:, causes] - mean[causes], own[:, k] - mean[k], rcond=None)[0]
+        return weights, mean
