@@ -19,7 +19,7 @@ from precede.data.load import Table, load_table
 from precede.diagnostics import Diagnostics, Learned
 from precede.diagnostics import diagnose as diagnosed
 from precede.diagnostics.method_assumptions import assumptions_of_method, identified_under
-from precede.effects import sample_of
+from precede.effects import Outcome, causes_of, sample_of
 from precede.errors import OptionError, is_number
 from precede.graph import CausalGraph
 from precede.graph.equivalence import parted_by
@@ -245,6 +245,29 @@ class CausalEstimator(Parameterized):
             self, X, n_resamples=n_resamples, workers=Workers(n_jobs, cluster), block=block,
             random_state=random_state, checkpoint=checkpoint, verbose=verbose,
         )  # fmt: skip
+
+    def causes_of(self, outcome: Hashable, confidence: Confidence | None = None) -> Outcome:
+        """What causes one variable in the learned graph, the strongest total effect first, and what merely correlates.
+
+        Where the method leaves directions open, possible causes are named with the range of their effects.
+
+        Parameters
+        ----------
+        outcome : name
+        confidence : Confidence, optional
+            Of :meth:`bootstrap`.
+
+        Examples
+        --------
+        >>> from precede import baselines, simulate
+        >>> data = simulate(n_variables=4, degree=1, n_samples=500, random_state=0)
+        >>> model = baselines.EqVar(verbose=False).fit(data.data)
+        >>> last = data.graph.order[-1]
+        >>> {cause.variable for cause in model.causes_of(last).causes} == set(data.graph.ancestors(last))
+        True
+        """
+        graph = self.graph_
+        return causes_of(graph, outcome, None, confidence, self.diagnostics_["identifies"] == "cpdag")
 
     if not TYPE_CHECKING:  # to a type checker only the declared attributes exist
 

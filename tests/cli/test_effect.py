@@ -148,3 +148,8 @@ def test_explain_names_the_root_cause_of_a_row_and_of_a_period(folder: Path) -> 
     done = runner.invoke(app, [*asked, "--before", "first", "--after", "100:"])
     assert done.exit_code == 2
     assert "'first' names no rows" in " ".join(done.output.split())
+
+
+def test_next_says_where_directions_rest_on_assumptions(folder: Path) -> None:
+    shown = runner.invoke(app, ["next", str(folder / "out")])  # eqvar directs every edge by equal noise
+    assert "by what it assumes about noise" in " ".join(shown.output.split())

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 
 from precede.cli.terminal import (
     SACHS,
@@ -35,13 +36,14 @@ from precede.cli.terminal import (
     log_to_terminal,
     show_graph,
 )
-from precede.errors import OptionError, PrecedeError
+from precede.errors import OptionError, PrecedeError, unknown_column
 from precede.strict_json import JsonObject, to_json
 
 if TYPE_CHECKING:
     from precede.confidence import Confidence
     from precede.data.load import Table
     from precede.diagnostics import Diagnostics
+    from precede.effects import Outcome
     from precede.estimator import CausalEstimator
     from precede.graph import CausalGraph
     from precede.options import Options
@@ -78,6 +80,7 @@ def discover(
     interventions: Interventions = None,
     lags: Lags = 0,
     group: Group = None,
+    outcome: Annotated[str | None, typer.Option(help="The variable whose causes are told first.")] = None,
     max_time: Annotated[float | None, typer.Option(help="Seconds for the score and the search.")] = None,
     checkpoint: Annotated[Path | None, typer.Option(help="File that training is saved to every few seconds.")] = None,
     resume: Annotated[
@@ -127,6 +130,8 @@ def discover(
         truth = load_sachs().graph if data == SACHS else None
         loading = loading_options(missing, leave_out, types, na, interventions, lags, group)
         table = load_named(data, loading)
+        if outcome is not None and outcome not in map(str, table.names):
+            raise unknown_column("--outcome", outcome, table.names)
         course.enter_context(_only_user(out))
         signals = course.enter_context(stopped_by_signals(Deadline(None)))
         model.fit(table)
@@ -143,8 +148,11 @@ def discover(
                 with _sheltered("the report"):
                     files += write_summary(out, summary)
         if as_json:
-            typer.echo(to_json(_summary(model, confidence, files)))
+            told = {} if outcome is None else {"outcome": _causes(model, outcome, confidence).to_dict()}
+            typer.echo(to_json({**told, **_summary(model, confidence, files)}))
         else:
+            if outcome is not None:
+                _show_outcome(_causes(model, outcome, confidence))
             _show(model, with_confidence(model, table, confidence), summary, files)
         if signals.heard or (resamples and confidence is None):
             raise KeyboardInterrupt("before the end: the result is what was known by then.")
@@ -295,6 +303,18 @@ def _show(model: CausalEstimator, known: Diagnostics, summary: Summary | None, f
         console.print(
             f"[bold]Written[/bold]  {files[0].parent}: {', '.join(path.name for path in files)}", highlight=False
         )
+
+
+def _causes(model: CausalEstimator, outcome: str, confidence: Confidence | None) -> Outcome:
+    return model.causes_of(model.graph_.names[model.graph_.position(outcome)], confidence)
+
+
+def _show_outcome(found: Outcome) -> None:
+    """The causes of the named outcome, before everything else."""
+    console = SafeConsole()
+    console.print(f"[bold]Causes of {escape(str(found.name))}[/bold]", highlight=False)
+    for sentence in found.sentences:
+        console.print(f"• {sentence}", highlight=False, markup=False)
 
 
 def _search_words(known: Diagnostics) -> list[str]:

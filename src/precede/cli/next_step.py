@@ -10,6 +10,11 @@ import typer
 from precede.cli.terminal import AsJson, Debug, SafeConsole, kindly
 from precede.strict_json import to_json
 
+RESTS_ON_ASSUMPTIONS = (
+    "The method gives every edge a direction, by what it assumes about noise and curves. Without these assumptions "
+    "some would be open; the steps below would test them."
+)
+
 
 def next_step(
     folder: Annotated[Path, typer.Argument(help="A folder that 'discover --out' wrote.")],
@@ -20,10 +25,13 @@ def next_step(
     with kindly(debug):
         from precede.report.load import load_results
 
-        steps = load_results(folder).graph.next_steps()
+        results = load_results(folder)
+        steps = results.graph.next_steps()
         if as_json:
             typer.echo(to_json(steps.to_dict()))
             return
         console = SafeConsole()
+        if results.identifies == "dag" and steps.n_open:
+            console.print(f"• {RESTS_ON_ASSUMPTIONS}", highlight=False, markup=False)
         for sentence in steps.sentences:
             console.print(f"• {sentence}", highlight=False, markup=False)

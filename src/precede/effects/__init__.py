@@ -4,6 +4,7 @@ from precede.effects.attribution import Explanation, explain_change, explain_row
 from precede.effects.averaged import averaged_effect
 from precede.effects.intervention import WhatIf, what_if
 from precede.effects.linear import Effect, linear_effect, path_effects
+from precede.effects.outcome import Outcome, causes_of
 from precede.effects.planning import NextSteps, next_steps
 from precede.effects.possible import PossibleEffects, possible_effects
 from precede.effects.sample import sample_of
@@ -12,9 +13,11 @@ __all__ = [
     "Effect",
     "Explanation",
     "NextSteps",
+    "Outcome",
     "PossibleEffects",
     "WhatIf",
     "averaged_effect",
+    "causes_of",
     "explain_change",
     "explain_row",
     "linear_effect",

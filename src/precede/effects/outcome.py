@@ -1,0 +1,206 @@
+"""One named outcome: what causes it, how strongly, through what; and what merely goes along with it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from precede.arrays import BoolArray, FloatArray
+from precede.confidence import Confidence
+from precede.effects.linear import Effect, check_level, linear_effect
+from precede.effects.possible import PossibleEffects, effects_in_class
+from precede.effects.sample import sample_for
+from precede.errors import OptionError, listed
+from precede.graph import CausalGraph
+from precede.graph.dags import ancestors
+from precede.graph.sample import Sample
+from precede.lazy import pandas as pd
+from precede.lazy import special
+from precede.strict_json import JsonObject, plain
+
+
+@dataclass(frozen=True)
+class OutcomeCause:
+    """A cause of the outcome, or a possible one.
+
+    Parameters
+    ----------
+    variable : name
+    effect : Effect or PossibleEffects or None
+        Of raising it by 1 on the outcome; the possible effects where directions are open. None for a column of
+        categories.
+    standardized : float
+        The effect (the one farthest from zero) in standard deviations of both; NaN for categories.
+    direct : bool
+        Whether an edge leads to the outcome.
+    through : tuple of names
+        Its own effects on the way to the outcome.
+    certain : bool
+        Whether it is a cause in every graph that the data leave open.
+    confidence : float or None
+        Share of the resampled graphs in which it leads to the outcome.
+    """
+
+    variable: Hashable
+    effect: Effect | PossibleEffects | None
+    standardized: float
+    direct: bool
+    through: tuple[Hashable, ...]
+    certain: bool
+    confidence: float | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The cause in plain words."""
+        name = str(self.variable)
+        if not self.certain:
+            name += " (possibly)"
+        if self.effect is None:
+            how = "is categorical; choose two levels to compare"
+        else:
+            low, high = self.effect.interval
+            if isinstance(self.effect, Effect):
+                how = f"{self.effect.value:+.4g} per unit ({self.effect.level:.0%} interval {low:.4g} to {high:.4g})"
+            else:
+                how = f"{low:.4g} to {high:.4g} per unit, depending on the open directions"
+        way = ["directly"] if self.direct else []
+        way += [f"through {listed(self.through)}"] if self.through else []
+        said = f"{name}: {how}; {' and '.join(way)}" if way else f"{name}: {how}"
+        return said + ("." if self.confidence is None else f"; in {self.confidence:.0%} of resamples.")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a graph says about one variable.
+
+    Parameters
+    ----------
+    name : name
+    causes : tuple of OutcomeCause
+        The strongest first.
+    correlated : tuple of (name, float)
+        Variables that go along with the outcome (after correction for many, at level .05) without causing it, with the
+        correlation, the strongest first.
+    """
+
+    name: Hashable
+    causes: tuple[OutcomeCause, ...]
+    correlated: tuple[tuple[Hashable, float], ...]
+
+    @property
+    def sentences(self) -> list[str]:
+        """The causes and the rest, in plain words."""
+        lines = [cause.sentence for cause in self.causes] or [f"The graph has no cause of {self.name}."]
+        if self.correlated:
+            names = listed(f"{name} ({value:+.2f})" for name, value in self.correlated)
+            lines.append(f"Correlated with {self.name}, but no cause of it in this graph: {names}.")
+        return lines
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row for each cause."""
+        rows = []
+        for cause in self.causes:
+            low, high = (np.nan, np.nan) if cause.effect is None else cause.effect.interval
+            rows.append({"cause": cause.variable, "standardized": cause.standardized, "low": low, "high": high,
+                         "direct": cause.direct, "certain": cause.certain, "confidence": cause.confidence})  # fmt: skip
+        return pd.DataFrame(rows, columns=["cause", "standardized", "low", "high", "direct", "certain", "confidence"])
+
+    def to_dict(self) -> JsonObject:
+        """Plain values by name, JSON-ready."""
+        return {**plain(self), "sentences": self.sentences}
+
+
+def causes_of(
+    graph: CausalGraph,
+    outcome: Hashable,
+    data: Any = None,
+    confidence: Confidence | None = None,
+    open_directions: bool = False,
+    level: float = 0.95,
+) -> Outcome:
+    """Rank the causes of an outcome by their total effect.
+
+    Parameters
+    ----------
+    graph : CausalGraph
+    outcome : name
+    data : as for ``fit``, optional
+        What the graph was learned from when left out.
+    confidence : Confidence, optional
+        Of ``model.bootstrap``.
+    open_directions : bool
+        Whether edges that could point either way (``graph.pattern``) count as open: then also possible causes are
+        named, with the range of their effects.
+    level : float
+
+    Examples
+    --------
+    >>> graph = CausalGraph.from_matrix([[0, 1, 0], [0, 0, 1], [0, 0, 0]], names=["rain", "wet", "slip"])
+    >>> rng = np.random.default_rng(0)
+    >>> rain, noise = rng.normal(size=200), rng.normal(size=(2, 200))
+    >>> wet = rain + 0.5 * noise[0]
+    >>> found = causes_of(graph, "slip", np.column_stack([rain, wet, wet + noise[1]]))
+    >>> [(cause.variable, cause.direct, cause.through) for cause in found.causes]
+    [('wet', True, ()), ('rain', False, ('wet',))]
+    """
+    check_level(level)
+    at = graph.position(outcome)
+    sample = sample_for(graph, data)
+    if at in sample.categories:
+        raise OptionError(f"{outcome!r} is categorical: make a column of 0 and 1 of the level that matters.")
+    pattern = graph.pattern if open_directions else graph.edges.astype(np.int64)
+    surely = ancestors((pattern != 0) & (pattern.T == 0))[:, at]  # transposed: settled where one direction is left
+    possibly = _reaches(pattern != 0, at) if open_directions else surely
+    scale = np.sqrt(np.diag(sample.covariance)) / np.sqrt(sample.covariance[at, at])
+    found = []
+    for k in np.flatnonzero(possibly):
+        effect = _effect_on(graph, sample, pattern, (int(k), at), open_directions, level)
+        ends = [] if effect is None else [effect.value] if isinstance(effect, Effect) else list(effect.range)
+        if ends and not any(ends):
+            continue  # no graph of the class has a path there
+        far = max(ends, key=abs) * scale[k] if ends else np.nan
+        steps = (pattern[k] != 0) & (possibly | (np.arange(len(pattern)) == at))
+        through = tuple(graph.names[i] for i in np.flatnonzero(steps) if i != at)
+        share = None if confidence is None else float(confidence.ancestor_probability.to_numpy()[k, at])
+        found.append(
+            OutcomeCause(graph.names[k], effect, float(far), bool(pattern[k, at]), through, bool(surely[k]), share)
+        )
+    found.sort(key=lambda cause: -np.nan_to_num(abs(cause.standardized), nan=np.inf))
+    return Outcome(graph.names[at], tuple(found), _correlated(graph, sample, at, possibly))
+
+
+def _effect_on(
+    graph: CausalGraph, sample: Sample, pattern: Any, pair: tuple[int, int], open_directions: bool, level: float
+) -> Effect | PossibleEffects | None:
+    if pair[0] in sample.categories:
+        return None
+    if not open_directions:
+        return linear_effect(graph, graph.names[pair[0]], graph.names[pair[1]], sample, level=level)
+    possible = effects_in_class(graph, sample, pattern, pair, level)
+    return possible.effects[0] if len(possible.effects) == 1 else possible
+
+
+def _reaches(marks: BoolArray, at: int) -> BoolArray:
+    """Variables from which a path without an arrow against it leads to another."""
+    reached = np.zeros(len(marks), dtype=bool)
+    waiting = [at]
+    while waiting:
+        new = marks[:, waiting.pop()] & ~reached
+        reached |= new
+        waiting += np.flatnonzero(new).tolist()
+    reached[at] = False
+    return reached
+
+
+def _correlated(graph: CausalGraph, sample: Sample, at: int, causes: BoolArray) -> tuple[tuple[Hashable, float], ...]:
+    """What goes along with the outcome and causes it in no graph."""
+    spread = np.sqrt(np.diag(sample.covariance))
+    value: FloatArray = sample.covariance[at] / (spread * spread[at])
+    price = float(special.ndtri(1 - 0.025 / max(len(value) - 1, 1)))
+    clear = np.abs(np.arctanh(np.clip(value, -0.999999, 0.999999))) > price / np.sqrt(max(sample.n_samples - 3, 1))
+    others = [k for k in np.flatnonzero(clear & ~causes) if k != at and k not in sample.categories]
+    return tuple((graph.names[k], float(value[k])) for k in sorted(others, key=lambda k: -abs(value[k])))

@@ -1,0 +1,94 @@
+"""The causes of a named outcome."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import precede as pc
+from precede.cli import app
+from precede.effects import causes_of
+from precede.errors import OptionError
+
+runner = CliRunner()
+
+
+def fork() -> tuple[pc.CausalGraph, pd.DataFrame]:
+    """Age drives dose and pain, dose drives pain, pain drives sleep; mood only follows age."""
+    rng = np.random.default_rng(0)
+    age = rng.normal(size=2000)
+    dose = age + rng.normal(size=2000)
+    pain = 2 * dose - age + rng.normal(size=2000)
+    sleep = -pain + rng.normal(size=2000)
+    mood = 2 * age + rng.normal(size=2000)
+    frame = pd.DataFrame({"age": age, "dose": dose, "pain": pain, "sleep": sleep, "mood": mood})
+    edges = pd.DataFrame(0, index=frame.columns, columns=frame.columns)
+    for cause, effect in (("age", "dose"), ("age", "pain"), ("dose", "pain"), ("pain", "sleep"), ("age", "mood")):
+        edges.loc[cause, effect] = 1
+    return pc.CausalGraph.from_matrix(edges.to_numpy(), names=list(frame.columns)), frame
+
+
+def test_causes_are_ranked_by_total_effect_and_the_rest_is_called_correlated() -> None:
+    graph, frame = fork()
+    found = causes_of(graph, "pain", frame)
+    assert [cause.variable for cause in found.causes] == ["dose", "age"]
+    dose, age = found.causes
+    assert dose.effect is not None
+    assert dose.effect.interval[0] < 2 < dose.effect.interval[1]
+    assert dose.standardized == pytest.approx(2 * frame["dose"].std() / frame["pain"].std(), rel=0.05)
+    assert (dose.direct, dose.through) == (True, ())
+    assert (age.direct, age.through) == (True, ("dose",))
+    assert [name for name, _ in found.correlated][:1] == ["sleep"]
+    assert "mood" in dict(found.correlated)
+    text = " ".join(found.sentences)
+    assert "directly and through" in text
+    assert "no cause of it" in text
+    assert list(found.table["cause"]) == ["dose", "age"]
+
+
+def test_open_directions_give_possible_causes_with_a_range() -> None:
+    rng = np.random.default_rng(1)
+    a = rng.normal(size=500)
+    frame = pd.DataFrame({"a": a, "b": a + rng.normal(size=500)})
+    graph = pc.CausalGraph.from_matrix([[0, 1], [0, 0]], names=["a", "b"])
+    (possible,) = causes_of(graph, "a", frame, open_directions=True).causes
+    assert possible.variable == "b"
+    assert not possible.certain
+    assert possible.effect is not None
+    assert possible.effect.interval[0] <= 0 < possible.effect.interval[1]
+    assert "depending on the open directions" in possible.sentence
+    assert causes_of(graph, "a", frame).causes == ()
+
+
+@given(st.integers(0, 1000))
+def test_the_causes_of_a_settled_graph_are_its_ancestors(seed: int) -> None:
+    data = pc.simulate(n_variables=5, degree=2, n_samples=100, random_state=seed)
+    outcome = data.graph.order[-1]
+    found = causes_of(data.graph, outcome, data.data)
+    assert {cause.variable for cause in found.causes} == set(data.graph.ancestors(outcome))
+
+
+def test_an_outcome_of_words_is_refused() -> None:
+    graph, frame = fork()
+    frame["pain"] = np.where(frame["pain"] > 1, "severe", np.where(frame["pain"] > -1, "some", "none"))
+    with pytest.raises(OptionError, match="'pain' is categorical"):
+        causes_of(graph, "pain", frame)
+
+
+def test_discover_begins_with_the_causes_of_the_outcome(tmp_path: Path) -> None:
+    _, frame = fork()
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    asked = ["discover", str(tmp_path / "data.csv"), "--method", "eqvar", "--quiet", "--outcome"]
+    done = runner.invoke(app, [*asked, "pain"])
+    assert done.exit_code == 0, done.output
+    assert done.output.strip().startswith("Causes of pain")
+    done = runner.invoke(app, [*asked, "pain", "--json"])
+    assert {cause["variable"] for cause in json.loads(done.stdout)["outcome"]["causes"]} >= {"dose"}
+    done = runner.invoke(app, [*asked, "pian"])
+    assert done.exit_code == 2
+    assert "did you mean 'pain'" in " ".join(done.output.split())
