@@ -14,9 +14,9 @@ import time
 import numpy as np
 
 from precede.baselines import METHODS
-from precede.data.simulate import simulate
 from precede.experiments.published import LINGAM, OTHER_BASELINES, TABLE_1_30, TABLE_1_100, TABLE_50, Published
 from precede.metrics import evaluate
+from precede.simulation import simulate
 
 LG = {30: TABLE_1_30, 50: TABLE_50, 100: TABLE_1_100}
 QUICK_METHODS = ("random", "ica-lingam", "direct-lingam", "eqvar", "sort-regress", "r2-sort-regress")

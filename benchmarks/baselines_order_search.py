@@ -11,9 +11,9 @@ import numpy as np
 
 from precede.baselines.astar_lasso import AStarLasso
 from precede.baselines.l1obs import L1OBS
-from precede.data.simulate import simulate
 from precede.estimator import CausalEstimator
 from precede.metrics.structure import evaluate
+from precede.simulation import simulate
 
 PUBLISHED = {  # Table 1 of the CORL paper, ER2: TPR and SHD as mean (standard deviation)
     ("L1OBS", 30): "TPR .78 (.06)  SHD  85.2 (23.8)",

@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 
 from precede.arrays import BoolArray, IntArray
-from precede.data.simulate import simulate
 from precede.graph.equivalence import cpdag
 from precede.scores.sparse_linear import SparseLinearScore
+from precede.simulation import simulate
 
 FLOP = """
 import resource, sys, time, numpy, flopsearch

@@ -11,7 +11,6 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from precede.data.simulate import simulate
 from precede.discovery import CORL
 from precede.discovery.plan import training_of
 from precede.knowledge import Constraints
@@ -21,6 +20,7 @@ from precede.scores.nongaussian import NonGaussianScore
 from precede.scores.quadratic import QuadraticScore
 from precede.search.cuda_graphs import EagerIteration
 from precede.search.train import Trainer
+from precede.simulation import simulate
 
 
 def agreement() -> None:

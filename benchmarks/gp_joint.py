@@ -14,11 +14,11 @@ import time
 import numpy as np
 import torch
 
-from precede.data.simulate import simulate
 from precede.metrics.order import share_in_order
 from precede.metrics.structure import shd
 from precede.scores.sparse_gp import SparseGPSettings, sparse_gp_score
 from precede.search.polish import polish
+from precede.simulation import simulate
 
 SETTINGS = {"10-1": (10, 1), "30-1": (30, 1), "20-4": (20, 4)}
 

@@ -18,8 +18,8 @@ from scipy.spatial.distance import pdist
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 
-from precede.data.simulate import simulate
 from precede.scores.gp import GPScore
+from precede.simulation import simulate
 
 
 def ours(values: np.ndarray, orders: np.ndarray, device: str, precision: str) -> tuple[float, float, np.ndarray]:

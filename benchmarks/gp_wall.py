@@ -15,7 +15,7 @@ import numpy as np
 
 import precede as pc
 from precede.arrays import BoolArray
-from precede.data.simulate import Dataset
+from precede.data.datasets import Dataset
 from precede.metrics.structure import shd
 from precede.scores.sparse_gp import sparse_gp_score
 from precede.search.greedy import greedy_order

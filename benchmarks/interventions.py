@@ -18,7 +18,7 @@ import pandas as pd
 
 import precede as pc
 from precede.arrays import BoolArray, FloatArray
-from precede.data.simulate import simulate
+from precede.simulation import simulate
 
 SACHS_ROWS = (853, 902, 911, 723, 810, 799, 848, 913, 707)
 """Cells of each condition, in the sequence of the file."""

@@ -21,7 +21,6 @@ import numpy as np
 import torch
 
 from precede.data.datasets import Dataset
-from precede.data.simulate import simulate
 from precede.graph.equivalence import cpdag
 from precede.metrics.order import share_in_order
 from precede.metrics.structure import shd
@@ -29,6 +28,7 @@ from precede.scores.protocol import OrderScore
 from precede.scores.sparse_gp import sparse_gp_score
 from precede.scores.sparse_linear import SparseLinearScore
 from precede.search.polish import polish
+from precede.simulation import simulate
 
 Result = TypeVar("Result")
 

@@ -11,13 +11,13 @@ import time
 
 import numpy as np
 
-from precede.data.simulate import simulate
 from precede.metrics.order import share_in_order
 from precede.metrics.structure import shd
 from precede.pruning.weights import prune_by_bic
 from precede.scores.covariance import covariance
 from precede.scores.nongaussian import NonGaussianScore
 from precede.search.polish import polish
+from precede.simulation import simulate
 
 
 def search(values: np.ndarray, n_restarts: int, seed: int, device: str) -> np.ndarray:

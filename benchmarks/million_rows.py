@@ -31,7 +31,7 @@ def fit_once(rows: int, columns: int, source: str) -> dict[str, float]:
     import pandas as pd
 
     from precede import CORL
-    from precede.data.dags import random_dag
+    from precede.simulation.graphs import random_dag
 
     rng = np.random.default_rng(0)
     edges, _ = random_dag("er", columns, 2, rng)

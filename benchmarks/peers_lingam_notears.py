@@ -18,9 +18,9 @@ import numpy as np
 
 from precede.arrays import FloatArray
 from precede.baselines import NOTEARS, DirectLiNGAM, ICALiNGAM
-from precede.data.simulate import simulate
 from precede.estimator import CausalEstimator
 from precede.metrics import shd
+from precede.simulation import simulate
 
 PEER_PROGRAM = """
 import sys, time, logging

@@ -20,13 +20,13 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from precede.arrays import BoolArray, FloatArray
-from precede.data.simulate import simulate
 from precede.metrics.order import share_in_order
 from precede.policy.judgement import judge
 from precede.policy.pretrained import load_pretrained
 from precede.pretraining.held_out import HELD_OUT, held_out_data
 from precede.pretraining.held_out_pairs import PAIR_FAMILIES, held_out_pair
 from precede.pretraining.validation import FIRST_SEED, SUITE
+from precede.simulation import simulate
 
 N_BINS = 10
 TOLD = 0.05

@@ -24,17 +24,17 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from precede.data.simulate import simulate
 from precede.options import Options
 from precede.policy import moments
 from precede.policy.actor import Actor
 from precede.policy.features import ColumnReadings, classical_features, read_columns
 from precede.policy.pretrained import load_pretrained
-from precede.pretraining import curriculum, families, observation, signals, world
+from precede.pretraining import curriculum, families, world
 from precede.pretraining.curriculum import CurriculumSettings
 from precede.pretraining.settings import PretrainingSettings, variant_settings
 from precede.pretraining.supervised import Pretrainer
 from precede.pretraining.validation import Reader, ValidationSettings, greedy_orders, order_shares
+from precede.simulation import functions, observation, simulate
 
 SIZES, ROWS = (2, 2, 3, 5, 8, 10, 12), (100, 200, 300, 500)
 BINNED, RANKED = range(18, 38), (12, 13, 15, 16, *range(28, 38))
@@ -80,12 +80,12 @@ def without_families(*names: str) -> tuple[Any, str, Any]:
 
 def without_signals(name: str) -> tuple[Any, str, Any]:
     """The functions of the wide prior without one."""
-    return signals, "ACTIVATIONS", {**signals.ACTIVATIONS, name: 0.0}
+    return functions, "ACTIVATIONS", {**functions.ACTIVATIONS, name: 0.0}
 
 
 GAUSSIAN = (
     (world, "GAUSSIAN_SHARE", 1.0),
-    (world, "ROOTS", {"mixture": 0.0, "uniform": 0.0, "design": 0.0, "noise": 1.0}),
+    (world, "ROOT_SHAPES", {"mixture": 0.0, "uniform": 0.0, "design": 0.0, "noise": 1.0}),
 )
 PARTS: dict[str, Part] = {
     "nothing": Part(),

@@ -7,9 +7,9 @@ import time
 
 from precede.baselines import EqVar
 from precede.data.load import load_table
-from precede.data.simulate import simulate
 from precede.diagnostics import Learned, diagnose
 from precede.report import render_report, summarize
+from precede.simulation import simulate
 
 
 def main() -> None:

@@ -18,7 +18,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from precede.data.simulate import simulate
 from precede.discovery import CORL
 from precede.discovery.plan import training_of
 from precede.knowledge import Constraints
@@ -30,6 +29,7 @@ from precede.scores.linear import LinearScore
 from precede.scores.protocol import column_sums
 from precede.search.best import first_best_order
 from precede.search.train import Collected, Trainer
+from precede.simulation import simulate
 
 PARTS = ("draw", "collect", "terms", "update", "best")
 

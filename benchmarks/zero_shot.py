@@ -25,13 +25,13 @@ from precede.arrays import FloatArray
 from precede.baselines import EqVar, R2SortRegress, SortRegress
 from precede.data.datasets import Dataset, load_sachs
 from precede.data.load import load_table
-from precede.data.simulate import simulate
 from precede.experiments.provenance import provenance, sentence
 from precede.knowledge import constraints_over
 from precede.metrics.order import share_in_order
 from precede.policy.pretrained import Pretrained, load_pretrained
 from precede.scores.build import build_score
 from precede.scores.protocol import OrderScore
+from precede.simulation import simulate
 
 FIRST_SEED = 1000
 N_DRAWS = 64

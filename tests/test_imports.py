@@ -10,8 +10,8 @@ import pytest
 
 import precede
 from precede.data.load import load_table
-from precede.data.simulate import simulate
 from precede.lazy import without_collections
+from precede.simulation import simulate
 
 HEAVY = {"torch", "sklearn", "scipy", "networkx", "pandas", "joblib", "matplotlib", "jinja2"}
 

@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from precede.confidence import Confidence
     from precede.data.datasets import Dataset, load_sachs
     from precede.data.load import load_table
-    from precede.data.simulate import simulate
     from precede.discovery import CORL, discover, methods
     from precede.errors import PrecedeError
     from precede.graph import CausalGraph
     from precede.knowledge import Knowledge
     from precede.metrics.structure import Metrics, evaluate
     from precede.report.load import load_results
+    from precede.simulation import simulate
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -61,6 +61,6 @@ else:
             "load_table": "precede.data.load",
             "methods": "precede.discovery",
             "scores": "precede.scores",
-            "simulate": "precede.data.simulate",
+            "simulate": "precede.simulation",
         },
     )

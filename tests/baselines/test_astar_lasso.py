@@ -10,11 +10,11 @@ from sklearn.linear_model import Lasso
 
 from precede.baselines.astar_lasso import AStarLasso
 from precede.baselines.lasso_batch import lasso_costs, solve_lassos
-from precede.data.simulate import simulate
 from precede.errors import OptionError
 from precede.graph.dags import full_dag
 from precede.knowledge import Knowledge
 from precede.scores.covariance import covariance
+from precede.simulation import simulate
 
 
 def random_data(seed, d, m=80):

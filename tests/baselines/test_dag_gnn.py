@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from precede.baselines.dag_gnn import DAGGNN, GraphAutoencoder, negative_elbo
-from precede.data.simulate import simulate
 from precede.errors import OptionError
+from precede.simulation import simulate
 
 QUICK = {"n_epochs": 2, "max_steps": 1, "verbose": False, "random_state": 0, "device": "cpu"}
 

@@ -11,10 +11,10 @@ from sklearn.linear_model import lars_path_gram
 
 from precede.baselines.l1obs import L1OBS, Families
 from precede.baselines.lasso_path import lasso_path
-from precede.data.simulate import simulate
 from precede.errors import OptionError
 from precede.knowledge import Constraints, Knowledge
 from precede.scores.covariance import covariance
+from precede.simulation import simulate
 
 
 def random_data(seed, d, m=80):

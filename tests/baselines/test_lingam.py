@@ -7,11 +7,11 @@ from precede import load_sachs
 from precede.baselines import DirectLiNGAM, ICALiNGAM
 from precede.baselines.direct_lingam import pairwise_dependence
 from precede.baselines.ica_lingam import contrast, order_of
-from precede.data.simulate import simulate
 from precede.errors import OptionError
 from precede.knowledge import Knowledge
 from precede.metrics import order_tpr, shd
 from precede.runtime.deadline import Deadline
+from precede.simulation import simulate
 
 
 @pytest.mark.parametrize("standardize", [False, True])

@@ -9,10 +9,10 @@ from precede.baselines import NOTEARS, NOTEARSMLP
 from precede.baselines.notears import _loss, acyclicity
 from precede.baselines.notears_mlp import Perceptrons
 from precede.data.load import load_table
-from precede.data.simulate import simulate
 from precede.errors import DataError, OptionError
 from precede.graph.dags import full_dag
 from precede.metrics import shd
+from precede.simulation import simulate
 
 
 @pytest.fixture(scope="module")

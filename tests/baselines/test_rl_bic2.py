@@ -14,10 +14,10 @@ from precede.baselines import graph_reward
 from precede.baselines.graph_policy import GraphPolicy
 from precede.baselines.graph_reward import GPGraphBIC, GraphBIC, GraphReward, on_cycles, weights_on_parents
 from precede.baselines.rl_bic2 import RLBIC2
-from precede.data.simulate import simulate
 from precede.errors import OptionError
 from precede.graph.dags import full_dag, is_acyclic
 from precede.scores.gp import GPScore
+from precede.simulation import simulate
 
 CPU = torch.device("cpu")
 QUICK = {"n_iterations": 6, "n_blocks": 1, "verbose": False, "random_state": 0, "device": "cpu"}

@@ -8,13 +8,13 @@ from precede.baselines import EqVar, R2SortRegress, RandomOrder, SortRegress
 from precede.baselines.eqvar import smallest_precision_order
 from precede.baselines.order_pruning import adaptive_lasso, findings_from_order
 from precede.data.load import load_table
-from precede.data.simulate import simulate
 from precede.errors import OptionError
 from precede.knowledge import Constraints, Knowledge
 from precede.metrics import shd
 from precede.pruning.weights import regression_on
 from precede.runtime.deadline import Deadline
 from precede.scores.covariance import covariance
+from precede.simulation import simulate
 
 
 @pytest.fixture(scope="module")

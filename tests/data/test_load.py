@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from precede.data.load import load_table
-from precede.data.simulate import simulate
 from precede.errors import DataError, OptionError
+from precede.simulation import simulate
 
 
 @pytest.fixture

@@ -7,12 +7,12 @@ import pytest
 from precede.data.kinds import NUMBER
 from precede.data.load import load_table
 from precede.data.missing import dependent_gaps, em_moments, gaps_of, pairwise_moments
-from precede.data.simulate import simulate
 from precede.discovery import CORL
 from precede.errors import DataError
 from precede.knowledge import Constraints
 from precede.scores.build import build_score
 from precede.scores.covariance import covariance, moments_of
+from precede.simulation import simulate
 
 QUICK = {"n_iterations": 2, "batch_size": 4, "random_state": 0, "verbose": False, "diagnose": False}
 

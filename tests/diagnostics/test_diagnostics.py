@@ -7,7 +7,6 @@ import pytest
 from assumed import assumptions_of
 
 from precede.data.load import Table
-from precede.data.simulate import simulate
 from precede.diagnostics import Check, Diagnostics, Learned, compare_with_chance
 from precede.diagnostics import diagnose as diagnose_record
 from precede.diagnostics.parent_regressions import regress_on_parents
@@ -16,6 +15,7 @@ from precede.diagnostics.stability import stability, with_shares
 from precede.knowledge import Knowledge
 from precede.scores.build import NOISES
 from precede.search.record import SearchRecord
+from precede.simulation import simulate
 from precede.strict_json import to_json
 
 CHAIN = np.eye(3, k=1, dtype=bool)

@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from precede import discover
-from precede.data.simulate import simulate
 from precede.errors import GraphError, OptionError
 from precede.graph import CausalGraph
 from precede.graph.dags import full_dag
+from precede.simulation import simulate
 
 names_with_anything = st.text(max_size=8)
 plain_names = st.from_regex(r"[a-z][a-z0-9_]{0,5}", fullmatch=True)

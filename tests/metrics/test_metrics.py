@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from precede.data.simulate import simulate
 from precede.errors import DataError, GraphError
 from precede.graph import CausalGraph
 from precede.graph.dags import full_dag
@@ -21,6 +20,7 @@ from precede.metrics import (
     sortability,
     var_sortability,
 )
+from precede.simulation import simulate
 
 quick = settings(deadline=None, max_examples=40)
 

@@ -1,19 +1,28 @@
 """Batched tasks: graphs, mechanisms against the one-at-a-time simulator, units, orders."""
 
-import numpy as np
 import pytest
 import torch
 
-from precede.data.simulate import simulate
-from precede.pretraining import batched_equations as equations
-from precede.pretraining import graphs
-from precede.pretraining.curriculum import PAPER_CURRICULUM, Curriculum, CurriculumSettings
-from precede.pretraining.drawing import Draws
-from precede.pretraining.families import SHARES, non_gaussian, random_weights
+from precede.pretraining.curriculum import (
+    PAPER_CURRICULUM,
+    Curriculum,
+    CurriculumSettings,
+    ancestors,
+    standardized_inputs,
+    training_orders,
+)
+from precede.pretraining.families import SHARES, family_data
+from precede.pretraining.world import world_data
+from precede.simulation.draws import Draws, unit_rows
+from precede.simulation.graphs import erdos_renyi
 
 
 def generator(seed=0):
     return torch.Generator().manual_seed(seed)
+
+
+def draws(seed=0):
+    return Draws(generator(seed))
 
 
 def curriculum(seed=0, **settings):
@@ -25,96 +34,19 @@ def is_valid(order, adjacency):
     return all(position[i] < position[j] for i, j in adjacency.nonzero())
 
 
-def test_erdos_renyi_has_its_edges_and_no_others():
-    adjacency = graphs.erdos_renyi(torch.tensor([1.0, 3.0, 99.0]), 8, generator())
-    assert adjacency.sum((1, 2)).tolist() == [8, 24, 28]
-    assert not adjacency.tril().any()
-
-
-@pytest.mark.parametrize("hubs_last", [True, False])
-def test_scale_free_counts_and_direction(hubs_last):
-    d, degree = 20, 2
-    adjacency = graphs.scale_free(torch.full((50,), float(degree)), d, torch.full((50,), hubs_last), generator())
-    assert (adjacency.sum((1, 2)) == degree * d - degree * (degree + 1) // 2).all()
-    assert not adjacency.tril().any()
-    into, out = adjacency.sum(1).amax(1), adjacency.sum(2).amax(1)
-    hub, other = (into, out) if hubs_last else (out, into)
-    assert (other == degree).all()
-    assert hub.float().mean() > 3 * degree
-
-
-def test_scale_free_matches_the_simulator():
-    ours = graphs.scale_free(torch.full((200,), 2.0), 15, torch.ones(200, dtype=torch.bool), generator())
-    theirs = [
-        simulate("sf", 15, 2, n_samples=2, random_state=k).graph.adjacency.to_numpy().sum(0).max() for k in range(200)
-    ]
-    other = [
-        simulate("sf-degree", 15, 2, n_samples=2, random_state=k).graph.adjacency.to_numpy().sum(0).max()
-        for k in range(200)
-    ]
-    mean = ours.sum(1).amax(1).float().mean()
-    assert abs(mean - np.mean(theirs)) < 0.6
-    assert mean - np.mean(other) > 1.0
-
-
 def test_ancestors_is_the_transitive_closure():
     chain = torch.diag(torch.ones(6), 1)[None].bool()
-    assert (graphs.ancestors(chain)[0] == torch.ones(7, 7).triu(1).bool()).all()
+    assert (ancestors(chain)[0] == torch.ones(7, 7).triu(1).bool()).all()
 
 
 def test_training_orders_are_valid_but_for_the_corrupted_third():
-    adjacency = graphs.erdos_renyi(torch.full((30,), 2.0), 12, generator())
-    orders = graphs.training_orders(adjacency, generator(1))
+    adjacency = erdos_renyi(torch.full((30,), 2.0), 12, draws())
+    orders = training_orders(adjacency, draws(1))
     assert (orders.sort(1).values == torch.arange(12)).all()
     valid = [is_valid(order, graph) for order, graph in zip(orders, adjacency, strict=True)]
     assert all(valid[0::3])
     assert all(valid[1::3])
     assert not all(valid[2::3])
-
-
-@pytest.mark.parametrize("sem", ["gp", "gp-additive", "mlp", "quadratic"])
-def test_mechanisms_match_the_simulator(sem):
-    """The scale of the last variable of a full DAG, over many draws, agrees with precede.data.equations."""
-    n_sets, m = 300, 100
-    adjacency = torch.ones(n_sets, 3, 3).triu(1)
-    noise = torch.randn((n_sets, 3, m), generator=generator())
-    batched = {
-        "gp": equations.gp_joint,
-        "gp-additive": equations.gp_additive,
-        "mlp": equations.mlp,
-        "quadratic": equations.quadratic,
-    }
-    weights = adjacency * random_weights(n_sets, 3, Draws(generator(2)))
-    ours = batched[sem](noise, adjacency, weights, generator(1))[:, 2].numpy()
-    theirs = []
-    for seed in range(n_sets):
-        dataset = simulate("er", 3, 1, sem, m, random_state=seed)
-        child = int(dataset.graph.adjacency.to_numpy().sum(0).argmax())
-        theirs.append(dataset.data.to_numpy()[:, child].std())
-    log_scales = np.log(ours.std(1)), np.log(theirs)
-    for figure in (np.mean, np.std):
-        assert abs(figure(log_scales[0]) - figure(log_scales[1])) < 0.12
-
-
-def test_sources_of_nonlinear_data_are_noise_alone():
-    noise = torch.randn((5, 4, 20), generator=generator())
-    for mechanism in (equations.gp_joint, equations.gp_additive, equations.mlp, equations.quadratic):
-        assert (mechanism(noise, torch.zeros(5, 4, 4), torch.zeros(5, 4, 4), generator()) == noise).all()
-
-
-def test_linear_solves_the_equations():
-    weights = torch.randn((3, 5, 5), generator=generator()).triu(1)
-    noise = torch.randn((3, 5, 10), generator=generator(1))
-    x = equations.linear(noise, weights)
-    assert torch.allclose(x, weights.transpose(1, 2) @ x + noise, atol=1e-5)
-
-
-def test_non_gaussian_noise_has_variance_one():
-    noise = non_gaussian(torch.randn((200, 2, 2000), generator=generator()), Draws(generator(1)))
-    assert abs(noise.square().mean() - 1) < 0.05
-    excess = (noise**4).mean((1, 2)) - 3
-    assert excess.min() < -0.5
-    assert excess.max() > 1
 
 
 def test_tasks_are_standardized_and_their_scales_are_those_asked_for():
@@ -160,3 +92,69 @@ def test_same_seed_same_tasks_and_shares_add_up():
     assert (first.inputs == second.inputs).all()
     assert (first.orders == second.orders).all()
     assert sum(SHARES.values()) == pytest.approx(1)
+
+
+def test_families_have_their_noise_and_units():
+    """Sources are the noise alone: Gaussian for all but "lingam", whose shapes are not."""
+    x = family_data(torch.zeros(100, 3, 3), 3000, draws())
+    excess = (unit_rows(x) ** 4).mean((1, 2)) - 3
+    assert excess[:20].abs().max() < 0.5
+    assert excess[45:].abs().max() < 0.5
+    assert excess[20:45].abs().median() > 0.5
+
+
+def test_world_data_is_standardized_and_children_depend_on_parents():
+    adjacency = erdos_renyi(torch.full((60,), 1.0), 6, draws(1))
+    x = world_data(adjacency, 500, draws(3))
+    assert x.isfinite().all()
+    assert torch.allclose(x.mean(2), torch.zeros(60, 6), atol=1e-3)
+    ranks = unit_rows(x.argsort(2).argsort(2).float())
+    correlation = (ranks @ ranks.transpose(1, 2) / 500).abs()
+    apart = ~(adjacency | adjacency.transpose(1, 2)) & ~torch.eye(6, dtype=torch.bool)
+    assert correlation[adjacency].mean() > 2 * correlation[apart].mean()
+
+
+def test_missing_cells_reach_the_inputs_and_scales_do_not_count():
+    x = draws().normal((4, 3, 50)) * 5
+    x[0, 1, :10] = torch.nan
+    flags = torch.tensor([True, False, False, True])[:, None, None]
+    inputs = standardized_inputs(x, flags, ~flags, draws(1))
+    assert inputs[0, 1, :10].isnan().all()
+    assert inputs[0, 1, 10:].isfinite().all()
+    assert inputs[0, 1, 10:50].square().mean() == pytest.approx(1, abs=1e-4)
+    assert (inputs[0, :, -1] == 0).all()
+    assert (inputs[1, :, -1] != 0).all()
+
+
+@pytest.mark.parametrize("world", [0.0, 0.5, 1.0])
+def test_the_share_of_the_wide_prior_is_read(world):
+    tasks = Curriculum(CurriculumSettings(world=world), generator()).draw(40, 6, 50)
+    assert tasks.inputs.shape == (40, 6, 51)
+    distinct = torch.tensor([min(len(column.unique()) for column in task[:, :-1]) for task in tasks.inputs])
+    assert (distinct < 20).any() == (world > 0)  # only the wide prior has levels
+
+
+def test_small_tables_hide_more_of_the_system():
+    """One to eight further variables, in half of the tasks: two columns are a glimpse."""
+    curriculum = Curriculum(CurriculumSettings(), generator())
+    assert {curriculum._n_hidden(2) for _ in range(60)} == {1, 2, 4, 8}
+    assert {curriculum._n_hidden(30) for _ in range(5)} == {4}
+    assert curriculum.draw(40, n_variables=2, n_samples=50).inputs.shape == (40, 2, 51)
+
+
+def test_noise_inside_a_mechanism_needs_none_beside_it(monkeypatch):
+    """x -> y with next to nothing added: y is a function of x, unless the noise is an argument of that function."""
+    from precede.pretraining import world
+
+    for name in ("HETEROSCEDASTIC_SHARE", "DISTORTED_SHARE"):
+        monkeypatch.setattr(world, name, 0.0)
+    monkeypatch.setattr(world, "discrete_variables", lambda adjacency, source: torch.zeros(adjacency.shape[:2]).bool())
+    monkeypatch.setattr(world, "_noise_sizes", lambda batch, d, source: torch.full((batch, d), 1e-3))
+    jumps = {}
+    for share in (0.0, 1.0):
+        monkeypatch.setattr(world, "INSIDE_SHARE", share)
+        x, y = world_data(torch.ones(200, 2, 2).triu(1).bool(), 1000, draws()).unbind(1)
+        along = y.gather(1, x.argsort(1))
+        jumps[share] = along.diff(dim=1).abs().median(1).values.mean()
+    assert jumps[0.0] < 0.05
+    assert jumps[1.0] > 0.3

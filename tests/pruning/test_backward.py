@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from precede.data.simulate import simulate
 from precede.knowledge import Knowledge
 from precede.pruning.backward import BLOCK, eliminate, regress_on
 from precede.pruning.weights import prune_by_bic
 from precede.scores.covariance import covariance
+from precede.simulation import simulate
 
 
 def residual_sum(x: np.ndarray, parents: list[int], target: int) -> float:

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from precede.data.simulate import simulate
 from precede.graph.dags import full_dag
 from precede.knowledge import Knowledge
 from precede.pruning.backward import regress_on
@@ -17,6 +16,7 @@ from precede.pruning.weights import (
     regression_weights,
 )
 from precede.scores.covariance import covariance
+from precede.simulation import simulate
 
 
 @given(d=st.integers(1, 7), seed=st.integers(0, 1000))

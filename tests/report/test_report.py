@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from precede.baselines import EqVar
 from precede.confidence import Confidence
 from precede.data.load import load_table
-from precede.data.simulate import simulate
 from precede.discovery import CORL
 from precede.effects import linear_effect
 from precede.errors import OptionError
@@ -27,6 +26,7 @@ from precede.knowledge import Knowledge
 from precede.report import Heading, Provenance, rebuild_report, render_report, summarize, write_report, write_results
 from precede.report.geometry import picture
 from precede.report.render import graph_of
+from precede.simulation import simulate
 
 mpl.use("Agg")
 

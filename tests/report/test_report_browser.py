@@ -11,12 +11,12 @@ from chromium import CHROMIUM, Chromium
 from precede.baselines import EqVar
 from precede.data.datasets import load_sachs
 from precede.data.load import load_table
-from precede.data.simulate import simulate
 from precede.graph import CausalGraph
 from precede.graph.component import policy_hash
 from precede.graph.dags import ancestors
 from precede.report import Heading, render_report, summarize
 from precede.report.render import graph_of
+from precede.simulation import simulate
 
 pytestmark = [
     pytest.mark.browser,

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from precede.data.load import Table
-from precede.data.simulate import simulate
 from precede.errors import DataError
 from precede.scores import choose
 from precede.scores.choose import choose_score
+from precede.simulation import simulate
 
 
 def table_of(values):

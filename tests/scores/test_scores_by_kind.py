@@ -11,7 +11,6 @@ from scipy.stats import multivariate_normal
 
 from precede.data.kinds import ColumnKind
 from precede.data.load import load_table
-from precede.data.simulate import simulate
 from precede.discovery import CORL
 from precede.errors import DataError, OptionError
 from precede.graph.equivalence import cpdag
@@ -27,6 +26,7 @@ from precede.scores.grow_shrink import GrowShrinkScore
 from precede.scores.protocol import OrderScore
 from precede.scores.sparse_linear import SparseLinearScore
 from precede.search.polish import polish
+from precede.simulation import simulate
 
 CPU = torch.device("cpu")
 QUICK = {"n_iterations": 2, "batch_size": 4, "random_state": 0, "verbose": False}

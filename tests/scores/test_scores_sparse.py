@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from precede import CORL
 from precede.data.load import Table
-from precede.data.simulate import simulate
 from precede.errors import DataError, KnowledgeError, OptionError
 from precede.graph.dags import is_acyclic
 from precede.knowledge import Constraints, Knowledge
@@ -25,6 +24,7 @@ from precede.scores.parent_sets import ParentSets
 from precede.scores.parent_tables import SparseScore
 from precede.scores.protocol import OrderScore
 from precede.scores.sparse_gp import SparseGPSettings, candidate_parents, sparse_gp_score
+from precede.simulation import simulate
 
 
 class RandomLocal:

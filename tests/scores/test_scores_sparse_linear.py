@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from precede import CORL
-from precede.data.simulate import simulate
 from precede.errors import KnowledgeError, OptionError
 from precede.graph.equivalence import cpdag
 from precede.knowledge import Constraints, Knowledge
@@ -21,6 +20,7 @@ from precede.scores.sparse_linear import SparseLinearScore
 from precede.search import restarts, run
 from precede.search.polish import polish
 from precede.search.sweeps import Sweeps, _walk
+from precede.simulation import simulate
 
 
 def linear_data(d, degree=1.5, m=400, seed=0, **options):

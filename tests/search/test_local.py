@@ -11,7 +11,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from precede.data.simulate import simulate
 from precede.errors import OptionError
 from precede.knowledge import Constraints, Knowledge
 from precede.runtime.deadline import Deadline
@@ -37,6 +36,7 @@ from precede.search.local.residual_chain import ResidualChain
 from precede.search.local.rotations import LANES, MOST_FACTORS, improve
 from precede.search.local.variance_chain import VarianceChain
 from precede.search.local.variances import lower_sum
+from precede.simulation import simulate
 
 
 def linear_values(d: int, degree: float = 1.5, m: int = 400, seed: int = 0) -> np.ndarray:

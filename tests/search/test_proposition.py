@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from precede.data.dags import random_dag
-from precede.data.equations import random_weights
 from precede.graph.dags import full_dag
 from precede.scores.linear import LinearScore
+from precede.simulation.graphs import random_dag
 
 
 def exact_sample(weights: np.ndarray, n_rows: int, rng: np.random.Generator) -> np.ndarray:
@@ -25,7 +24,7 @@ def test_the_best_orders_are_those_whose_full_dag_covers_the_true_graph(seed: in
     rng = np.random.default_rng(seed)
     d = 5
     edges, _ = random_dag("er", d, 1.2, rng)
-    weights = edges * random_weights((d, d), (0.5, 2.0), rng)
+    weights = edges * rng.uniform(0.5, 2.0, (d, d)) * rng.choice([-1.0, 1.0], (d, d))
     score = LinearScore(exact_sample(weights, 200, rng))
     orders = np.array(list(permutations(range(d))))
     totals = score.totals(torch.from_numpy(orders)).numpy()

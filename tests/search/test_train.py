@@ -7,7 +7,6 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from precede.data.simulate import simulate
 from precede.knowledge import Constraints, Knowledge
 from precede.policy.inputs import FixedInputs, ResampledInputs
 from precede.runtime.deadline import Deadline
@@ -20,6 +19,7 @@ from precede.search.observers import run_observed
 from precede.search.patience import Patience
 from precede.search.settings import Details, TrainingSettings
 from precede.search.train import READ_EVERY, IterationRecord, Trainer
+from precede.simulation import simulate
 
 SETTINGS = TrainingSettings(
     reward="dense",

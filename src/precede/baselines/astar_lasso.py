@@ -70,7 +70,7 @@ class AStarLasso(CausalEstimator):
 
     Examples
     --------
-    >>> from precede.data.simulate import simulate
+    >>> from precede.simulation import simulate
     >>> dataset = simulate("er", 5, 1, n_samples=500, random_state=0)
     >>> model = AStarLasso(queue_size=None, verbose=False).fit(dataset.data)
     >>> bool((model.graph_.edges == dataset.graph.edges).all()), model.diagnostics_["optimal"]

@@ -83,7 +83,7 @@ class L1OBS(CausalEstimator):
 
     Examples
     --------
-    >>> from precede.data.simulate import simulate
+    >>> from precede.simulation import simulate
     >>> dataset = simulate("er", 5, 1, n_samples=500, random_state=0)
     >>> model = L1OBS(random_state=0, verbose=False).fit(dataset.data)
     >>> bool((model.graph_.edges == dataset.graph.edges).all())

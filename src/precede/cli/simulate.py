@@ -13,7 +13,10 @@ from precede.cli.terminal import Debug, Quiet, SafeConsole, Seed, kindly
 def simulate(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for data.csv and truth.csv.")],
     graph: Annotated[
-        str, typer.Option(help="er (Erdős–Rényi), sf (scale-free, as igraph draws it), sf-degree, sf-repeat.")
+        str,
+        typer.Option(
+            help="er (Erdős–Rényi), sf (scale-free, as igraph draws it), sf-degree, sf-repeat, ba (as networkx)."
+        ),
     ] = "er",
     variables: Annotated[int, typer.Option(help="Number of variables.")] = 30,
     degree: Annotated[int, typer.Option(help="Edges per variable.")] = 2,
@@ -26,7 +29,10 @@ def simulate(
     ] = "linear-gaussian",
     samples: Annotated[int, typer.Option(help="Number of rows.")] = 3000,
     noise: Annotated[
-        str, typer.Option(help="equal or unequal variances; laplace, uniform, exponential, gumbel, student.")
+        str,
+        typer.Option(
+            help="equal or unequal variances; laplace, uniform, exponential, gumbel, student, bimodal, heavy."
+        ),
     ] = "equal",
     discretize: Annotated[int | None, typer.Option(help="Show every variable as this many levels.")] = None,
     hidden: Annotated[int, typer.Option(help="Variables of the graph that are not shown.")] = 0,
@@ -38,7 +44,7 @@ def simulate(
 ) -> None:
     """Draw a data set whose causal graph is known."""
     with kindly(debug):
-        from precede.data.simulate import simulate as draw
+        from precede.simulation import simulate as draw
 
         made = draw(
             graph=graph, n_variables=variables, degree=degree, sem=sem, n_samples=samples, noise=noise,

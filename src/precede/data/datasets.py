@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Literal
@@ -36,11 +37,24 @@ class Dataset:
         The true graph, over the columns of ``data``.
     settings : dict
         How the data was made, or where it is from; JSON-ready.
+    with_hidden : CausalGraph, optional
+        The DAG over the columns and the variables that are not shown, where there are any.
     """
 
     data: pd.DataFrame
     graph: CausalGraph
     settings: JsonObject = field(default_factory=dict)
+    with_hidden: CausalGraph | None = None
+
+    @property
+    def full_graph(self) -> CausalGraph:
+        """The DAG over all variables, hidden ones included; :attr:`graph` where nothing is hidden."""
+        return self.graph if self.with_hidden is None else self.with_hidden
+
+    @property
+    def hidden(self) -> tuple[Hashable, ...]:
+        """Names of the hidden variables in :attr:`full_graph`."""
+        return tuple(name for name in self.full_graph.names if name not in self.graph.names)
 
 
 SACHS_TARGETS = {

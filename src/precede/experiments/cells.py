@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from precede.data.datasets import Dataset, load_sachs
-from precede.data.simulate import simulate
 from precede.discovery import CORL, methods
 from precede.errors import OptionError, check_choice
 from precede.estimator import CausalEstimator
 from precede.experiments.null_methods import NULL_METHODS
 from precede.options import check_names
 from precede.search.settings import Details
+from precede.simulation import simulate
 from precede.strict_json import JsonObject
 
 METHOD_SEED = 10_000

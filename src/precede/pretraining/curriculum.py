@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from precede.pretraining import graphs
-from precede.pretraining.drawing import Draws
 from precede.pretraining.families import family_data
-from precede.pretraining.hidden import choose_shown, marginal_graph
-from precede.pretraining.observation import measured, missing_cells, selected_rows, with_few_digits
 from precede.pretraining.world import world_data
+from precede.simulation import graphs
+from precede.simulation.draws import Draws
+from precede.simulation.hidden import choose_shown, marginal_graph
+from precede.simulation.observation import measured, missing_cells, selected_rows, with_few_digits
 
 RESCALED_SHARE = 0.1
 """Share of the families' tasks whose columns have arbitrary units, so that the policy does not trust every scale."""
@@ -33,6 +33,9 @@ so that noise enters mechanisms in any way. Each number of hidden variables is a
 
 SELECTED_SHARE = 0.1
 """Share of the wide prior's tasks in which rows were selected."""
+
+CORRUPTED_SPREAD = 0.15
+"""Corrupted orders: noise on the rank, as a share of the number of variables."""
 
 THINNED_SHARE = 0.3
 """Share of the wide prior's graphs that lose edges at random: forests, and variables that are alone."""
@@ -80,7 +83,7 @@ class Tasks:
         centered log scale.
     adjacency : (batch, n_variables, n_variables) bool tensor
     orders : (batch, n_variables) int64 tensor
-        From :func:`precede.pretraining.graphs.training_orders`.
+        From :func:`training_orders`.
     """
 
     inputs: Tensor
@@ -126,7 +129,7 @@ class Curriculum:
         inputs[:, :, :-1] *= self.draws.sign((batch, n_variables, 1))  # which end is called large tells nothing
         shuffled = self.draws.uniform((batch,)).argsort()
         inputs, adjacency = inputs[shuffled][:, :, self._seen_rows(n_samples)], adjacency[shuffled]
-        orders = graphs.training_orders(adjacency, self.draws.generator)
+        orders = training_orders(adjacency, self.draws)
         columns = self.draws.uniform((batch, n_variables)).argsort(1)  # column k shows variable columns[k]
         inputs = inputs.gather(1, columns[:, :, None].expand_as(inputs))
         by_row = adjacency.gather(1, columns[:, :, None].expand_as(adjacency))
@@ -160,7 +163,8 @@ class Curriculum:
         padded = torch.nn.functional.pad(plain, (0, n_hidden, 0, n_hidden))
         whole = torch.where(with_hidden[:, None, None], whole, padded)
         whole = whole & ~self._thinned(batch, d + n_hidden)
-        shown = choose_shown(d + n_hidden, d, with_hidden, self.draws)
+        some = choose_shown(batch, d + n_hidden, d, self.draws)
+        shown = torch.where(with_hidden[:, None], some, torch.arange(d, device=self.draws.device))
         if batch == 0:
             return torch.empty((0, d, n_samples + 1), device=self.draws.device), plain
         x = world_data(whole, n_samples * (2 if selected else 1), self.draws)
@@ -188,10 +192,10 @@ class Curriculum:
         """Half Erdős–Rényi, half scale-free, one after the other; of the latter a quarter with hubs as causes."""
         batch = len(degrees)
         n_random = (batch + 1) // 2
-        random = graphs.erdos_renyi(degrees[:n_random], n_variables, self.draws.generator)
+        random = graphs.erdos_renyi(degrees[:n_random], n_variables, self.draws)
         hubs_last = self.draws.chance((batch - n_random,), 0.75)
         links = degrees[n_random:].round().clamp_min(1)
-        free = graphs.scale_free(links, n_variables, hubs_last, self.draws.generator)
+        free = graphs.scale_free(links, n_variables, self.draws, hubs_last=hubs_last)
         # interleaved, so that any part of a batch has both
         return torch.cat([random, free])[_interleaved(batch, random.device)]
 
@@ -213,6 +217,47 @@ def standardized_inputs(x: Tensor, plain: Tensor, rescaled: Tensor, draws: Draws
     log_scale = log_scale - log_scale.mean(1, keepdim=True)
     log_scale = torch.where(plain, 0.0, log_scale)
     return torch.cat([centered / scale, log_scale], dim=2)
+
+
+def ancestors(adjacency: Tensor) -> Tensor:
+    """Transitive closure, (batch, n_variables, n_variables) bool: ``[i, j]`` when a path leads from i to j."""
+    d = adjacency.shape[-1]
+    closure = adjacency.float()
+    length = 1
+    while length < d:  # paths of twice the length at every squaring
+        closure = ((closure + closure @ closure) > 0).float()
+        length *= 2
+    return closure.bool()
+
+
+def training_orders(adjacency: Tensor, draws: Draws) -> Tensor:
+    """Orders whose prefixes the policy is trained on, one for each graph, without a loop over variables.
+
+    A third are random (each variable as late as the latest of its ancestors' random times), a third go by the number
+    of ancestors as a good policy tends to, and a third are those corrupted by noise, so that the policy learns to go
+    on after its own mistakes. The set of variables whose parents are placed is defined for these, too.
+
+    Parameters
+    ----------
+    adjacency : (batch, n_variables, n_variables) bool tensor
+        Strictly upper triangular.
+
+    Returns
+    -------
+    orders : (batch, n_variables) int64 tensor
+        Every third one is corrupted, the others are valid causal orders.
+    """
+    batch, d, _ = adjacency.shape
+    device = adjacency.device
+    above = ancestors(adjacency)
+    times = draws.uniform((batch, d))
+    latest = torch.maximum(times, (above * times[:, :, None]).amax(1))
+    by_ancestors = above.sum(1) + times
+    spread = draws.normal((batch, d)) * (CORRUPTED_SPREAD * d)
+    kind = torch.arange(batch, device=device)[:, None] % 3
+    keys = torch.where(kind == 0, latest, torch.where(kind == 1, by_ancestors, by_ancestors + spread))
+    # stable: a variable tied with its ancestor keeps the causal sequence
+    return keys.argsort(dim=1, stable=True)
 
 
 def through_asinh(inputs: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray
-from precede.data.dags import random_dag
+from precede.simulation.graphs import random_dag
 
 Mechanism = Callable[[FloatArray, np.random.Generator], FloatArray]
 """From standardized parents (n_samples, n_parents), maybe none, to the variable (n_samples,)."""

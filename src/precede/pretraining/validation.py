@@ -11,12 +11,12 @@ import torch
 from torch import Tensor
 
 from precede.arrays import BoolArray, FloatArray
-from precede.data.simulate import simulate
 from precede.options import Options
 from precede.policy.actor import Actor
 from precede.policy.pretrained import Architecture
 from precede.pretraining.held_out import HELD_OUT, held_out_data
 from precede.pretraining.held_out_pairs import PAIR_FAMILIES, held_out_pair
+from precede.simulation import simulate
 
 SUITE: dict[str, Options] = {
     "lg-er2": {"graph": "er", "degree": 2, "sem": "linear-gaussian"},

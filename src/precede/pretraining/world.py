@@ -7,11 +7,26 @@ import math
 import torch
 from torch import Tensor
 
-from precede.pretraining.distortions import DISTORTIONS, distort
-from precede.pretraining.drawing import Draws, unit_rows
-from precede.pretraining.levels import discrete_variables, discretized
-from precede.pretraining.noise_shapes import ROOTS, SHAPES, root_values, shaped_noise
-from precede.pretraining.signals import Signals
+from precede.simulation.distortions import DISTORTIONS, distort
+from precede.simulation.draws import Draws, select, unit_rows
+from precede.simulation.functions import RandomFunctions
+from precede.simulation.noise import ROOTS, shaped_noise
+from precede.simulation.observation import discrete_variables, some_levels
+
+SHAPES = {
+    "gaussian": 3.0,
+    "power": 2.0,
+    "laplace": 1.0,
+    "uniform": 1.5,
+    "exponential": 1.0,
+    "gumbel": 1.0,
+    "bimodal": 1.0,
+    "heavy": 1.0,
+}
+"""Shapes of noise and how often each is drawn."""
+
+ROOT_SHAPES = {"mixture": 4.0, "uniform": 2.0, "design": 1.0, "noise": 3.0}
+"""Shapes of variables without causes; "noise" is as of the others."""
 
 GAUSSIAN_SHARE = 0.25
 """Share of the tasks whose noise is all Gaussian."""
@@ -46,7 +61,7 @@ def world_data(adjacency: Tensor, n_samples: int, draws: Draws) -> Tensor:
     batch, d, _ = adjacency.shape
     noise = _noise(adjacency, n_samples, draws)
     size = _noise_sizes(batch, d, draws)
-    signals, scales = Signals(batch, d, draws), Signals(batch, d, draws, SCALE_TERMS)
+    signals, scales = RandomFunctions(batch, d, draws), RandomFunctions(batch, d, draws, SCALE_TERMS)
     depth = draws.uniform((batch, d), 0.2, 1.0) * draws.chance((batch, 1), HETEROSCEDASTIC_SHARE)
     depth = depth * draws.chance((batch, d), 0.8)
     with_the_signal = draws.chance((batch, d), 0.4)
@@ -72,7 +87,7 @@ def world_data(adjacency: Tensor, n_samples: int, draws: Draws) -> Tensor:
             x = torch.where(alone, x, signal + size[:, t, None] * x)
         x = unit_rows(x)
         x = torch.where(distorted[:, t, None], unit_rows(distort(bent[:, t], x, draws)), x)
-        levels = torch.where(discrete[:, t, None], unit_rows(discretized(x, draws)), x)
+        levels = torch.where(discrete[:, t, None], unit_rows(some_levels(x, draws)), x)
         outer[:, t] = levels
         inner[:, t] = torch.where(levels_seen, levels, x)
     return outer
@@ -83,8 +98,9 @@ def _noise(adjacency: Tensor, n_samples: int, draws: Draws) -> Tensor:
     batch, d, _ = adjacency.shape
     kinds = draws.kinds(batch, d, SHAPES)
     kinds = torch.where(draws.chance((batch, 1), GAUSSIAN_SHARE), 0, kinds)
-    noise = shaped_noise(kinds, n_samples, draws)
-    roots = root_values(draws.kinds(batch, d, ROOTS, alike=0.3), noise, draws)
+    noise = shaped_noise(kinds, list(SHAPES), n_samples, draws)
+    root_kinds = draws.kinds(batch, d, ROOT_SHAPES, alike=0.3)
+    roots = select(root_kinds[:, :, None], [*(root(tuple(noise.shape), draws) for root in ROOTS.values()), noise])
     return torch.where(adjacency.any(1)[:, :, None], noise, roots)
 
 

@@ -88,7 +88,7 @@ def polish(
 
     Examples
     --------
-    >>> from precede.data.simulate import simulate
+    >>> from precede.simulation import simulate
     >>> from precede.scores.linear import LinearScore
     >>> data = simulate(n_variables=5, degree=1, random_state=0).data.to_numpy()
     >>> polish(LinearScore(data), np.arange(5)).n_moves > 0

@@ -2,20 +2,23 @@
 
 import json
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 
-from precede.data.dags import random_dag, scale_free
-from precede.data.equations import gp_additive, gp_joint, gp_scaled, random_weights
-from precede.data.noise import EXPONENT_RANGES, UNEQUAL_RANGE, power_noise
-from precede.data.simulate import SEMS, simulate
 from precede.errors import OptionError
 from precede.graph.dags import full_dag, is_acyclic
 from precede.metrics import var_sortability
+from precede.simulation import SEMS, simulate
+from precede.simulation.draws import NumpyDraws
+from precede.simulation.graphs import GRAPH_KINDS, random_dag, scale_free
+from precede.simulation.mechanisms import gp_additive, gp_joint, gp_scaled
+from precede.simulation.noise import EXPONENT_RANGES, UNEQUAL_RANGE, power
 
 quick = settings(deadline=None, max_examples=25)
 
@@ -50,9 +53,14 @@ def test_sf_hubs_are_effects(kind):
     assert not (adjacency & ~full_dag(order)).any()
 
 
+def grown(n_variables, degree, seed, kind):
+    draws = NumpyDraws(np.random.default_rng(seed))
+    return scale_free(torch.tensor([float(degree)]).double(), n_variables, draws, kind)[0].numpy()
+
+
 def share_of_the_first(kind, seeds=range(2000)):
     """How often the fourth node of a graph with one edge per node attaches to the first."""
-    return np.mean([scale_free(4, 1, np.random.default_rng(seed), kind)[0, 3] for seed in seeds])
+    return np.mean([grown(4, 1, seed, kind)[0, 3] for seed in seeds])
 
 
 def test_sf_prefers_older_nodes_by_the_rule_named():
@@ -66,7 +74,7 @@ def test_sf_prefers_older_nodes_by_the_rule_named():
 def test_sf_repeat_counts_an_edge_once():
     edges = [random_dag("sf-repeat", 30, 5, np.random.default_rng(seed))[0].sum() for seed in range(50)]
     assert 70 < np.mean(edges) < 82  # of 135 without replacement
-    by_one = scale_free(10, 1, np.random.default_rng(0), "sf-repeat")
+    by_one = grown(10, 1, 0, "sf-repeat")
     assert by_one.sum() == 9
 
 
@@ -81,7 +89,7 @@ def is_sorted(order):
 
 
 @pytest.mark.parametrize("sem", SEMS)
-@pytest.mark.parametrize("graph", ["er", "sf", "sf-degree", "sf-repeat"])
+@pytest.mark.parametrize("graph", GRAPH_KINDS)
 def test_every_sem_is_deterministic_finite_and_true_to_its_graph(sem, graph):
     first, again, other = (simulate(graph, 6, 1, sem, 60, random_state=seed) for seed in (3, 3, 4))
     assert first.data.equals(again.data)
@@ -129,7 +137,7 @@ def test_noise_option_is_read_by_every_sem(sem):
 
 
 def test_lingam_noise_is_non_gaussian_with_unit_variance():
-    noise = power_noise(200_000, np.ones(12), np.random.default_rng(0))
+    noise = power((1, 200_000, 12), NumpyDraws(np.random.default_rng(0)))[0].numpy()
     kurtosis = (noise**4).mean(axis=0) / (noise**2).mean(axis=0) ** 2
     assert np.allclose(noise.std(axis=0), 1, atol=0.03)
     assert (np.abs(kurtosis - 3) > 0.3).all()  # 3 is Gaussian; the nearest exponents are .8 and 1.2
@@ -142,7 +150,7 @@ def test_weight_range_is_obeyed():
     graph = simulate("er", 10, 2, n_samples=5, weight_range=(3.0, 3.5), random_state=0).graph
     sizes = np.abs(graph.strengths[graph.edges])
     assert ((sizes >= 3.0) & (sizes <= 3.5)).all()
-    assert {-1.0, 1.0} == set(np.sign(random_weights(50, (1, 2), np.random.default_rng(0))))
+    assert {-1.0, 1.0} == set(np.sign(graph.strengths[graph.edges]))
 
 
 @pytest.mark.parametrize("sem", ["quadratic", "mlp"])
@@ -173,10 +181,17 @@ def test_linear_gaussian_data_is_var_sortable():
     assert min(values) > 0.97
 
 
+def draw(mechanism, points, rng):
+    """The mechanism's variable at parents (n_samples, n_parents), without noise."""
+    parents = torch.from_numpy(points.T.copy())[None]
+    ones, nothing = torch.ones(parents.shape[:2]).double(), torch.zeros((1, len(points))).double()
+    return mechanism(parents, ones, nothing, (0.5, 2.0), NumpyDraws(rng))[0].numpy()
+
+
 def test_gp_draw_has_the_kernel_as_covariance():
     rng = np.random.default_rng(0)
     points = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 2.0]])
-    draws = np.array([gp_joint(points, (0.5, 2.0), rng) for _ in range(4000)])
+    draws = np.array([draw(gp_joint, points, rng) for _ in range(4000)])
     kernel = np.exp(-0.5 * ((points[:, None] - points[None]) ** 2).sum(axis=2))
     assert np.abs(np.cov(draws, rowvar=False) - kernel).max() < 0.08
 
@@ -184,7 +199,7 @@ def test_gp_draw_has_the_kernel_as_covariance():
 def test_gp_scaled_divides_squared_distances_by_the_parents():
     points = np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 0.5]])
     rng = np.random.default_rng(0)
-    draws = np.array([gp_scaled(points, (0.5, 2.0), rng) for _ in range(4000)])
+    draws = np.array([draw(gp_scaled, points, rng) for _ in range(4000)])
     assert np.cov(draws.T)[0, 1] == pytest.approx(np.exp(-0.5 * 5.25 / 3), abs=0.05)
 
 
@@ -198,11 +213,11 @@ def test_gp_quiet_has_half_the_noise():
 def test_gp_joint_and_additive_differ_only_with_several_parents():
     parents = np.random.default_rng(0).normal(size=(20, 2))
 
-    def draw(mechanism, columns):
-        return mechanism(parents[:, :columns], (0.5, 2.0), np.random.default_rng(1))
+    def drawn(mechanism, columns):
+        return draw(mechanism, parents[:, :columns], np.random.default_rng(1))
 
-    assert np.array_equal(draw(gp_joint, 1), draw(gp_additive, 1))
-    assert not np.allclose(draw(gp_joint, 2), draw(gp_additive, 2))
+    assert np.allclose(drawn(gp_joint, 1), drawn(gp_additive, 1))
+    assert not np.allclose(drawn(gp_joint, 2), drawn(gp_additive, 2))
 
 
 def test_quadratic_data_needs_squares():
@@ -264,3 +279,76 @@ def test_levels_depend_on_their_causes():
     for i, j in np.argwhere(dataset.graph.edges):
         table = pd.crosstab(dataset.data.iloc[:, i], dataset.data.iloc[:, j])
         assert chi2_contingency(table).pvalue < 0.05 or dataset.graph.edges[:, j].sum() > 1
+
+
+@pytest.mark.parametrize(("n_variables", "degree"), [(12, 1), (20, 2), (15, 4)])
+def test_ba_graphs_are_those_of_networkx(n_variables, degree):
+    """As many edges, and the same sizes of hubs on average; directed by an order, so hubs are causes and effects."""
+    ours, theirs = [], []
+    for seed in range(150):
+        adjacency, order = random_dag("ba", n_variables, degree, np.random.default_rng(seed))
+        assert not (adjacency & ~full_dag(order)).any()
+        ours.append(np.sort((adjacency | adjacency.T).sum(axis=0)))
+        graph = nx.barabasi_albert_graph(n_variables, degree, seed=seed)
+        theirs.append(np.sort([size for _, size in graph.degree]))
+        assert adjacency.sum() == graph.number_of_edges()
+    error = np.std(ours, axis=0) / np.sqrt(150)
+    assert (np.abs(np.mean(ours, axis=0) - np.mean(theirs, axis=0)) < 5 * error + 0.05).all()
+
+
+def test_ba_hubs_are_causes_as_often_as_effects():
+    hubs = []
+    for seed in range(100):
+        adjacency, _ = random_dag("ba", 30, 2, np.random.default_rng(seed))
+        hub = (adjacency | adjacency.T).sum(axis=0).argmax()
+        hubs.append(adjacency[hub].sum() > adjacency[:, hub].sum())
+    assert 25 < sum(hubs) < 75
+
+
+def test_hidden_variables_are_in_the_full_graph_and_paths_through_them_are_edges():
+    made = simulate("er", 6, 2, "lingam", 5000, hidden=3, random_state=0)
+    assert made.data.shape == (5000, 6)
+    assert list(made.data.columns) == list(made.graph.names)
+    assert made.hidden == ("h1", "h2", "h3")
+    full, marginal = made.full_graph, made.graph
+    assert (full.n_variables, full.n_edges) == (9, 18)
+    assert [name for name in full.order if name in marginal.names] == list(marginal.order)
+    whole = full.to_networkx()
+    for cause in marginal.names:
+        for effect in set(marginal.names) - {cause}:
+            inner = whole.subgraph({*made.hidden, cause, effect})
+            assert marginal.adjacency.loc[cause, effect] == nx.has_path(inner, cause, effect)
+    shown_parents = [x for x in marginal.names if set(whole.predecessors(x)) <= set(marginal.names)]
+    assert shown_parents
+    for name in shown_parents:  # the weights are the true ones: what they leave is the noise
+        left = made.data[name] - made.data @ full.weights.loc[list(marginal.names), name]
+        assert left.std() == pytest.approx(1, abs=0.1)
+
+
+def test_without_hidden_variables_the_full_graph_is_the_graph():
+    made = simulate("er", 4, 1, n_samples=5, random_state=0)
+    assert made.hidden == ()
+    assert made.full_graph is made.graph
+
+
+GOLDEN = {  # mean and standard deviation of all cells, as of version 0.1.0
+    "linear-gaussian": (-0.37353624, 3.0414022),
+    "lingam": (-0.14369496, 4.03953),
+    "gp": (-0.16130584, 1.4692245),
+    "gp-quiet": (0.095505919, 0.88485101),
+    "gp-scaled": (-0.026838679, 1.4996814),
+    "gp-additive": (-0.66297596, 2.3097721),
+    "quadratic": (0.026238489, 3.383255),
+    "mlp": (-0.93189569, 3.2377996),
+    "heteroscedastic": (-0.31301434, 2.2141609),
+    "post-nonlinear": (0.25492554, 1.996002),
+    "multiplicative": (0.40059695, 1.4183892),
+    "steps": (0.081416344, 1.9457768),
+}
+
+
+@pytest.mark.parametrize("sem", GOLDEN)
+def test_a_seed_means_the_same_data_as_ever(sem):
+    made = simulate("sf", 6, 2, sem, 40, noise="unequal", random_state=7)
+    values = made.data.to_numpy()
+    np.testing.assert_allclose((values.mean(), values.std()), GOLDEN[sem], rtol=1e-5)

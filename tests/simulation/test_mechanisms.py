@@ -2,18 +2,30 @@
 
 import numpy as np
 import pytest
+import torch
 from scipy import stats
 from typer.testing import CliRunner
 
 from precede.cli import app
-from precede.data.as_seen import discretized, marginal_graph, with_measurement_error
-from precede.data.equations import random_weights
-from precede.data.noise import NOISE_SHAPES, shaped_noise
-from precede.data.simulate import simulate
-from precede.data.uneven_equations import heteroscedastic, multiplicative, post_nonlinear, steps
 from precede.errors import OptionError
+from precede.simulation import simulate
+from precede.simulation.draws import NumpyDraws
+from precede.simulation.mechanisms import heteroscedastic, multiplicative, post_nonlinear, steps
+from precede.simulation.noise import NOISE_SHAPES, SHAPES
+from precede.simulation.observation import discretized, with_error
 
 RANGE = (0.5, 2.0)
+
+
+def draws(seed):
+    return NumpyDraws(np.random.default_rng(seed))
+
+
+def made_by(mechanism, parents, noise, seed):
+    """The variable of a mechanism from parents (n_samples, n_parents) and noise (n_samples,)."""
+    values = torch.from_numpy(parents.T.copy())[None]
+    weights = torch.ones(values.shape[:2]).double()
+    return mechanism(values, weights, torch.from_numpy(noise)[None], RANGE, draws(seed))[0].numpy()
 
 
 def parents_and_noise(n=4000, p=2):
@@ -23,8 +35,8 @@ def parents_and_noise(n=4000, p=2):
 
 def test_heteroscedastic_noise_grows_with_a_combination_of_the_parents():
     parents, noise = parents_and_noise(p=1)
-    x = heteroscedastic(parents, noise, RANGE, np.random.default_rng(1))
-    quiet = heteroscedastic(parents, 0 * noise, RANGE, np.random.default_rng(1))
+    x = made_by(heteroscedastic, parents, noise, 1)
+    quiet = made_by(heteroscedastic, parents, 0 * noise, 1)
     assert np.corrcoef(quiet, parents[:, 0])[0, 1] ** 2 == pytest.approx(1)
     scale = (x - quiet) / noise
     assert scale.min() >= np.exp(-1)
@@ -35,38 +47,45 @@ def test_heteroscedastic_noise_grows_with_a_combination_of_the_parents():
 def test_post_nonlinear_is_monotone_in_a_linear_model_with_noise():
     parents, noise = parents_and_noise()
     for seed in range(6):
-        rng = np.random.default_rng(seed)
-        x = post_nonlinear(parents, noise, RANGE, rng)
-        again = np.random.default_rng(seed)
+        x = made_by(post_nonlinear, parents, noise, seed)
+        again = draws(seed)
         z = (parents - parents.mean(0)) / parents.std(0)
-        inner = z @ random_weights(2, RANGE, again) + noise
+        inner = z @ again.either_sign((2,), *RANGE).numpy() + noise
         assert stats.spearmanr(inner, x).statistic == pytest.approx(1)
         assert np.corrcoef(inner, x)[0, 1] < 0.999
 
 
 def test_multiplicative_noise_is_a_factor():
     parents, noise = parents_and_noise()
-    x = multiplicative(parents, noise, RANGE, np.random.default_rng(1))
-    without = multiplicative(parents, 0 * noise, RANGE, np.random.default_rng(1))
+    x = made_by(multiplicative, parents, noise, 1)
+    without = made_by(multiplicative, parents, 0 * noise, 1)
     assert (x > 0).all()
     assert np.allclose(x / without, np.exp(noise / 2))
 
 
 def test_steps_have_three_levels_a_parent():
     parents, noise = parents_and_noise()
-    values = steps(parents, 0 * noise, RANGE, np.random.default_rng(1))
+    values = made_by(steps, parents, 0 * noise, 1)
     assert len(np.unique(values.round(9))) == 9
-    assert np.allclose(steps(parents, noise, RANGE, np.random.default_rng(1)) - noise, values)
+    assert np.allclose(made_by(steps, parents, noise, 1) - noise, values)
 
 
 @pytest.mark.parametrize("shape", NOISE_SHAPES)
-def test_shapes_have_mean_zero_and_variance_one_before_the_scales(shape):
-    noise = shaped_noise(shape, 100_000, np.array([1.0, 3.0]), np.random.default_rng(0))
+def test_shapes_have_mean_zero_and_variance_one(shape):
+    noise = SHAPES[shape]((1, 100_000, 2), draws(0))[0].numpy()
     assert np.allclose(noise.mean(axis=0), 0, atol=0.05)
-    assert np.allclose(noise.std(axis=0), [1, 3], rtol=0.03)
-    expected = {"laplace": 3, "uniform": -1.2, "exponential": 6, "gumbel": 2.4, "student": 6}[shape]
-    found = stats.kurtosis(noise[:, 0])
-    assert found > 2 if shape == "student" else abs(found - expected) < 0.7
+    assert np.allclose(noise.std(axis=0), 1, rtol=0.03)
+    low, high = {
+        "laplace": (2.3, 3.7),
+        "uniform": (-1.3, -1.1),
+        "exponential": (5, 7),
+        "gumbel": (2, 3),
+        "student": (2, 60),
+        "bimodal": (-2, 0.3),
+        "heavy": (2, 60),
+    }[shape]
+    assert low < stats.kurtosis(noise[:, 0]) < high
+    assert stats.kstest(noise[:5000, 0], "norm").pvalue < 0.01
 
 
 def test_noise_shapes_are_read_and_gaussian_models_refuse_them():
@@ -88,30 +107,17 @@ def test_every_column_has_its_levels_and_children_see_them(sem):
 
 def test_levels_keep_the_order_of_the_values():
     column = np.random.default_rng(0).normal(size=500)
-    levels = discretized(column, 5, np.random.default_rng(1))
+    levels = discretized(torch.from_numpy(column)[None], 5, draws(1))[0].numpy()
     assert (np.diff(levels[np.argsort(column)]) >= 0).all()
     assert np.bincount(levels.astype(int)).min() > 500 / 5 / 3.1
-
-
-def test_hidden_variables_leave_the_marginal_graph():
-    """1 and 2 hidden in 0 -> 1 -> 2 -> 3 and 1 -> 4: 0 -> 3, 0 -> 4, and nothing between 3 and 4."""
-    adjacency = np.zeros((5, 5), dtype=bool)
-    for i, j in [(0, 1), (1, 2), (2, 3), (1, 4)]:
-        adjacency[i, j] = True
-    assert np.argwhere(marginal_graph(adjacency, np.array([0, 3, 4]))).tolist() == [[0, 1], [0, 2]]
-    made = simulate("er", 6, 2, "lingam", 100, hidden=3, random_state=0)
-    assert made.data.shape == (100, 6)
-    assert made.graph.n_variables == 6
-    position = np.argsort(made.graph.positions)
-    assert all(position[i] < position[j] for i, j in np.argwhere(made.graph.edges))
 
 
 def test_measurement_error_is_a_share_of_each_column():
     plain, blurred = (simulate("er", 5, 1, n_samples=20_000, measurement_error=e, random_state=0) for e in (0.0, 0.5))
     error = (blurred.data - plain.data).std() / plain.data.std()
     assert error.to_numpy() == pytest.approx([0.5] * 5, abs=0.02)
-    data = np.random.default_rng(0).normal(size=(50, 2))
-    assert (with_measurement_error(data, 0.1, np.random.default_rng(1)) != data).all()
+    data = torch.from_numpy(np.random.default_rng(0).normal(size=(1, 2, 50)))
+    assert (with_error(data, 0.1, draws(1)) != data).all()
 
 
 @pytest.mark.parametrize(

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import numpy as np
+import torch
+from torch import Tensor
 
-from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.data import equations
-from precede.data.as_seen import discretized, marginal_graph, with_measurement_error
-from precede.data.dags import random_dag
+from precede.arrays import IntArray
 from precede.data.datasets import Dataset
-from precede.data.level_equations import SHARES, data_with_levels
-from precede.data.noise import NOISE_SHAPES, gaussian_noise, noise_scales, power_noise, shaped_noise
-from precede.data.uneven_equations import UNEVEN
 from precede.errors import OptionError, check_choice, check_not_negative, check_positive
 from precede.graph import CausalGraph
 from precede.lazy import pandas as pd
 from precede.runtime.randomness import RandomState, numpy_rng
+from precede.simulation.categories import SHARES, data_with_levels
+from precede.simulation.draws import Draws, NumpyDraws
+from precede.simulation.graphs import random_dag
+from precede.simulation.hidden import choose_shown, marginal_graph
+from precede.simulation.mechanisms import MECHANISMS, linear_data, structural_data
+from precede.simulation.noise import NOISE_KINDS, NOISE_SHAPES, SHAPES, UNEQUAL_RANGE
+from precede.simulation.observation import with_error
 
-NONLINEAR: dict[str, equations.Mechanism] = {
-    "gp": equations.gp_joint,
-    "gp-quiet": equations.gp_joint,
-    "gp-scaled": equations.gp_scaled,
-    "gp-additive": equations.gp_additive,
-    "quadratic": equations.quadratic,
-    "mlp": equations.mlp,
-}
 LINEAR = ("linear-gaussian", "lingam")
-SEMS = (*LINEAR, *NONLINEAR, *UNEVEN, *SHARES)
+SEMS = (*MECHANISMS, *SHARES)
 DEFAULT_WEIGHT_RANGE = (0.5, 2.0)
 QUIET = 0.5
 """Noise of "gp-quiet", as a share of that of the others."""
@@ -51,30 +46,30 @@ def simulate(
 
     Parameters
     ----------
-    graph : "er", "sf", "sf-degree" or "sf-repeat"
-        Erdős–Rényi with exactly ``degree * n_variables`` edges, or Barabási–Albert with edges from the newer
-        node to the older, older nodes chosen by in-degree + 1 as igraph does, by total degree, or with replacement
-        (see :func:`precede.data.dags.scale_free`).
+    graph : "er", "sf", "sf-degree", "sf-repeat" or "ba"
+        Erdős–Rényi with exactly ``degree * n_variables`` edges; scale-free with edges from the newer node to the older,
+        older nodes chosen by in-degree + 1 as igraph does, by total degree, or with replacement; or the Barabási–Albert
+        graph of networkx, its edges directed by a random order (see ``precede.simulation.graphs.scale_free``).
     n_variables, n_samples : int
     degree : float
         The h of ER_h and SF_h: edges per variable.
     sem : str
         "linear-gaussian", "lingam" (linear, non-Gaussian noise), "gp" (Gaussian process over the parents jointly, as
         the paper has it), "gp-quiet" (the same with half the noise), "gp-scaled" (squared distances divided by the
-        number of parents), "gp-additive", "quadratic" or "mlp" (see :mod:`precede.data.equations`);
-        "heteroscedastic", "post-nonlinear", "multiplicative", "steps" (see ``precede.data.uneven_equations``);
-        "mixed" and "discrete" have half of the columns, or all, as categories (see
-        ``precede.data.level_equations``).
+        number of parents), "gp-additive", "quadratic", "mlp", "heteroscedastic",
+        "post-nonlinear", "multiplicative", "steps" (see ``precede.simulation.mechanisms``); "mixed" and "discrete" have
+        half of the columns, or all, as categories (see ``precede.simulation.categories``).
     noise : str
-        "equal" or "unequal": standard deviations all one, or uniform in :data:`precede.data.noise.UNEQUAL_RANGE`; half
-        for "gp-quiet". Or a shape with variance one: "laplace", "uniform", "exponential", "gumbel", "student".
+        "equal" or "unequal": standard deviations all one, or uniform in [0.5, 2]; half for "gp-quiet". Or a
+        shape with variance one: "laplace", "uniform", "exponential", "gumbel", "student", "bimodal", "heavy".
     weight_range : (float, float)
         Size of the weights or coefficients, either sign; Gaussian processes have none, so they refuse another one.
     discretize : int, optional
         Show every variable as one of this many levels, cut at random quantiles; its children see the levels.
     hidden : int
         Further variables that are in the graph but not shown. The true graph is then the marginal one, in which a path
-        through hidden variables is an edge; two effects of a hidden cause have none between them for that.
+        through hidden variables is an edge; two effects of a hidden cause have none between them for that. The DAG over
+        all is ``full_graph``, in which hidden variables are called h1, h2, ...
     measurement_error : float
         Gaussian error on every cell of what is shown, as a share of the column's standard deviation.
     standardize : bool
@@ -104,74 +99,63 @@ def simulate(
         "random_state": random_state if isinstance(random_state, int) else None,
     }  # fmt: skip
     rng = numpy_rng(random_state)
+    draws = NumpyDraws(rng)
     adjacency, order = random_dag(graph, n_variables + hidden, degree, rng)
-    errors = _errors(sem, noise, int(n_samples), len(order), rng)
-    names = [f"x{k}" for k in range(1, n_variables + 1)]
-    weights = adjacency.astype(float)
+    errors = _errors(sem, noise, int(n_samples), len(order), draws)
     if sem in SHARES:
-        columns = data_with_levels(errors, adjacency, order, sem, weight_range, rng)
-        frame = pd.DataFrame(dict(zip(names, columns, strict=True)))
+        truth = CausalGraph.from_matrix(adjacency, order=order, names=_names(np.arange(n_variables)))
+        made = data_with_levels(errors[0].T.numpy(), adjacency, order, sem, weight_range, rng)
+        frame = pd.DataFrame(dict(zip(truth.names, made, strict=True)))
         if standardize:
             numbers = frame.select_dtypes("number").columns
             frame[numbers] = (frame[numbers] - frame[numbers].mean()) / frame[numbers].std(ddof=0)
-        return Dataset(frame, CausalGraph.from_matrix(adjacency, weights, order, names), settings)
+        return Dataset(frame, truth, settings)
+    weights = torch.from_numpy(adjacency.astype(float))[None]
     if sem in LINEAR:
-        weights = adjacency * equations.random_weights(adjacency.shape, weight_range, rng)
-    data = _values(sem, errors, weights, order, weight_range, discretize, rng)
-    if hidden:
-        shown = np.sort(rng.permutation(len(order))[:n_variables])
-        adjacency, data = marginal_graph(adjacency, shown), data[:, shown]
-        order = np.searchsorted(shown, order[np.isin(order, shown)])
-    if hidden or discretize is not None:
-        weights = adjacency.astype(float)
+        weights = weights * draws.either_sign(tuple(weights.shape), *weight_range)
+    if sem in LINEAR and discretize is None:
+        values = linear_data(errors, weights, order.tolist())
+    else:
+        values = structural_data(errors, weights, order.tolist(), MECHANISMS[sem], draws, weight_range, discretize)
+    shown = torch.arange(len(order)) if not hidden else choose_shown(1, len(order), n_variables, draws)[0]
+    values = values[:, shown]
     if measurement_error:
-        data = with_measurement_error(data, measurement_error, rng)
+        values = with_error(values, measurement_error, draws)
+    data, columns = values[0].T.numpy(), shown.numpy()
+    strengths = weights[0].numpy() if discretize is None else adjacency.astype(float)
     if standardize:
-        scale = data.std(axis=0)
-        data = (data - data.mean(axis=0)) / scale
-        if sem in LINEAR and not hidden and discretize is None:
-            weights = weights * scale[:, None] / scale[None, :]
-    truth = CausalGraph.from_matrix(adjacency, weights, order, names)
-    return Dataset(pd.DataFrame(data, columns=names, copy=False), truth, settings)
+        scale = np.ones(len(order))
+        scale[columns] = data.std(axis=0)
+        data = (data - data.mean(axis=0)) / scale[columns]
+        if sem in LINEAR and discretize is None:
+            strengths = strengths * scale[:, None] / scale[None, :]
+    truth = CausalGraph.from_matrix(adjacency, strengths, order, _names(columns, len(order)))
+    marginal, whole = truth, None
+    if hidden:
+        edges = marginal_graph(torch.from_numpy(adjacency)[None], shown[None])[0].numpy()
+        kept = np.searchsorted(columns, order[np.isin(order, columns)])
+        marginal, whole = CausalGraph.from_matrix(edges, order=kept, names=_names(np.arange(n_variables))), truth
+    frame = pd.DataFrame(data, columns=list(marginal.names), copy=False)
+    return Dataset(frame, marginal, settings, whole)
 
 
-def _errors(sem: str, noise: str, n_samples: int, n_variables: int, rng: np.random.Generator) -> FloatArray:
-    scales = noise_scales(noise, n_variables, rng) * (QUIET if sem == "gp-quiet" else 1.0)
-    if noise in NOISE_SHAPES:
-        if sem == "linear-gaussian":
-            raise OptionError(f"noise={noise!r} is not Gaussian: use sem='lingam' with it.")
-        return shaped_noise(noise, n_samples, scales, rng)
-    return (power_noise if sem == "lingam" else gaussian_noise)(n_samples, scales, rng)
+def _names(columns: IntArray, n_variables: int | None = None) -> list[str]:
+    """Names x1, x2, ... of the columns that are shown, h1, h2, ... of all others."""
+    names = {int(column): f"x{k}" for k, column in enumerate(columns, start=1)}
+    others = (column for column in range(n_variables or len(columns)) if column not in names)
+    names |= {column: f"h{k}" for k, column in enumerate(others, start=1)}
+    return [names[column] for column in sorted(names)]
 
 
-def _values(
-    sem: str,
-    errors: FloatArray,
-    weights: FloatArray,
-    order: IntArray,
-    weight_range: tuple[float, float],
-    n_levels: int | None,
-    rng: np.random.Generator,
-) -> FloatArray:
-    """Values (n_samples, n_variables); with levels, or uneven noise, each variable from what its parents show."""
-    adjacency: BoolArray = weights != 0
-    if n_levels is None and sem in LINEAR:
-        return equations.linear_data(errors, weights, order)
-    if n_levels is None and sem in NONLINEAR:
-        return equations.nonlinear_data(errors, adjacency, order, NONLINEAR[sem], weight_range, rng)
-    data = errors.copy()
-    for node in order:
-        causes = np.flatnonzero(adjacency[:, node])
-        parents = data[:, causes]
-        if len(causes) and sem in UNEVEN:
-            data[:, node] = UNEVEN[sem](parents, errors[:, node], weight_range, rng)
-        elif len(causes) and sem in NONLINEAR:
-            data[:, node] += NONLINEAR[sem](parents, weight_range, rng)
-        elif len(causes):
-            data[:, node] += parents @ weights[causes, node]
-        if n_levels is not None:
-            data[:, node] = discretized(data[:, node], n_levels, rng)
-    return data
+def _errors(sem: str, noise: str, n_samples: int, n_variables: int, draws: Draws) -> Tensor:
+    """Noise (1, n_variables, n_samples)."""
+    check_choice("noise", noise, NOISE_KINDS)
+    if noise in NOISE_SHAPES and sem == "linear-gaussian":
+        raise OptionError(f"noise={noise!r} is not Gaussian: use sem='lingam' with it.")
+    size = QUIET if sem == "gp-quiet" else 1.0
+    scales = draws.uniform((n_variables,), *UNEQUAL_RANGE) if noise == "unequal" else torch.ones(n_variables)
+    shape = noise if noise in NOISE_SHAPES else "power" if sem == "lingam" else "gaussian"
+    return (SHAPES[shape]((1, n_samples, n_variables), draws) * (size * scales)).mT
 
 
 def _check_as_seen(discretize: int | None, hidden: int, measurement_error: float, sem: str) -> None:

@@ -1,15 +1,15 @@
-"""The parts of the wide prior, each against its definition."""
+"""The parts that pretraining draws from, each against its definition."""
 
 import math
 
+import numpy as np
 import pytest
 import torch
 
-from precede.pretraining import distortions, hidden, levels, noise_shapes, observation, signals
-from precede.pretraining.curriculum import Curriculum, CurriculumSettings, standardized_inputs
-from precede.pretraining.drawing import Draws, select, unit_rows
-from precede.pretraining.graphs import erdos_renyi
-from precede.pretraining.world import world_data
+from precede.simulation import distortions, functions, hidden, noise, observation, simulate
+from precede.simulation.draws import Draws, select, unit_rows
+from precede.simulation.graphs import erdos_renyi, scale_free
+from precede.simulation.mechanisms import MECHANISMS, linear_data, structural_data
 
 
 def draws(seed=0):
@@ -48,12 +48,12 @@ def test_standardized_and_select():
 
 
 def test_every_shape_of_noise_has_mean_zero_and_variance_one_and_is_what_it_says():
-    names = list(noise_shapes.SHAPES)
+    names = list(noise.SHAPES)
     kinds = torch.arange(len(names)).repeat(40, 1)
-    noise = noise_shapes.shaped_noise(kinds, 4000, draws())
-    assert torch.allclose(noise.mean((0, 2)), torch.zeros(len(names)), atol=0.05)
-    assert torch.allclose(noise.square().mean((0, 2)), torch.ones(len(names)), atol=0.08)
-    kurtosis = dict(zip(names, (noise**4).mean((0, 2)).tolist(), strict=True))
+    made = noise.shaped_noise(kinds, names, 4000, draws())
+    assert torch.allclose(made.mean((0, 2)), torch.zeros(len(names)), atol=0.05)
+    assert torch.allclose(made.square().mean((0, 2)), torch.ones(len(names)), atol=0.08)
+    kurtosis = dict(zip(names, (made**4).mean((0, 2)).tolist(), strict=True))
     assert kurtosis["gaussian"] == pytest.approx(3, abs=0.15)
     assert kurtosis["uniform"] == pytest.approx(1.8, abs=0.05)
     assert kurtosis["laplace"] == pytest.approx(6, abs=0.6)
@@ -61,7 +61,7 @@ def test_every_shape_of_noise_has_mean_zero_and_variance_one_and_is_what_it_says
     assert kurtosis["gumbel"] == pytest.approx(5.4, abs=0.8)
     assert kurtosis["bimodal"] < 2.5
     assert kurtosis["heavy"] > 8
-    skewness = (noise**3).mean(2)[:, names.index("exponential")]
+    skewness = (made**3).mean(2)[:, names.index("exponential")]
     assert skewness.min() < -1 < 1 < skewness.max()  # either way round
 
 
@@ -69,8 +69,8 @@ def test_every_shape_of_noise_has_mean_zero_and_variance_one_and_is_what_it_says
 
 
 def function_of(kind, *, additive=True, product=False, used=1.0, n_parents=1, seed=0):
-    made = signals.Signals(1, n_parents + 1, draws(seed))
-    made.kinds[:] = list(signals.ACTIVATIONS).index(kind)
+    made = functions.RandomFunctions(1, n_parents + 1, draws(seed))
+    made.kinds[:] = list(functions.ACTIVATIONS).index(kind)
     made.additive[:], made.product[:], made.used[:] = additive, product, used
     made.positive[:] = False
     x = draws(seed + 1).normal((1, n_parents, 3000))
@@ -89,7 +89,7 @@ def test_an_identity_is_linear_and_a_step_has_two_values():
     ).float().mean() > 0.05
 
 
-@pytest.mark.parametrize("kind", list(signals.ACTIVATIONS))
+@pytest.mark.parametrize("kind", list(functions.ACTIVATIONS))
 def test_signals_are_standardized_and_use_every_parent(kind):
     x, made, signal = function_of(kind, used=1.0, n_parents=4)
     assert signal.mean().abs() < 1e-4
@@ -107,7 +107,7 @@ def test_an_additive_signal_has_no_interaction_and_a_joint_one_has():
     """Second difference over a rectangle of two parents: zero for a sum of functions of one parent."""
 
     def interaction(additive):
-        made = signals.Signals(1, 3, draws(2))
+        made = functions.RandomFunctions(1, 3, draws(2))
         made.kinds[:], made.additive[:], made.product[:], made.used[:] = 2, additive, False, 32.0
         corners = torch.tensor([[[-1.0, -1.0, 1.0, 1.0], [-1.0, 1.0, -1.0, 1.0]]])
         value = made.at(2, corners, torch.ones((1, 2), dtype=torch.bool))[0]
@@ -118,7 +118,7 @@ def test_an_additive_signal_has_no_interaction_and_a_joint_one_has():
 
 
 def test_without_parents_there_is_no_signal():
-    made = signals.Signals(2, 3, draws())
+    made = functions.RandomFunctions(2, 3, draws())
     x = draws(1).normal((2, 2, 50))
     assert (made.at(2, x, torch.zeros((2, 2), dtype=torch.bool)) == 0).all()
 
@@ -140,18 +140,17 @@ def test_distortions_are_monotone_and_bounds_tie():
 def test_levels_by_rank_and_by_width():
     x = draws().normal((3, 2000))
     n_levels = torch.tensor([2.0, 5.0, 16.0])
-    ranked = levels.by_rank(x, n_levels, draws(1))
+    ranked = observation.by_rank(x, n_levels, draws(1))
     assert [len(row.unique()) for row in ranked] == [2, 5, 16]
-    wide = levels.by_width(x, n_levels, draws(1))
+    wide = observation.by_width(x, n_levels, draws(1))
     assert [len(row.unique()) for row in wide] == [2, 5, 16]
     for out in (ranked, wide):  # monotone: a larger value never has a lower level
         assert (out.gather(1, x.argsort(1)).diff(dim=1) >= 0).all()
-    assert torch.allclose(levels.rounded(torch.tensor([0.26]), torch.tensor([0.1])), torch.tensor([0.3]))
 
 
 def test_levels_say_nothing_about_the_place_in_the_graph():
-    adjacency = erdos_renyi(torch.full((6000,), 1.0), 8, torch.Generator().manual_seed(0))
-    discrete = levels.discrete_variables(adjacency, draws())
+    adjacency = erdos_renyi(torch.full((6000,), 1.0), 8, draws())
+    discrete = observation.discrete_variables(adjacency, draws())
     roots = ~adjacency.any(1) & adjacency.any(2)
     sinks = ~adjacency.any(2) & adjacency.any(1)
     assert discrete[roots].float().mean() == pytest.approx(float(discrete[sinks].float().mean()), abs=0.02)
@@ -170,11 +169,10 @@ def test_edges_lead_through_hidden_variables():
     assert marginal[0].nonzero().tolist() == [[0, 1], [0, 2], [1, 3]]
 
 
-def test_where_nothing_is_hidden_the_first_are_shown():
-    shown = hidden.choose_shown(6, 4, torch.tensor([False] + [True] * 50), draws())
-    assert shown[0].tolist() == [0, 1, 2, 3]
+def test_some_variables_are_shown():
+    shown = hidden.choose_shown(50, 6, 4, draws())
     assert (shown.diff(dim=1) > 0).all()
-    assert (shown[1:] == 5).any()
+    assert shown.unique().tolist() == list(range(6))
 
 
 def test_selection_keeps_rows_whole_and_prefers_an_end():
@@ -197,64 +195,69 @@ def test_missing_cells_and_measurement_and_digits_come_in_their_shares():
     assert (coarse != x).any((1, 2)).float().mean() == pytest.approx(observation.DIGITS_SHARE, abs=0.03)
 
 
-# -- together ----------------------------------------------------------------------------------------------------
+# -- graphs ------------------------------------------------------------------------------------------------------------
 
 
-def test_world_data_is_standardized_and_children_depend_on_parents():
-    adjacency = erdos_renyi(torch.full((60,), 1.0), 6, torch.Generator().manual_seed(1))
-    x = world_data(adjacency, 500, draws(3))
-    assert x.isfinite().all()
-    assert torch.allclose(x.mean(2), torch.zeros(60, 6), atol=1e-3)
-    ranks = unit_rows(levels.ranks(x))
-    correlation = (ranks @ ranks.transpose(1, 2) / 500).abs()
-    apart = ~(adjacency | adjacency.transpose(1, 2)) & ~torch.eye(6, dtype=torch.bool)
-    assert correlation[adjacency].mean() > 2 * correlation[apart].mean()
+def test_erdos_renyi_has_its_edges_and_no_others():
+    adjacency = erdos_renyi(torch.tensor([1.0, 3.0, 99.0]), 8, draws())
+    assert adjacency.sum((1, 2)).tolist() == [8, 24, 28]
+    assert not adjacency.tril().any()
 
 
-def test_missing_cells_reach_the_inputs_and_scales_do_not_count():
-    x = draws().normal((4, 3, 50)) * 5
-    x[0, 1, :10] = torch.nan
-    flags = torch.tensor([True, False, False, True])[:, None, None]
-    inputs = standardized_inputs(x, flags, ~flags, draws(1))
-    assert inputs[0, 1, :10].isnan().all()
-    assert inputs[0, 1, 10:].isfinite().all()
-    assert inputs[0, 1, 10:50].square().mean() == pytest.approx(1, abs=1e-4)
-    assert (inputs[0, :, -1] == 0).all()
-    assert (inputs[1, :, -1] != 0).all()
+@pytest.mark.parametrize("hubs_last", [True, False])
+def test_scale_free_counts_and_direction(hubs_last):
+    d, degree = 20, 2
+    adjacency = scale_free(torch.full((50,), float(degree)), d, draws(), hubs_last=torch.full((50,), hubs_last))
+    assert (adjacency.sum((1, 2)) == degree * d - degree * (degree + 1) // 2).all()
+    assert not adjacency.tril().any()
+    into, out = adjacency.sum(1).amax(1), adjacency.sum(2).amax(1)
+    hub, other = (into, out) if hubs_last else (out, into)
+    assert (other == degree).all()
+    assert hub.float().mean() > 3 * degree
 
 
-@pytest.mark.parametrize("world", [0.0, 0.5, 1.0])
-def test_the_share_of_the_wide_prior_is_read(world):
-    tasks = Curriculum(CurriculumSettings(world=world), torch.Generator().manual_seed(0)).draw(40, 6, 50)
-    assert tasks.inputs.shape == (40, 6, 51)
-    distinct = torch.tensor([min(len(column.unique()) for column in task[:, :-1]) for task in tasks.inputs])
-    assert (distinct < 20).any() == (world > 0)  # only the wide prior has levels
+def test_scale_free_matches_the_simulator():
+    ours = scale_free(torch.full((200,), 2.0), 15, draws())
+    theirs = [
+        simulate("sf", 15, 2, n_samples=2, random_state=k).graph.adjacency.to_numpy().sum(0).max() for k in range(200)
+    ]
+    other = [
+        simulate("sf-degree", 15, 2, n_samples=2, random_state=k).graph.adjacency.to_numpy().sum(0).max()
+        for k in range(200)
+    ]
+    mean = ours.sum(1).amax(1).float().mean()
+    assert abs(mean - np.mean(theirs)) < 0.6
+    assert mean - np.mean(other) > 1.0
 
 
-# -- what small tables and noise inside a mechanism add ----------------------------------------------------------
+# -- mechanisms --------------------------------------------------------------------------------------------------------
 
 
-def test_small_tables_hide_more_of_the_system():
-    """One to eight further variables, in half of the tasks: two columns are a glimpse."""
-    curriculum = Curriculum(CurriculumSettings(), torch.Generator().manual_seed(0))
-    assert {curriculum._n_hidden(2) for _ in range(60)} == {1, 2, 4, 8}
-    assert {curriculum._n_hidden(30) for _ in range(5)} == {4}
-    assert curriculum.draw(40, n_variables=2, n_samples=50).inputs.shape == (40, 2, 51)
+@pytest.mark.parametrize("sem", ["gp", "gp-scaled", "gp-additive", "mlp", "quadratic", "heteroscedastic", "steps"])
+def test_mechanisms_match_the_simulator(sem):
+    """The scale of the last variable of a full DAG, over many draws, agrees with exact draws."""
+    n_sets, m = 300, 100
+    adjacency = torch.ones(n_sets, 3, 3).triu(1)
+    noise = torch.randn((n_sets, 3, m), generator=torch.Generator().manual_seed(0))
+    ours = structural_data(noise, adjacency, range(3), MECHANISMS[sem], draws(1))[:, 2].numpy()
+    theirs = []
+    for seed in range(n_sets):
+        dataset = simulate("er", 3, 1, sem, m, random_state=seed)
+        child = int(dataset.graph.adjacency.to_numpy().sum(0).argmax())
+        theirs.append(dataset.data.to_numpy()[:, child].std())
+    log_scales = np.log(ours.std(1)), np.log(theirs)
+    for figure in (np.mean, np.std):
+        assert abs(figure(log_scales[0]) - figure(log_scales[1])) < 0.12
 
 
-def test_noise_inside_a_mechanism_needs_none_beside_it(monkeypatch):
-    """x -> y with next to nothing added: y is a function of x, unless the noise is an argument of that function."""
-    from precede.pretraining import world
+def test_sources_of_nonlinear_data_are_noise_alone():
+    noise = torch.randn((5, 4, 20), generator=torch.Generator().manual_seed(0))
+    for mechanism in MECHANISMS.values():
+        assert (structural_data(noise, torch.zeros(5, 4, 4), range(4), mechanism, draws()) == noise).all()
 
-    for name in ("HETEROSCEDASTIC_SHARE", "DISTORTED_SHARE"):
-        monkeypatch.setattr(world, name, 0.0)
-    monkeypatch.setattr(world, "discrete_variables", lambda adjacency, source: torch.zeros(adjacency.shape[:2]).bool())
-    monkeypatch.setattr(world, "_noise_sizes", lambda batch, d, source: torch.full((batch, d), 1e-3))
-    jumps = {}
-    for share in (0.0, 1.0):
-        monkeypatch.setattr(world, "INSIDE_SHARE", share)
-        x, y = world_data(torch.ones(200, 2, 2).triu(1).bool(), 1000, draws()).unbind(1)
-        along = y.gather(1, x.argsort(1))
-        jumps[share] = along.diff(dim=1).abs().median(1).values.mean()
-    assert jumps[0.0] < 0.05
-    assert jumps[1.0] > 0.3
+
+def test_linear_solves_the_equations():
+    weights = torch.randn((3, 5, 5), generator=torch.Generator().manual_seed(0)).triu(1)
+    noise = torch.randn((3, 5, 10), generator=torch.Generator().manual_seed(1))
+    x = linear_data(noise, weights, range(5))
+    assert torch.allclose(x, weights.transpose(1, 2) @ x + noise, atol=1e-5)

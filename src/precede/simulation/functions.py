@@ -14,7 +14,7 @@ import math
 import torch
 from torch import Tensor
 
-from precede.pretraining.drawing import Draws, select, unit_rows
+from precede.simulation.draws import Draws, select, unit_rows
 
 TERMS = 32
 """Terms of a function, of which some or all are used."""
@@ -45,7 +45,7 @@ def activate(kinds: Tensor, u: Tensor) -> Tensor:
     return select(kinds[:, None, None], made)
 
 
-class Signals:
+class RandomFunctions:
     """Functions of the variables' parents, evaluated in causal order.
 
     Parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from precede.pretraining.drawing import Draws, select
+from precede.simulation.draws import Draws, select
 
 DISTORTIONS = {"power": 1.5, "exp": 1.5, "sigmoid": 1.0, "bounds": 1.0, "softplus": 1.0, "floor": 1.0, "log": 1.0}
 """Distortions and how often each is drawn; all are monotone, "bounds" and "floor" tie the values beyond them."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.data.equations import random_weights
+from precede.simulation.draws import NumpyDraws
 
 LEVELS = (2, 3, 4)
 """How many levels a category may have, each as likely."""
@@ -56,7 +56,7 @@ def data_with_levels(
                 effects = (effects - effects.mean(axis=0)) / effects.std(axis=0)
             elif words[j]:
                 effects = (effects - effects.mean()) / effects.std()
-            total += float(random_weights((1, 1), weight_range, rng)[0, 0]) * (signals[i] @ effects)
+            total += NumpyDraws(rng).either_sign((1,), *weight_range).item() * (signals[i] @ effects)
         if words[j]:
             level = (total + rng.gumbel(size=total.shape)).argmax(axis=1)
             columns[j] = np.array([f"level {k + 1}" for k in range(n_levels)])[level]

@@ -1,0 +1,245 @@
+"""Mechanisms: how a variable comes from its parents and its noise, for a batch of data sets at once.
+
+A mechanism is a function ``(parents, weights, noise, weight_range, draws) -> values``:
+
+- ``parents``, (batch, n_parents, n_samples): values of what are parents in one task of the batch at least;
+- ``weights``, (batch, n_parents): those of linear equations; a zero says that this is no parent in that task;
+- ``noise``, (batch, n_samples): :func:`structural_data` keeps it alone where a task has no parents;
+- ``weight_range``: size of the weights or coefficients, either sign;
+- ``values``, (batch, n_samples).
+
+A new mechanism is one function and one line of :data:`MECHANISMS`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from precede.errors import OptionError
+from precede.simulation.draws import Draws, NumpyDraws, unit_rows
+from precede.simulation.observation import discretized, levels_at
+
+WeightRange = tuple[float, float]
+Mechanism = Callable[[Tensor, Tensor, Tensor, WeightRange, Draws], Tensor]
+
+HIDDEN_UNITS = 100
+"""Width of the random network, as in the simulations of NOTEARS-MLP (Zheng et al. 2020)."""
+
+MOST_GP_SAMPLES = 20_000
+"""An exact draw needs two n_samples x n_samples matrices: 6.4 GB at this many."""
+
+RANDOM_FEATURES = 128
+"""Cosines in a draw of a Gaussian process: the kernel is right to about 1 / sqrt of this many."""
+
+
+def structural_data(
+    noise: Tensor,
+    weights: Tensor,
+    order: Sequence[int],
+    mechanism: Mechanism,
+    draws: Draws,
+    weight_range: WeightRange = (0.5, 2.0),
+    n_levels: int | None = None,
+) -> Tensor:
+    """Variable by variable in causal order, from the parents and the noise.
+
+    Parameters
+    ----------
+    noise : (batch, n_variables, n_samples) tensor
+    weights : (batch, n_variables, n_variables) tensor
+        Not zero at ``[:, i, j]`` for i -> j.
+    order : sequence of int
+        One causal order for all tasks, causes first.
+    mechanism : Mechanism
+    n_levels : int, optional
+        Cut every variable to this many levels, which are what its children see.
+    """
+    ever = (weights != 0).any(0).cpu()  # parents in some task
+    x = noise.clone()
+    for node in order:
+        causes = ever[:, node].nonzero()[:, 0].to(noise.device)
+        if len(causes):
+            own = weights[:, causes, node]
+            made = mechanism(x[:, causes], own, noise[:, node], weight_range, draws)
+            x[:, node] = torch.where((own != 0).any(1)[:, None], made, noise[:, node])
+        if n_levels is not None:
+            x[:, node] = discretized(x[:, node], n_levels, draws)
+    return x
+
+
+def linear_data(noise: Tensor, weights: Tensor, order: Sequence[int]) -> Tensor:
+    r"""Solve the linear equations :math:`x = W^\top x + e` (Appendix B.2), one triangular system a task.
+
+    Parameters
+    ----------
+    noise : (batch, n_variables, n_samples) tensor
+    weights : (batch, n_variables, n_variables) tensor
+        ``weights[:, i, j]`` is the effect of i on j.
+    order : sequence of int
+        Causes first; makes the systems triangular.
+    """
+    by_order = torch.as_tensor(order, device=noise.device)
+    sorted_weights = weights[:, by_order[:, None], by_order[None, :]]
+    system = torch.eye(len(by_order), dtype=noise.dtype, device=noise.device) - sorted_weights.mT
+    solution = torch.linalg.solve_triangular(system, noise[:, by_order], upper=False, unitriangular=True)
+    x = torch.empty_like(noise)
+    x[:, by_order] = solution
+    return x
+
+
+def linear(parents: Tensor, weights: Tensor, noise: Tensor, weight_range: WeightRange, draws: Draws) -> Tensor:
+    """Weighted sum of the parents, and noise."""
+    return noise + _sum(weights, parents)
+
+
+def gp_joint(parents: Tensor, weights: Tensor, noise: Tensor, weight_range: WeightRange, draws: Draws) -> Tensor:
+    r"""One draw of a Gaussian process over all parents jointly (Appendix B.2), and noise.
+
+    :math:`k(x, y) = \exp(-\tfrac12 \lVert x - y \rVert^2)`, bandwidth one, on the parents' own scale.
+    """
+    return noise + gaussian_process(parents * (weights != 0)[:, :, None], draws)
+
+
+def gp_scaled(parents: Tensor, weights: Tensor, noise: Tensor, weight_range: WeightRange, draws: Draws) -> Tensor:
+    r"""As :func:`gp_joint`, with squared distances divided by the number p of parents.
+
+    :math:`k(x, y) = \exp(-\tfrac{1}{2p} \lVert x - y \rVert^2)`: a function of many parents is as smooth as one of few.
+    """
+    n_parents = (weights != 0).to(parents).sum(1)[:, None, None].clamp_min(1)
+    return gp_joint(parents / n_parents.sqrt(), weights, noise, weight_range, draws)
+
+
+def gp_additive(parents: Tensor, weights: Tensor, noise: Tensor, weight_range: WeightRange, draws: Draws) -> Tensor:
+    """Sum of independent Gaussian processes, one for each parent, kernel as in :func:`gp_joint`."""
+    task, parent = (weights != 0).nonzero(as_tuple=True)
+    effects = gaussian_process(parents[task, parent][:, None], draws)
+    return noise + torch.zeros_like(noise).index_add_(0, task, effects)
+
+
+def gaussian_process(inputs: Tensor, draws: Draws) -> Tensor:
+    r"""Draws of Gaussian processes at inputs (batch, n_inputs, n_samples), one for each of the batch.
+
+    Exact from a NumPy generator. From one of torch by random Fourier features: :math:`f(x) = \sqrt{2/F} \sum_k a_k
+    \cos(w_k^\top x + b_k)` with Gaussian a and w and uniform b has the kernel (Rahimi & Recht 2007).
+    """
+    if isinstance(draws, NumpyDraws):
+        return torch.stack([_exact_process(points.T, draws) for points in inputs])
+    batch, d, _ = inputs.shape
+    phases = draws.uniform((batch, RANDOM_FEATURES, 1), high=2 * math.pi)
+    amplitudes = math.sqrt(2 / RANDOM_FEATURES) * draws.normal((batch, RANDOM_FEATURES))
+    features = torch.baddbmm(phases, draws.normal((batch, RANDOM_FEATURES, d)), inputs).cos_()
+    return _sum(amplitudes, features)
+
+
+def _exact_process(points: Tensor, draws: Draws) -> Tensor:
+    m = len(points)
+    if m > MOST_GP_SAMPLES:
+        raise OptionError(
+            f"n_samples={m} needs {16e-9 * m * m:.0f} GB for one exact draw of a Gaussian process: "
+            f"at most {MOST_GP_SAMPLES} would work, or another sem."
+        )
+    from scipy.spatial.distance import pdist, squareform  # slow to import, and for these draws alone
+
+    kernel = squareform(np.exp(-0.5 * pdist(points.numpy(), "sqeuclidean")))
+    noise = draws.normal((m,)).numpy()
+    jitter = 1e-8  # above the rounding of the kernel's null eigenvalues; a deviation of 1e-4 in the draw
+    while True:
+        np.fill_diagonal(kernel, 1.0 + jitter)
+        try:
+            return torch.from_numpy(np.linalg.cholesky(kernel) @ noise)
+        except np.linalg.LinAlgError:
+            jitter *= 10
+
+
+def quadratic(parents: Tensor, weights: Tensor, noise: Tensor, weight_range: WeightRange, draws: Draws) -> Tensor:
+    r"""Random quadratic form of the standardized parents, and noise.
+
+    :math:`f = \sum_i a_i z_i + \sum_{i \le k} b_{ik} z_i z_k`, each coefficient zero or from ``weight_range`` with
+    equal probability; a parent that would be in no term keeps its square.
+
+    Deviations from Zhu et al. (2020), whose data this follows: the parents are standardized first, since values
+    would otherwise grow doubly exponentially along a path, and no edge is dropped.
+    """
+    batch, p, _ = parents.shape
+    z, present = unit_rows(parents), weights != 0
+    first, second = torch.triu_indices(p, p, device=parents.device)
+    kept_linear = draws.chance((batch, p), 0.5) & present
+    kept_square = draws.chance((batch, len(first)), 0.5) & present[:, first] & present[:, second]
+    terms = torch.zeros((batch, p, p), dtype=torch.bool, device=parents.device)
+    terms[:, first, second] = kept_square
+    lonely = present & ~(kept_linear | terms.any(1) | terms.any(2))
+    a = draws.either_sign((batch, p), *weight_range) * kept_linear
+    form = torch.zeros((batch, p, p), dtype=parents.dtype, device=parents.device)
+    form[:, first, second] = draws.either_sign((batch, len(first)), *weight_range)
+    return noise + _sum(a, z) + (z * ((form * (terms | torch.diag_embed(lonely))) @ z)).sum(1)
+
+
+def mlp(parents: Tensor, weights: Tensor, noise: Tensor, weight_range: WeightRange, draws: Draws) -> Tensor:
+    r"""Random network :math:`f(x) = \sigma(x U)\,v` with a layer of sigmoids (NOTEARS-MLP's data), and noise."""
+    batch, p, _ = parents.shape
+    into = draws.either_sign((batch, p, HIDDEN_UNITS), *weight_range) * (weights != 0)[:, :, None]
+    out = draws.either_sign((batch, HIDDEN_UNITS), *weight_range)
+    return noise + _sum(out, torch.sigmoid(into.mT @ parents))
+
+
+def heteroscedastic(parents: Tensor, weights: Tensor, noise: Tensor, weight_range: WeightRange, draws: Draws) -> Tensor:
+    r"""Noise whose scale depends on the parents, :math:`x = w^\top z + \exp(\tanh(v^\top z))\, e`."""
+    signal = _weighted(parents, weights, weight_range, draws)
+    return signal + _weighted(parents, weights, weight_range, draws).tanh().exp() * noise
+
+
+def post_nonlinear(parents: Tensor, weights: Tensor, noise: Tensor, weight_range: WeightRange, draws: Draws) -> Tensor:
+    r"""A monotone distortion after the noise, :math:`x = g(w^\top z + e)`: a power, logistic or exponential curve."""
+    inner = unit_rows(_weighted(parents, weights, weight_range, draws) + noise)
+    strength = draws.uniform((len(inner), 1), 0.5, 1.0)
+    kind = draws.integers((len(inner), 1), 3)
+    power = inner.sign() * inner.abs() ** (1 + 2 * strength)
+    return torch.where(
+        kind == 0, power, torch.where(kind == 1, (3 * strength * inner).sigmoid(), (strength * inner).exp())
+    )
+
+
+def multiplicative(parents: Tensor, weights: Tensor, noise: Tensor, weight_range: WeightRange, draws: Draws) -> Tensor:
+    r"""Noise as a factor, :math:`x = \log(1 + \exp(w^\top z))\, \exp(e / 2)`: positive, larger values vary more."""
+    signal = _weighted(parents, weights, weight_range, draws)
+    return torch.logaddexp(torch.zeros_like(signal), signal) * (noise / 2).exp()
+
+
+def steps(parents: Tensor, weights: Tensor, noise: Tensor, weight_range: WeightRange, draws: Draws) -> Tensor:
+    """Each parent has an effect of three levels, cut at two random quantiles; noise is added."""
+    batch, p, _ = parents.shape
+    cuts = draws.uniform((batch, p, 2), 0.15, 0.85).sort(2).values
+    heights = draws.either_sign((batch, p, 3), *weight_range) * (weights != 0)[:, :, None]
+    return heights.gather(2, levels_at(parents, cuts)).sum(1) + noise
+
+
+MECHANISMS: dict[str, Mechanism] = {
+    "linear-gaussian": linear,
+    "lingam": linear,
+    "gp": gp_joint,
+    "gp-quiet": gp_joint,
+    "gp-scaled": gp_scaled,
+    "gp-additive": gp_additive,
+    "quadratic": quadratic,
+    "mlp": mlp,
+    "heteroscedastic": heteroscedastic,
+    "post-nonlinear": post_nonlinear,
+    "multiplicative": multiplicative,
+    "steps": steps,
+}
+"""How variables come from their parents, by the name of the ``sem``."""
+
+
+def _weighted(parents: Tensor, weights: Tensor, weight_range: WeightRange, draws: Draws) -> Tensor:
+    """Sum of the standardized parents with new weights; standardized, values keep their size along a path."""
+    return _sum(draws.either_sign(tuple(weights.shape), *weight_range) * (weights != 0), unit_rows(parents))
+
+
+def _sum(weights: Tensor, values: Tensor) -> Tensor:
+    """Weighted sums (batch, n_samples) of values (batch, n, n_samples)."""
+    return (weights[:, None] @ values)[:, 0]
