@@ -6,7 +6,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -41,6 +41,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Step:
+    """A row of ``history_`` for methods that keep none: it stays empty."""
+
+    iteration: int
+    score: float
+
+
+@dataclass(frozen=True)
 class Findings:
     """What a method found, by column position.
 
@@ -56,6 +64,8 @@ class Findings:
         What the method maximized; NaN for a method without a score.
     history : sequence of dataclass instances
         One record per iteration or step.
+    step : dataclass
+        What a record is: ``history_`` has its columns even where there is none.
     diagnostics : dict
         What the method says of itself: ``remarks``, and anything else worth knowing.
     assumes : Assumptions, optional
@@ -69,6 +79,7 @@ class Findings:
     weights: FloatArray | None = None
     score: float = float("nan")
     history: Sequence[DataclassInstance] = ()
+    step: type[DataclassInstance] = Step
     diagnostics: JsonObject = field(default_factory=dict)
     assumes: Assumptions | None = None
     search: SearchRecord | None = None
@@ -227,9 +238,9 @@ class CausalEstimator(Parameterized):
 
         Notes
         -----
-        Each resample is a whole fit. For CORL take fewer iterations than for the result itself (``n_iterations=50``):
-        polish makes up for most of it, and what it does not make up for counts as instability, so the probabilities
-        err on the side of doubt.
+        Each resample is a whole fit. For CORL, ``search="local"`` is the quickest; where a policy is trained, take
+        fewer iterations than for the result itself (``n_iterations=50``): what they do not reach counts as
+        instability, so the probabilities err on the side of doubt.
 
         Examples
         --------
@@ -290,7 +301,8 @@ class CausalEstimator(Parameterized):
         sample = sample_of(table.values, table.kinds, table.targets, table.gaps)
         self.graph_ = replace(graph, sample=sample, steps=table.steps, told=told if told.any() else None)
         self.score_ = float(findings.score)
-        self.history_ = pd.DataFrame(list(findings.history))
+        columns = [field.name for field in fields(findings.step)]
+        self.history_ = pd.DataFrame(list(findings.history), columns=columns)
         self.n_features_in_ = len(table.names)
         if table.labeled:
             self.feature_names_in_ = np.array(table.names, dtype=object)

@@ -90,7 +90,8 @@ def check_value(name: str, value: object, hint: Any) -> None:
     if any(_accepts(kind, value) for kind in kinds):
         return
     choices = [choice for kind in kinds if get_origin(kind) is Literal for choice in get_args(kind)]
-    if isinstance(value, str) and (len(kinds) == 1 or get_close_matches(value, choices)) and choices:
+    only_choices = all(get_origin(kind) is Literal for kind in kinds)
+    if isinstance(value, str) and (only_choices or get_close_matches(value, choices)) and choices:
         check_choice(name, value, choices)  # a slip of the pen: says which is nearest
     wanted = [_in_words(kind) for kind in kinds]
     raise OptionError(f"{name}={value!r} cannot be used: it must be {either(wanted)}.")

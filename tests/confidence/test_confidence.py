@@ -386,6 +386,6 @@ def test_a_fitted_model_can_be_pickled(data: pd.DataFrame, inputs: str) -> None:
 
 def test_refusals(data: pd.DataFrame, fitted: CORL) -> None:
     with pytest.raises(OptionError, match="no policy to draw from"):
-        CORL(search="exact", **QUICK).fit(data).sample_orders()
+        CORL(score="linear", search="exact", diagnose=False, verbose=False).fit(data).sample_orders()
     with pytest.raises(OptionError, match="n_orders=0"):
         fitted.sample_orders(0)

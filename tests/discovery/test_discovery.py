@@ -7,10 +7,12 @@ import torch
 from sklearn.base import clone
 
 import precede as pc
+from precede.discovery.plan import training_of
 from precede.errors import KnowledgeError, OptionError
 from precede.scores.linear import LinearScore
 from precede.search.settings import Details
 
+UNTRAINED = {"score": "linear", "random_state": 0, "verbose": False}
 FAST = {"score": "linear", "n_iterations": 10, "patience": 10, "batch_size": 16, "random_state": 0, "verbose": False}
 
 
@@ -80,14 +82,15 @@ def test_the_papers_settings() -> None:
         assert settings["shaping"] == "plain"
         assert settings["gamma"] == 0.98
         assert settings["polish"] is False
-        assert (settings["encoder"], settings["decoder"]) == ("transformer", "lstm")
-        assert (settings["actor_learning_rate"], settings["critic_learning_rate"]) == (1e-4, 1e-3)
         assert (settings["pruning"], settings["threshold"]) == ("threshold", 0.3)
         assert settings["entropy_bonus"] == 0.0
         assert (settings["pointer"], settings["normalization"]) == ("additive", "batch")
         assert settings["n_samples"] == 256  # rows and states have the same dimension (Section 4.2)
         assert (settings["details"].patience_on, settings["details"].row_scale) == ("mean", "asinh")
         assert settings["batch_size"] == 128
+    training = training_of(pc.CORL.paper("corl-2"), None)
+    assert (training.encoder, training.decoder) == ("transformer", "lstm")
+    assert (training.actor_learning_rate, training.critic_learning_rate) == (1e-4, 1e-3)
     critics = one["details"].critic, two["details"].critic  # Appendix A.2
     assert critics == ("every-state", "initial-state")
     with pytest.raises(OptionError, match="did you mean"):
@@ -124,7 +127,7 @@ def test_unknown_details_are_named(made: pc.Dataset) -> None:
 
 
 def test_exact_search_is_never_beaten(made: pc.Dataset, model: pc.CORL) -> None:
-    exact = pc.CORL(**FAST, search="exact").fit(made.data)
+    exact = pc.CORL(**UNTRAINED, search="exact").fit(made.data)
     assert exact.score_ >= model.score_ - 1e-9
     assert exact.diagnostics_["search"]["exact"]
 
@@ -214,8 +217,9 @@ def test_diagnose_is_read(made: pc.Dataset) -> None:
 def test_knowledge_is_obeyed(made: pc.Dataset) -> None:
     cause, effect, _ = made.graph.edge_list()[0]
     knowledge = pc.Knowledge(required=[(effect, cause)], roots=[effect])
-    for search in ("policy", "exact"):
-        fitted = pc.CORL(**FAST, knowledge=knowledge, search=search).fit(made.data)
+    for search in ("policy", "local", "exact"):
+        options = FAST if search == "policy" else UNTRAINED
+        fitted = pc.CORL(**options, knowledge=knowledge, search=search).fit(made.data)
         assert not knowledge.over(list(made.data.columns)).violated_by(fitted.graph_.edges)
         assert fitted.causal_order_[0] == effect
 
@@ -236,7 +240,7 @@ def test_knowledge_is_obeyed(made: pc.Dataset) -> None:
         ({"normalization": "bach", "encoder": "mlp"}, "did you mean 'batch'"),
         ({"noise": "uneqal"}, "did you mean 'unequal'"),
         ({"noise": "unequal"}, "log det S for every order"),
-        ({"n_iterations": 0, "pretrained": None}, "n_iterations=0 cannot be used"),
+        ({"n_iterations": 0}, "batch_size is an option of training, and n_iterations=0 trains nothing"),
         ({"batch_size": 1}, "batch_size=1 cannot be used"),
         ({"n_samples": 2.5}, "whole number"),
         ({"patience": -1}, "patience=-1 cannot be used"),

@@ -62,7 +62,7 @@ def test_gaps_make_no_false_edge_in_gaussian_data() -> None:
 def test_exact_search_draws_again_too(wide: tuple[pc.CausalGraph, pd.DataFrame, pd.DataFrame]) -> None:
     _, _, holed = wide
     part = holed.iloc[:500, :5]
-    exact = pc.CORL(score="nongaussian", search="exact", **(SETTINGS | {"n_iterations": 1})).fit(part)
+    exact = pc.CORL(score="nongaussian", search="exact", **SETTINGS).fit(part)
     climbed = pc.CORL(score="nongaussian", **SETTINGS).fit(part)
     assert DRAWN_AGAIN in exact.diagnostics_["remarks"]
     assert exact.diagnostics_["search"]["exact"]

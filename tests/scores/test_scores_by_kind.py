@@ -216,7 +216,7 @@ def test_knowledge_is_obeyed(name):
 
 def test_polish_and_exact_search_agree():
     frame = discrete_frame()
-    exact = CORL(score="bdeu", search="exact", **QUICK).fit(frame)
+    exact = CORL(score="bdeu", search="exact", verbose=False).fit(frame)
     score = score_of("bdeu", frame)
     found = polish(score, np.arange(4), n_restarts=5, rng=np.random.default_rng(0))
     assert found.score == pytest.approx(exact.score_)

@@ -133,7 +133,7 @@ def test_what_polish_finds_counts_as_a_move_after_a_checkpoint_too(
 def test_an_older_checkpoint_is_refused_in_a_sentence(saved: Path, data: pd.DataFrame, tmp_path: Path) -> None:
     target = tmp_path / "old"
     assert refusal(rewritten(saved, target, {"version": "2"}, drop="patience"), data).endswith(
-        "has version '2'; this release reads 3."
+        "has version '2'; this release reads 4."
     )
 
 
@@ -190,7 +190,7 @@ def test_resume_without_a_file(data: pd.DataFrame, tmp_path: Path) -> None:
 def test_exact_search_has_nothing_to_save(data: pd.DataFrame, tmp_path: Path) -> None:
     for option in ("checkpoint", "tensorboard"):
         with pytest.raises(OptionError, match=f"{option} follows the training"):
-            model(10, search="exact", **{option: str(tmp_path / "x")}).fit(data)
+            CORL(score="linear", search="exact", **{option: str(tmp_path / "x")}).fit(data)
 
 
 def test_unwritable_folder(data: pd.DataFrame, tmp_path: Path) -> None:

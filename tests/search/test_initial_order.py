@@ -73,7 +73,7 @@ def test_what_is_no_order_is_refused(order, words):
         CORL(**OPTIONS, initial_order=order).fit(data())
 
 
-@pytest.mark.parametrize("options", [{"search": "exact", "n_iterations": 1}, {"polish": False}])
+@pytest.mark.parametrize("options", [{"search": "exact"}, {"polish": False}])
 def test_an_order_that_nothing_would_read_is_refused(options):
     with pytest.raises(OptionError, match="initial_order is where polish starts"):
         CORL(**{**OPTIONS, **options}, initial_order=["x1", "x2", "x3", "x4", "x5"]).fit(data())

@@ -112,6 +112,7 @@ class AStarLasso(CausalEstimator):
             weights,
             -cost,
             search.history,
+            ExpandedState,
             {
                 "optimal": not timed_out and not search.discarded,
                 "timed_out": timed_out,

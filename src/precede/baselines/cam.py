@@ -137,7 +137,7 @@ class CAM(CausalEstimator):
             "stopped_by_max_time": bool(deadline.passed()),
         }
         order = topological_order(search.reach)
-        return Findings(edges, order, strengths, offset + search.score(), history, diagnostics)
+        return Findings(edges, order, strengths, offset + search.score(), history, AddedEdge, diagnostics)
 
 
 @dataclass(frozen=True)

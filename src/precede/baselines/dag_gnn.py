@@ -219,6 +219,7 @@ class DAGGNN(CausalEstimator):
             weights=weights * edges,
             score=float("nan") if last is None else last.elbo,
             history=history,
+            step=Epoch,
             diagnostics={
                 "acyclicity": None if last is None else last.acyclicity,
                 "threshold": threshold,

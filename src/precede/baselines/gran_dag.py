@@ -243,6 +243,7 @@ class GranDAG(CausalEstimator):
             weights=strengths * edges,
             score=last.log_likelihood,
             history=history,
+            step=Look,
             diagnostics={
                 "acyclicity": last.acyclicity,
                 "converged": last.acyclicity <= self.tolerance,

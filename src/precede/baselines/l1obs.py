@@ -134,6 +134,7 @@ class L1OBS(CausalEstimator):
             weights,
             search.best_score,
             search.history,
+            Improvement,
             {
                 "n_evaluations": families.n_evaluations,
                 "n_families": len(families.cache),

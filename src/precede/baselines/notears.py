@@ -117,6 +117,7 @@ class NOTEARS(CausalEstimator):
             weights=weights,
             score=-objective(parts)[0],
             history=history,
+            step=DualStep,
             diagnostics={"threshold": used, "h": acyclicity(weights)[0], "loss": loss(weights)[0]},
         )
 

@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from precede.arrays import FloatArray
 from precede.baselines.acyclicity import strongest_dag
-from precede.baselines.notears import AcyclicProblem, solve
+from precede.baselines.notears import AcyclicProblem, DualStep, solve
 from precede.data.load import Table
 from precede.estimator import CausalEstimator, Findings
 from precede.options import Count, NotNegative, Positive
@@ -93,7 +93,8 @@ class NOTEARSMLP(CausalEstimator):
         norms = networks.norms(parameters)
         edges, used = strongest_dag(norms, self.threshold)
         value, _, h, _ = networks.objective(parameters)
-        return Findings(edges, weights=norms, score=-value, history=history, diagnostics={"threshold": used, "h": h})
+        reported = {"threshold": used, "h": h}
+        return Findings(edges, weights=norms, score=-value, history=history, step=DualStep, diagnostics=reported)
 
 
 @dataclass(frozen=True)

@@ -271,6 +271,7 @@ class RLBIC2(CausalEstimator):
             weights=weights * edges,
             score=-float(reward.bic.scores(search.graph[None])[0]),
             history=history,
+            step=GraphIteration,
             diagnostics={
                 "converged_at": search.found_at,
                 "n_iterations": len(history),

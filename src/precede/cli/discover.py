@@ -68,6 +68,9 @@ def discover(
             "with levels discrete-bic, bdeu, degenerate-gaussian, conditional-gaussian."
         ),
     ] = None,
+    search: Annotated[
+        str | None, typer.Option(help="auto, policy (reinforcement learning: always trains), local, exact.")
+    ] = None,
     pruning: Annotated[str | None, typer.Option(help="auto, threshold, bic, cam, cam-f, none.")] = None,
     knowledge: Annotated[Path | None, typer.Option(help="JSON or TOML file with what is known.")] = None,
     root: Annotated[list[str] | None, typer.Option(help="A variable without causes; may be repeated.")] = None,
@@ -118,7 +121,7 @@ def discover(
 
         log_to_terminal(quiet)
         flags = {
-            "score": score, "pruning": pruning, "max_time": max_time, "device": device,
+            "score": score, "search": search, "pruning": pruning, "max_time": max_time, "device": device,
             "random_state": None if resamples and not _draws(method) else seed,
             "checkpoint": None if checkpoint is None else str(checkpoint),
             "resume": (resume and (checkpoint is not None or out is None or not resamples)) or None,
@@ -295,9 +298,12 @@ def _show(model: CausalEstimator, known: Diagnostics, summary: Summary | None, f
     from precede.report import sentences_of
 
     console = SafeConsole()
+    search = known.get("search", {})
+    if search:
+        console.print(search["sentence"], highlight=False, markup=False)
     show_graph(console, model.graph_, known)
     lines = known.sentences if summary is None else sentences_of(summary)
-    for line in [*lines, *_search_words(known)]:
+    for line in [*lines, *([known["score_choice"]["reason"]] if "score_choice" in known else [])]:
         console.print(f"• {as_flags(line)}", highlight=False, markup=False)
     if files:
         console.print(
@@ -315,12 +321,3 @@ def _show_outcome(found: Outcome) -> None:
     console.print(f"[bold]Causes of {escape(str(found.name))}[/bold]", highlight=False)
     for sentence in found.sentences:
         console.print(f"• {sentence}", highlight=False, markup=False)
-
-
-def _search_words(known: Diagnostics) -> list[str]:
-    """Why this score, and how long the training was."""
-    lines = [known["score_choice"]["reason"]] if "score_choice" in known else []
-    search = known.get("search", {})
-    if search.get("iterations"):
-        lines.append(f"The policy was trained for {search['iterations']} iterations in {search['seconds']:.0f} s.")
-    return lines

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from precede.confidence import OrderSample
 from precede.data.load import Table
 from precede.discovery.paper import PaperName, paper_options
 from precede.discovery.pipeline import learn
-from precede.discovery.plan import Plan, PruningPlan, ScorePlan, SearchPlan, own_network, search_settings
+from precede.discovery.plan import Plan, PruningPlan, ScorePlan, check_search, own_network, search_settings
 from precede.errors import OptionError, check_positive
 from precede.estimator import CausalEstimator, Findings
 from precede.knowledge import Knowledge
-from precede.options import Count, CountOrZero, NotNegative, Positive, Range, Share, check_options
+from precede.options import Count, CountOrZero, NotNegative, Positive, Range, Share, check_names, check_options
 from precede.policy.decoders import DecoderName, PointerName
 from precede.policy.draws import TrainedPolicy
 from precede.policy.encoders import NormalizationName, PaperEncoderName
 from precede.policy.inputs import InputsName
-from precede.policy.judgement import MOST_VARIABLES
 from precede.pruning.order_to_graph import PruningName
 from precede.pruning.weights import THRESHOLD
 from precede.runtime.deadline import Deadline, stopped_by_signals
@@ -28,17 +27,17 @@ from precede.runtime.randomness import RandomState, numpy_rng
 from precede.scores.build import ScoreName
 from precede.scores.protocol import NoiseName, OrderScore
 from precede.search.rewards import RewardName, ShapingName
-from precede.search.settings import Details
+from precede.search.settings import Details, SearchName
 
-DETAILS = Details()
-SearchName = Literal["policy", "exact"]
+Auto = Literal["auto"]
 
 
 class CORL(CausalEstimator):
     r"""Causal discovery with ordering-based reinforcement learning (Wang et al., IJCAI 2021).
 
     A policy learned with actor-critic builds causal orders, a score judges them, the best is polished by insertion
-    moves and pruned to a graph.
+    moves and pruned to a graph. Where the quicker local search settles the order by itself, ``search="auto"`` trains
+    no policy and says so; to give any option of training asks for it.
 
     Parameters
     ----------
@@ -50,9 +49,9 @@ class CORL(CausalEstimator):
         "degenerate-gaussian", "conditional-gaussian"; or any object with the interface of
         :class:`precede.scores.protocol.OrderScore`.
     reward : {"dense", "episodic"}
-        CORL-2 or CORL-1.
-    encoder : {"null", "mlp", "lstm", "transformer"}
-    decoder : {"mlp", "lstm"}
+        CORL-2, the default, or CORL-1.
+    encoder : {"transformer", "null", "mlp", "lstm"}
+    decoder : {"lstm", "mlp"}
     inputs : {"fixed", "resample"}
         Whether the encoder sees the same rows throughout or, as in the paper, new ones every time.
     pruning : {"auto", "threshold", "bic", "cam", "cam-f", "policy", "none"}
@@ -65,35 +64,39 @@ class CORL(CausalEstimator):
     pretrained : {"auto", "default", "paper"}, path or None
         Policy to start from; it brings a network of its own. "auto" takes the shipped one unless ``inputs``,
         ``encoder``, ``decoder``, ``pointer``, ``normalization`` or ``n_samples`` ask for another network, which is
-        then trained from scratch, as with None; with the linear scores, tables of more than 150 columns are left to
-        restarts of polish, which find the same or more. With ``n_iterations=0`` and ``polish=False`` the policy's most
-        likely order is the result.
+        then trained from scratch, as with None. In local search its most likely order is one of the starts; None
+        leaves it out. With ``n_iterations=0`` and ``polish=False`` that order is the result.
     n_iterations, batch_size, n_samples : int
-        Iterations of Algorithm 1, orders in each, rows that the encoder sees.
+        Iterations of Algorithm 1, 500 when "auto", orders in each, 64, and rows that the encoder sees, 64.
+        ``n_iterations=0`` asks for no training.
     patience : int, "auto" or None
-        Stop when the best score has not moved for this many iterations. "auto" is 100 from scratch. From a pretrained
-        start, whose proposals are polished as they come, it is 10, and none at all where polish settles the matter:
-        where climbs from the policy's and from the greedy order agree, or are so cheap that restarts find more than
-        training does in the same time. A number, a checkpoint or TensorBoard asks for training in any case.
+        Stop when the best score has not moved for this many iterations. "auto" never stops iterations that were asked
+        for; else it is 100 from scratch and 10 from a pretrained start, whose proposals are polished as they come.
     max_time : float or None
         Seconds for everything up to the graph. Of these the table of a sparse GP score may take half, else it ends at
         smaller parent sets, which a remark says. Ctrl-C has the same effect at any moment: the best order known is
         kept.
     checkpoint : str or None
-        File that training is saved to every few seconds.
+        File that training is saved to every few seconds. Neither this nor ``tensorboard`` changes what is learned.
     resume : bool
         Continue from the checkpoint, if there is one; on a CPU the result is that of an uninterrupted run, bit for bit.
         ``n_iterations``, ``patience`` and ``max_time`` may differ from before.
     tensorboard : str or None
-        Folder for TensorBoard, which must be installed.
+        Folder for TensorBoard, which must be installed: scores, entropy, losses and gradient norms.
     n_restarts : int or None
         How often each polished order is shaken and polished again. None takes 10 to 100 for a score that identifies
         only the CPDAG, where climbs end early, up to 40 for "nongaussian" and 100 for "linear", and 0 for the others.
     initial_order : list or tuple of names, optional
         An order to start the climb from, causes first, beside the greedy and the policy's: ``causal_order_`` of an
         earlier fit. It is bent to the knowledge where it breaks it. With ``n_iterations=0`` no policy is asked.
-    search : {"policy", "exact"}
-        "exact" is dynamic programming instead of the policy, for up to 20 variables.
+    search : {"auto", "policy", "local", "exact"}
+        "policy" is Algorithm 1 and always trains; "local" is insertion moves with restarts and never does; "exact" is
+        dynamic programming, for up to 20 variables. "auto" takes "policy" where an option of training is given
+        (``reward``, ``encoder``, ``decoder``, ``inputs``, ``n_iterations``, ``batch_size``, ``n_samples``,
+        ``patience``, ``shaping``, ``pointer``, ``normalization``, ``gamma``, ``entropy_bonus``, a learning rate,
+        ``details``), with ``polish=False`` and with ``pretrained=None``; else it takes "local", and trains where
+        searches from different starts disagree and are slow. ``diagnostics_["search"]`` says which, and ``why``.
+        With "local" and "exact" an option of training is refused.
     noise : {"auto", "equal", "unequal"}
         Noise variances of the score: equal for "linear", unequal for "gp", "quadratic" and the sparse GP scores when
         "auto". "equal" depends on the columns' units and means nothing for standardized data.
@@ -112,11 +115,12 @@ class CORL(CausalEstimator):
     normalization : {"layer", "batch"}
         Of the transformer encoder; "batch" is for resampled inputs and in :meth:`paper`.
     gamma : float
-        Discount of dense rewards.
+        Discount of dense rewards; 1 when "auto".
     entropy_bonus : float
         Paid for each nat of a choice's entropy, in units of the scaled advantage: it keeps the policy from settling
-        on a good order before it has found the best; 0 is the paper.
+        on a good order before it has found the best; .03 when "auto", 0 is the paper.
     actor_learning_rate, critic_learning_rate : float
+        1e-4 and 1e-3 when "auto".
     details : Details
         Choices of the implementation that the paper leaves open: scale of resampled rows, standardized returns, clipped
         gradients, what the critic values, what patience waits for (:class:`precede.search.settings.Details`).
@@ -132,8 +136,8 @@ class CORL(CausalEstimator):
     Attributes
     ----------
     diagnostics_ : Diagnostics
-        Under "search": what the policy alone reached, what polish added, whether its climbs agree, what training added
-        after that, and what the greedy order gets. Under
+        Under "search": which search was taken and why, what the policy alone reached, what polish added, whether its
+        climbs agree, what training added after that, and what the greedy order gets. Under
         "levels", for scores of columns with levels: the effects of and on each level of a category.
 
     Notes
@@ -157,37 +161,37 @@ class CORL(CausalEstimator):
     def __init__(
         self,
         score: ScoreName | Literal["auto", "policy"] | OrderScore = "auto",
-        reward: RewardName = "dense",
-        encoder: PaperEncoderName = "transformer",
-        decoder: DecoderName = "lstm",
-        inputs: InputsName = "fixed",
+        reward: RewardName | Auto = "auto",
+        encoder: PaperEncoderName | Auto = "auto",
+        decoder: DecoderName | Auto = "auto",
+        inputs: InputsName | Auto = "auto",
         pruning: PruningName = "auto",
         polish: bool = True,
         knowledge: Knowledge | None = None,
         pretrained: str | Path | None = "auto",
-        n_iterations: CountOrZero = 500,
-        batch_size: Annotated[int, Range(least=2)] = 64,
-        n_samples: Count = 64,
-        patience: Count | Literal["auto"] | None = "auto",
+        n_iterations: CountOrZero | Auto = "auto",
+        batch_size: Annotated[int, Range(least=2)] | Auto = "auto",
+        n_samples: Count | Auto = "auto",
+        patience: Count | Auto | None = "auto",
         max_time: Positive | None = None,
         checkpoint: str | None = None,
         resume: bool = False,
         tensorboard: str | None = None,
         n_restarts: CountOrZero | None = None,
         initial_order: list[Hashable] | tuple[Hashable, ...] | None = None,
-        search: SearchName = "policy",
+        search: SearchName = "auto",
         noise: NoiseName = "auto",
         policy_weight: NotNegative | Literal["auto"] = "auto",
         threshold: Positive = THRESHOLD,
         cutoff: Share = 0.001,
-        shaping: ShapingName = "bound",
-        pointer: PointerName = "dot",
-        normalization: NormalizationName = "layer",
-        gamma: Share = 1.0,
-        entropy_bonus: NotNegative = 0.03,
-        actor_learning_rate: Positive = 1e-4,
-        critic_learning_rate: Positive = 1e-3,
-        details: Details = DETAILS,
+        shaping: ShapingName | Auto = "auto",
+        pointer: PointerName | Auto = "auto",
+        normalization: NormalizationName | Auto = "auto",
+        gamma: Share | Auto = "auto",
+        entropy_bonus: NotNegative | Auto = "auto",
+        actor_learning_rate: Positive | Auto = "auto",
+        critic_learning_rate: Positive | Auto = "auto",
+        details: Details | Auto = "auto",
         diagnose: bool | Literal["quick"] = True,
         device: DeviceName = "auto",
         random_state: RandomState = None,
@@ -231,11 +235,12 @@ class CORL(CausalEstimator):
         self.verbose = verbose
 
     @classmethod
-    def paper(cls, name: PaperName, nonlinear: bool = False, pretrained: str | Path | None = None) -> Self:
+    def paper(
+        cls, name: PaperName, nonlinear: bool = False, pretrained: str | Path | None = None, **options: Any
+    ) -> Self:
         """The paper's method: what Section 4.2 and Appendix A.2 say, and a stated choice wherever they are silent.
 
-        ``docs/explanation/corl.md`` lists every choice beside the paper's words, with its measured effect. Change
-        anything with ``set_params``.
+        ``docs/explanation/corl.md`` lists every choice beside the paper's words, with its measured effect.
 
         Parameters
         ----------
@@ -246,8 +251,16 @@ class CORL(CausalEstimator):
             standardized columns, 128 rows, CAM pruning. Those are the settings of RL-BIC2, which the paper follows.
         pretrained : str or Path, optional
             Start from a pretrained policy (Figures 3 and 7), which brings its network and what it looks at.
+        **options
+            Any other option of CORL, in place of the paper's.
+
+        Examples
+        --------
+        >>> CORL.paper("corl-1", n_iterations=500).reward
+        'episodic'
         """
-        return cls(**paper_options(name, nonlinear, pretrained))
+        check_names("CORL", list(options), cls.option_names())
+        return cls(**paper_options(name, nonlinear, pretrained) | options)
 
     @property
     def _columns_by_name(self) -> bool:
@@ -255,7 +268,7 @@ class CORL(CausalEstimator):
 
     @property
     def _rows_by_value(self) -> bool:
-        return self.inputs == "fixed"  # resampled rows are drawn at random in any case
+        return self.inputs != "resample"  # those are drawn at random in any case
 
     def _learn(self, table: Table) -> Findings:
         deadline = Deadline(self.max_time)
@@ -267,9 +280,9 @@ class CORL(CausalEstimator):
         return findings
 
     def _check_together(self) -> None:
-        check_options(Details, vars(self.details))
-        if self.n_iterations == 0 and self._start is None:
-            raise OptionError("n_iterations=0 cannot be used without a pretrained policy: it must be positive.")
+        if isinstance(self.details, Details):
+            check_options(Details, vars(self.details))
+        check_search(self)
         if self.pretrained not in (None, "auto") and (own := own_network(self)):
             raise OptionError(
                 f"{own[0]}={getattr(self, own[0])!r} does not go with pretrained={str(self.pretrained)!r}, which "
@@ -278,27 +291,14 @@ class CORL(CausalEstimator):
         if self.resume and self.checkpoint is None:
             raise OptionError("resume=True needs the file to continue from: give it as checkpoint=...")
         if self.initial_order is not None and (self.search == "exact" or not self.polish):
-            raise OptionError("initial_order is where polish starts: it needs polish=True and search='policy'.")
-        if self.search == "exact":
-            for name in ("checkpoint", "tensorboard"):
-                if getattr(self, name) is not None:
-                    raise OptionError(f"{name} follows the training of a policy, and search='exact' trains none.")
-
-    @property
-    def _start(self) -> str | Path | None:
-        """The pretrained policy to start from, if any."""
-        if self.pretrained != "auto":
-            return self.pretrained
-        return None if own_network(self) or self.search == "exact" else "default"
+            raise OptionError("initial_order is where polish starts: it needs polish=True, and no search='exact'.")
 
     def _plan(self, table: Table) -> Plan:
         """The flat options, resolved and grouped by the stage that reads them."""
-        start = self._start
-        settings = search_settings(self, table, start)
-        exact = self.search == "exact"
+        standardize = self.details != "auto" and self.details.standardize_columns
         return Plan(
-            ScorePlan(self.score, self.noise, self.policy_weight, self.details.standardize_columns, self.device),
-            SearchPlan(exact, start, settings, self.checkpoint, self.resume, self.tensorboard),
+            ScorePlan(self.score, self.noise, self.policy_weight, standardize, self.device),
+            search_settings(self, table),
             PruningPlan(self.pruning, self.threshold, self.cutoff),
             seed=self.random_state if isinstance(self.random_state, int) else None,
             verbose=self.verbose,
@@ -334,9 +334,7 @@ class CORL(CausalEstimator):
         check_positive("n_orders", n_orders, integer=True)
         names = self.graph_.names  # refused where nothing was fitted
         if self._policy_ is None:
-            raise OptionError(
-                "there is no policy to draw from: search='exact' trains none, nor initial_order with n_iterations=0, "
-                f"and with a linear score over {MOST_VARIABLES} columns only pretrained='default' asks it."
-            )
+            why = self.diagnostics_["search"]["why"]
+            raise OptionError(f"there is no policy to draw from ({why}): search='policy' trains one.")
         orders, log_probabilities, scores = self._policy_.draw(n_orders, numpy_rng(random_state))
         return OrderSample(names, self._places_[orders], log_probabilities, scores)

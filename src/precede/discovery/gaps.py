@@ -48,11 +48,11 @@ def search_again(
     name = next((known for known in ROUNDS if known == score.name), None)
     if table.gaps is None or table.gaps.how != "em" or table.targets is not None:
         return found, score, table
-    if name is None or isinstance(plan.score.score, OrderScore) or not plan.search.settings.polish:
+    if name is None or isinstance(plan.score.score, OrderScore) or not plan.search.polish:
         return found, score, table
-    settings = plan.search.settings
+    settings = plan.search
     restarts = RESTARTS if settings.n_restarts is None else min(RESTARTS, settings.n_restarts)
-    climbs = replace(settings, n_restarts=restarts, training=replace(settings.training, n_iterations=0))
+    climbs = replace(settings, kind="local", n_restarts=restarts)
     for _ in range(ROUNDS[name]):
         if deadline.passed():
             break
@@ -63,12 +63,13 @@ def search_again(
         )  # fmt: skip
         table = redrawn(table, edges, rng, deadline) if name == "nongaussian" else reestimated(table, edges)
         score = build_score(name, table, constraints, noise=plan.score.noise, device=score.device)
-        if plan.search.exact:
-            found = search_exactly(score, constraints, deadline)
+        if settings.kind == "exact":
+            found = search_exactly(score, constraints, deadline, settings.why)
             continue
         from_here = replace(climbs, initial_order=found.order)
         again = OrderSearch(score, table.values, constraints, from_here, rng, deadline).run()
         first = found.record
-        record = replace(again.record, policy_order=first.policy_order, iterations=first.iterations)
+        kept = {name: getattr(first, name) for name in ("kind", "why", "policy_order", "iterations")}
+        record = replace(again.record, **kept)
         found = replace(found, order=again.order, record=record)
     return found, score, table

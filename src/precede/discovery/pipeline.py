@@ -36,6 +36,7 @@ from precede.search.members import Member, choose_member
 from precede.search.observers import ProgressObserver
 from precede.search.run import OrderSearch, Searched, search_exactly
 from precede.search.tensorboard import TensorBoard
+from precede.search.train import IterationRecord
 from precede.strict_json import JsonObject
 
 WARM_UP_TO = 60
@@ -49,7 +50,7 @@ def learn(
     """Score, search, prune; the findings, and the policy where one was trained."""
     seen = standardized_table(table) if plan.score.standardize_columns else table
     reported: JsonObject = {}
-    if plan.search.settings.polish and not plan.search.exact and table.n_variables <= WARM_UP_TO:
+    if plan.search.polish and plan.search.kind != "exact" and table.n_variables <= WARM_UP_TO:
         local.warm_up()  # while the policy looks at the data
     pretrained = None if plan.search.start is None else load_pretrained(plan.search.start)
     said = judge_table(seen, pretrained) if plan.asks_the_policy else None
@@ -69,7 +70,7 @@ def learn(
         reported["score_choice"] = choice
     reported |= {"score": score.name, "identifies": score.identifies}
     again = DRAWN_AGAIN if score.name == "nongaussian" else ESTIMATED_AGAIN
-    reported["remarks"] = [*score.notes, *([] if filled is seen else [again])]
+    reported["remarks"] = [*score.notes, *([] if filled is seen else [again]), *unwatched(plan, found)]
     order = found.order
     edges, weights = order_to_graph(
         order, table, score, constraints,
@@ -77,7 +78,7 @@ def learn(
         edge_probability=likely,
     )  # fmt: skip
     if score.identifies == "cpdag":
-        member = choose(edges, found, table, score, constraints, plan.search.settings.initial_order)
+        member = choose(edges, found, table, score, constraints, plan.search.initial_order)
         edges, order = member.edges, member.order
         weights = weigh(edges, order, table, score)
         names = table.names
@@ -86,7 +87,15 @@ def learn(
     if score.assumes.mechanism == "levels":
         reported["levels"] = effects_by_level(table, edges)
     findings = Findings(
-        edges, order, weights, found.record.best_score, found.history, reported, score.assumes, found.record
+        edges,
+        order,
+        weights,
+        found.record.best_score,
+        found.history,
+        IterationRecord,
+        reported,
+        score.assumes,
+        found.record,
     )
     return findings, policy
 
@@ -134,19 +143,16 @@ def search_order(
     deadline: Deadline,
 ) -> tuple[Searched, TrainedPolicy | None]:
     """Learn an order with the policy (Algorithm 1) and polish it; or search exactly."""
-    asked = plan.search
-    if asked.exact:
-        return search_exactly(score, constraints, deadline), None
-    settings = asked.settings
+    settings = plan.search
+    if settings.kind == "exact":
+        return search_exactly(score, constraints, deadline, settings.why), None
     if settings.polish:
         local.prepare(score)  # compiles while the policy looks at the data
-    if pretrained is not None and isinstance(score, PolicyScore):  # its own probabilities have nothing to teach it
-        settings = replace(settings, training=replace(settings.training, n_iterations=0))
-    checkpoint = None if asked.checkpoint is None else checkpoint_of(plan, score, table, constraints, rng)
+    checkpoint = None if settings.checkpoint is None else checkpoint_of(plan, score, table, constraints, rng)
     search = OrderSearch(score, table.values, constraints, settings, rng, deadline, pretrained)
     with (
         ProgressBar("learning an order", settings.training.n_iterations, plan.verbose) as bar,
-        TensorBoard.opened(asked.tensorboard) as board,
+        TensorBoard.opened(settings.tensorboard) as board,
     ):
         found = search.run([ProgressObserver(bar), board], checkpoint)
     trainer = found.trainer
@@ -155,14 +161,22 @@ def search_order(
     return found, TrainedPolicy(trainer.actor, trainer.inputs, trainer.before, trainer.score)
 
 
+def unwatched(plan: Plan, found: Searched) -> list[str]:
+    """What was to follow the training, where there was none."""
+    asked = [name for name in ("checkpoint", "tensorboard") if getattr(plan.search, name) is not None]
+    if not asked or found.record.kind == "policy":
+        return []
+    return [f"Nothing was trained, so there was nothing for {' and '.join(asked)}: search='policy' trains."]
+
+
 def checkpoint_of(
     plan: Plan, score: OrderScore, table: Table, constraints: Constraints, rng: np.random.Generator
 ) -> CheckpointFile:
     """The file of the plan, opened for what shapes this run; when it ends may differ."""
     asked = plan.search
     ends = ("n_iterations", "patience", "max_time")
-    settings = {name: value for name, value in asdict(asked.settings.training).items() if name not in ends}
-    settings |= {"pretrained": None if asked.start is None else str(asked.start), "polish": asked.settings.polish}
+    settings = {name: value for name, value in asdict(asked.training).items() if name not in ends}
+    settings |= {"pretrained": None if asked.start is None else str(asked.start), "polish": asked.polish}
     settings |= {"score": score.name, "noise": plan.score.noise}
     settings |= {"precedences": np.argwhere(constraints.before).tolist()}
     data = data_fingerprint(table.values, table.names)

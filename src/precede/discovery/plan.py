@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from inspect import signature
+from dataclasses import dataclass, replace
 from pathlib import Path
 from reprlib import repr as shortened
 from typing import TYPE_CHECKING, Literal
@@ -19,14 +18,16 @@ from precede.pruning.order_to_graph import PruningName
 from precede.runtime.device import DeviceName
 from precede.scores.build import ScoreName
 from precede.scores.protocol import NoiseName, OrderScore
-from precede.search.run import SearchSettings
-from precede.search.settings import TrainingSettings
+from precede.search.settings import Details, SearchName, SearchSettings, TrainingSettings
 
 if TYPE_CHECKING:
     from precede.discovery.corl import CORL
 
 ARCHITECTURE = ("inputs", "encoder", "decoder", "pointer", "normalization", "n_samples")
 """Options that describe a network to train from scratch."""
+
+TRAINING_OPTIONS = tuple(name for name in TrainingSettings.__dataclass_fields__ if name != "max_time")
+"""Options of CORL that mean something only where a policy is trained: "auto" where they are not given."""
 
 PATIENCE, PATIENCE_FROM_SCRATCH = 10, 100
 """Iterations without a better order after which training ends: from a pretrained start, whose proposals are polished
@@ -57,33 +58,6 @@ class ScorePlan:
 
 
 @dataclass(frozen=True)
-class SearchPlan:
-    """How an order is searched for.
-
-    Parameters
-    ----------
-    exact : bool
-        Dynamic programming instead of the policy.
-    start : str, Path or None
-        The pretrained policy to start from.
-    settings : SearchSettings
-    checkpoint : str or None
-        File that training is saved to.
-    resume : bool
-        Whether to continue from that file.
-    tensorboard : str or None
-        Folder for TensorBoard.
-    """
-
-    exact: bool
-    start: str | Path | None
-    settings: SearchSettings
-    checkpoint: str | None
-    resume: bool
-    tensorboard: str | None
-
-
-@dataclass(frozen=True)
 class PruningPlan:
     """How the order becomes a graph."""
 
@@ -99,7 +73,7 @@ class Plan:
     Parameters
     ----------
     score : ScorePlan
-    search : SearchPlan
+    search : SearchSettings
     pruning : PruningPlan
     seed : int or None
         Where the user gave a whole number; a checkpoint remembers it.
@@ -107,7 +81,7 @@ class Plan:
     """
 
     score: ScorePlan
-    search: SearchPlan
+    search: SearchSettings
     pruning: PruningPlan
     seed: int | None
     verbose: bool
@@ -136,28 +110,85 @@ def order_in(table: Table, order: Sequence[Hashable] | None) -> IntArray | None:
 
 def own_network(model: CORL) -> list[str]:
     """Options of CORL that ask for another network than a pretrained policy brings."""
-    defaults = signature(type(model).__init__).parameters
-    return [name for name in ARCHITECTURE if getattr(model, name) != defaults[name].default]
+    shipped = TrainingSettings()
+    return [name for name in ARCHITECTURE if getattr(model, name) not in ("auto", getattr(shipped, name))]
 
 
-def search_settings(model: CORL, table: Table, start: str | Path | None) -> SearchSettings:
+def training_given(model: CORL) -> list[str]:
+    """Options of training that were given; of ``details`` those count that shape training."""
+    given = [name for name in TRAINING_OPTIONS if getattr(model, name) != "auto"]
+    if isinstance(model.details, Details) and replace(model.details, standardize_columns=False) == Details():
+        given.remove("details")
+    return given
+
+
+def pretrained_start(model: CORL) -> str | Path | None:
+    """The pretrained policy to start from, if any."""
+    if model.pretrained != "auto":
+        return model.pretrained
+    return None if own_network(model) or model.search == "exact" else "default"
+
+
+def taken_search(model: CORL) -> tuple[SearchName | Literal["none"], str]:
+    """Which search the options ask for, and what asks for it; "auto" where nothing does."""
+    if model.search != "auto":
+        return model.search, f"search={model.search!r} was given"
+    if model.n_iterations == 0:
+        if model.polish:
+            return "local", "n_iterations=0 asks for no training"
+        return "none", "n_iterations=0 and polish=False: the pretrained policy's most likely order as it is"
+    given = training_given(model)
+    if given:
+        return "policy", f"{listed(given)} {'was' if len(given) == 1 else 'were'} given"
+    if not model.polish:
+        return "policy", "polish=False leaves the policy's own order"
+    if model.pretrained is None:
+        return "policy", "pretrained=None trains from scratch"
+    return "auto", ""
+
+
+def check_search(model: CORL) -> None:
+    """Refuse what contradicts the search that is asked for: nothing that was given is left undone."""
+    kind, _ = taken_search(model)
+    given = [name for name in training_given(model) if name != "n_iterations" or model.n_iterations != 0]
+    if kind == "policy" and model.n_iterations == 0:
+        raise OptionError("search='policy' trains, and n_iterations=0 does not: take search='local' to train nothing.")
+    if kind in ("local", "exact", "none"):
+        because = f"search={kind!r}" if model.search == kind else "n_iterations=0"
+        watched = [name for name in ("checkpoint", "tensorboard") if getattr(model, name) is not None]
+        for name in given:
+            raise OptionError(
+                f"{name} is an option of training, and {because} trains nothing: leave it out, or take search='policy'."
+            )
+        for name in watched if model.search == kind else ():
+            raise OptionError(
+                f"{name} follows the training of a policy, and {because} trains none: take search='policy'."
+            )
+    if kind == "local" and not model.polish:
+        raise OptionError(
+            "polish=False leaves nothing to do for search='local': leave it out, or take search='policy'."
+        )
+    if kind == "none" and pretrained_start(model) is None:
+        raise OptionError("n_iterations=0 and polish=False need a pretrained policy: leave out pretrained=None.")
+
+
+def search_settings(model: CORL, table: Table) -> SearchSettings:
     """How CORL searches for an order of a table's columns."""
-    trains_always = model.patience != "auto" or model.checkpoint is not None or model.tensorboard is not None
-    unasked = model.pretrained == "auto" and start is not None and not trains_always
+    kind, why = taken_search(model)
+    start = pretrained_start(model)
     return SearchSettings(
-        model.polish,
-        model.n_restarts,
+        kind, why, start, model.polish, model.n_restarts,
         training_of(model, start),
         order_in(table, model.initial_order),
-        trains_always=trains_always,
-        is_wide=unasked and model.polish and table.n_variables > MOST_VARIABLES,
-    )
+        first_look=model.initial_order is None or model.n_iterations != 0,
+        is_wide=model.pretrained == "auto" and kind != "policy" and table.n_variables > MOST_VARIABLES,
+        checkpoint=model.checkpoint, resume=model.resume, tensorboard=model.tensorboard,
+    )  # fmt: skip
 
 
 def training_of(model: CORL, start: str | Path | None) -> TrainingSettings:
-    """The options of CORL that shape training; "auto" patience is resolved."""
-    options = {name: getattr(model, name) for name in TrainingSettings.__dataclass_fields__}
-    if options["patience"] == "auto":
+    """The options of CORL that shape training; iterations that were asked for run to the end unless patience is too."""
+    options = {name: value for name in TRAINING_OPTIONS if (value := getattr(model, name)) != "auto"}
+    if "n_iterations" not in options and "patience" not in options:
         options["patience"] = PATIENCE_FROM_SCRATCH if start is None else PATIENCE
-    options["max_time"] = None  # the deadline of the whole fit holds
-    return TrainingSettings(**options)
+    return TrainingSettings(**options)  # without max_time: the deadline of the whole fit holds

@@ -67,7 +67,7 @@ class _Run:
         score, _ = make_score(plan, seen, constraints, None, Deadline(None))
         pretrained = None if plan.search.start is None else load_pretrained(plan.search.start)
         rng = numpy_rng(model.random_state)
-        trainer = Trainer(score, seen.values, plan.search.settings.training, constraints, rng, pretrained)
+        trainer = Trainer(score, seen.values, plan.search.training, constraints, rng, pretrained)
         return cls(cell, dataset, model, table, trainer, places)
 
     def record(self) -> Record:

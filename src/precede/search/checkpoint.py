@@ -29,7 +29,7 @@ from precede.search.best import BestOrdering
 from precede.search.train import IterationRecord, Trainer
 from precede.strict_json import JsonObject, to_json
 
-FORMAT, VERSION = "precede-checkpoint", "3"
+FORMAT, VERSION = "precede-checkpoint", "4"
 SECONDS_BETWEEN_SAVES = 10.0
 
 

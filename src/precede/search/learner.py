@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 
 import numpy as np
@@ -30,13 +31,14 @@ class Learner:
         """Made when first needed: a zero-shot order needs none."""
         return Adam(self.network.parameters(), self.learning_rate)
 
-    def descend(self, loss: Tensor, largest_gradient: float | None = None) -> None:
-        """One step down the gradient of the loss, its norm clipped where a largest one is given."""
+    def descend(self, loss: Tensor, largest_gradient: float | None = None) -> Tensor:
+        """One step down the gradient of the loss, its norm clipped where a largest one is given; gives the norm."""
         self.network.zero_grad(set_to_none=True)
         loss.backward()
-        if largest_gradient is not None:
-            torch.nn.utils.clip_grad_norm_(self.network.parameters(), largest_gradient)
+        limit = math.inf if largest_gradient is None else largest_gradient
+        norm = torch.nn.utils.clip_grad_norm_(self.network.parameters(), limit)
         self.optimizer.step()
+        return norm
 
 
 def make_inputs(

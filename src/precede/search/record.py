@@ -14,6 +14,10 @@ class SearchRecord:
     Parameters
     ----------
     best_score : float
+    kind : {"policy", "local", "exact", "none"}
+        Which search was taken: "policy" trained, the others did not.
+    why : str
+        What asked for it, or what it was taken for.
     greedy_score : float or None
         Of the greedy order, where it was finished in its share of the time.
     policy_score : float or None
@@ -37,6 +41,8 @@ class SearchRecord:
     """
 
     best_score: float
+    kind: str = "local"
+    why: str = "as asked"
     greedy_score: float | None = None
     policy_score: float | None = None
     policy_order: list[int] | None = None
@@ -52,4 +58,11 @@ class SearchRecord:
 
     def to_dict(self) -> JsonObject:
         """JSON-ready, without what was not done."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        return {name: value for name, value in asdict(self).items() if value is not None} | {"sentence": self.sentence}
+
+    @property
+    def sentence(self) -> str:
+        """Which search it was and why, in the first line that people read."""
+        trained = f"trained for {self.iterations} iteration{'' if self.iterations == 1 else 's'}"
+        did = {"policy": trained, "local": "nothing was trained", "exact": "every order was weighed"}
+        return f"Search: {self.kind}{f', {did[self.kind]}' if self.kind in did else ''} ({self.why})."

@@ -18,6 +18,7 @@ from precede.policy.pretrained import Pretrained
 from precede.runtime.deadline import GRACE, Deadline, OutOfTime
 from precede.runtime.device import all_threads, one_thread
 from precede.runtime.progress import logger
+from precede.scores.policy_prior import PolicyScore
 from precede.scores.protocol import OrderScore
 from precede.search import local
 from precede.search.checkpoint import CheckpointFile
@@ -27,7 +28,7 @@ from precede.search.observers import Observer, run_observed
 from precede.search.polish import polish
 from precede.search.record import SearchRecord
 from precede.search.restarts import default_restarts, do_without_policy
-from precede.search.settings import TrainingSettings
+from precede.search.settings import SearchSettings
 from precede.search.train import READ_EVERY, IterationRecord, Trainer
 from precede.ties import exceeds
 
@@ -42,40 +43,6 @@ LOOK_SHARE = 0.3
 
 
 @dataclass(frozen=True)
-class SearchSettings:
-    """How to search; the defaults of the public options live in :class:`precede.CORL`.
-
-    Parameters
-    ----------
-    polish : bool
-        Climb by insertion moves, from the quick orders and from what the policy proposes; False is the paper.
-    n_restarts : int or None
-        Of the first polish, from each start; None takes :func:`default_restarts`.
-    training : TrainingSettings
-    initial_order : (n_variables,) int array, optional
-        A start beside the greedy order and the policy's; without iterations, instead of the policy.
-    trains_always : bool
-        Else a policy that was pretrained is trained further only where polish leaves a question open: where climbs are
-        slow, and those from the greedy order and from the policy's end at different scores.
-    is_wide : bool
-        There are more columns than the policy was made for, and nobody asked for it: where restarts do better in less
-        time (:func:`precede.search.restarts.do_without_policy`), they are all there is.
-    """
-
-    polish: bool
-    n_restarts: int | None
-    training: TrainingSettings
-    initial_order: IntArray | None = None
-    trains_always: bool = True
-    is_wide: bool = False
-
-    def without_policy(self, score: OrderScore) -> bool:
-        """Whether there is nothing but climbs."""
-        given = self.initial_order is not None and self.training.n_iterations == 0
-        return given or (self.is_wide and do_without_policy(score))
-
-
-@dataclass(frozen=True)
 class Searched:
     """The order that the search ended with, and how it got there."""
 
@@ -85,16 +52,24 @@ class Searched:
     trainer: Trainer | None = None
 
 
-def search_exactly(score: OrderScore, constraints: Constraints, deadline: Deadline) -> Searched:
+def search_exactly(score: OrderScore, constraints: Constraints, deadline: Deadline, why: str = "as asked") -> Searched:
     """Dynamic programming instead of a policy; the greedy order where it is cut short."""
     optimum = exact_order_within(score, constraints, deadline)
     if optimum is not None:
-        return Searched(optimum.order, SearchRecord(optimum.score, exact=True, seconds=deadline.elapsed()))
+        return Searched(
+            optimum.order, SearchRecord(optimum.score, "exact", why, exact=True, seconds=deadline.elapsed())
+        )
     order = greedy_order(score, constraints, deadline.with_grace(GRACE))
     greedy = score.score_of(order)
     interrupted = deadline.cancelled
     record = SearchRecord(
-        greedy, greedy, seconds=deadline.elapsed(), interrupted=interrupted, out_of_time=not interrupted
+        greedy,
+        "local",
+        "exact search was cut short: a greedy order",
+        greedy,
+        seconds=deadline.elapsed(),
+        interrupted=interrupted,
+        out_of_time=not interrupted,
     )
     return Searched(order, record)
 
@@ -145,13 +120,14 @@ class OrderSearch:
         self._agreed: bool | None = None
         self._moves = 0
         self._was_hurried = False
+        self._taken: tuple[str, str] = settings.kind, settings.why
 
     def run(self, observers: Sequence[Observer] = (), checkpoint: CheckpointFile | None = None) -> Searched:
         """Search, with observers of the training, and a checkpoint to save it to and go on from."""
         settings = self.settings
         self._phase(self._greedy, always=True)
         self._phase(self._given)
-        if settings.without_policy(self.score) or not self._has_trainer():
+        if self._leaves_out_the_policy() or not self._has_trainer():
             self._phase(self._polish)
             return self._result([])
         if self.pretrained is not None:
@@ -160,7 +136,8 @@ class OrderSearch:
             self._phase(self._polish)
         records = [] if checkpoint is None else checkpoint.load_into(self.trainer)
         self._take_over()
-        if self._is_worth_training:
+        self._taken = self._decide()
+        if self._taken[0] == "policy":
             records += self._train([*observers, *([] if checkpoint is None else [checkpoint])])
         self._remember_proposals(records)
         self._take_over()
@@ -206,6 +183,7 @@ class OrderSearch:
                 )  # fmt: skip
         except OutOfTime:
             self._was_hurried = True
+            self._taken = "local", "the time limit passed before the policy had looked at the data"
             return False
         return True
 
@@ -232,15 +210,33 @@ class OrderSearch:
         self._polish_gain = self._polished - max(score for _, score in self._starts.values())
         self._agreed = found.agreed if others and not self.deadline.passed() else None
 
-    @property
-    def _is_worth_training(self) -> bool:
-        """Whether to train the policy, and whether there is time."""
+    def _leaves_out_the_policy(self) -> bool:
+        """Whether local search is all there is; what was asked for stands."""
         settings = self.settings
-        if not settings.training.n_iterations or (self.pretrained is not None and self.deadline.passed()):
+        if settings.kind == "policy":
             return False
-        if settings.trains_always or self.pretrained is None or not settings.polish:
+        if settings.kind != "none" and settings.is_wide and do_without_policy(self.score):
+            if settings.kind == "auto":
+                self._taken = "local", "restarts of local search find as much in so wide a table, in less time"
             return True
-        return not self._agreed and not local.are_cheap(local.moves_of(self.score))
+        return self.pretrained is None or not settings.first_look
+
+    def _decide(self) -> tuple[str, str]:
+        """Which search to take, and why; "auto" trains where local search leaves a question open and there is time."""
+        settings = self.settings
+        if settings.kind != "auto":
+            return settings.kind, settings.why
+        if self.trainer.iteration:
+            return "policy", "the checkpoint's training is continued"
+        if isinstance(self.score, PolicyScore):
+            return "local", "the policy's own probabilities have nothing to teach it"
+        if self.deadline.passed():
+            return "local", "no time was left to train"
+        if self._agreed:
+            return "local", "local searches from the policy's and from the greedy order agree"
+        if local.are_cheap(local.moves_of(self.score)):
+            return "local", "its restarts find more than training does in the same time"
+        return "policy", "local searches from different starts ended at different scores"
 
     def _train(self, observers: Sequence[Observer]) -> list[IterationRecord]:
         """Algorithm 1, before its observers."""
@@ -313,7 +309,8 @@ class OrderSearch:
         order, best = self._best
         polished = self._polished
         record = SearchRecord(
-            best_score=best,
+            best,
+            *self._taken,
             greedy_score=self._starts["greedy"][1] if "greedy" in self._starts else None,
             policy_score=self._policy_score,
             policy_order=None if self._policy_order is None else self._policy_order.tolist(),

@@ -1,10 +1,12 @@
-"""How the policy is trained: every choice of Algorithm 1 and of its implementation, in one place."""
+"""How an order is searched for: which search, and every choice of Algorithm 1 and of its implementation."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
+from precede.arrays import IntArray
 from precede.options import Positive
 from precede.policy.decoders import DecoderName, PointerName
 from precede.policy.encoders import EncoderName, NormalizationName
@@ -13,6 +15,7 @@ from precede.search.patience import PatienceName
 from precede.search.rewards import RewardName, ShapingName
 
 CriticName = Literal["by-reward", "every-state", "initial-state"]
+SearchName = Literal["auto", "policy", "local", "exact"]
 
 
 @dataclass(frozen=True)
@@ -46,25 +49,25 @@ class Details:
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """The defaults of the public options live in :class:`precede.CORL`."""
+    """Algorithm 1: the options of training, each with its default; :class:`precede.CORL` documents them."""
 
-    reward: RewardName
-    shaping: ShapingName
-    encoder: EncoderName
-    decoder: DecoderName
-    pointer: PointerName
-    normalization: NormalizationName
-    inputs: InputsName
-    n_iterations: int
-    batch_size: int
-    n_samples: int
-    gamma: float
-    entropy_bonus: float
-    actor_learning_rate: float
-    critic_learning_rate: float
-    patience: int | None
-    max_time: float | None
-    details: Details
+    reward: RewardName = "dense"
+    shaping: ShapingName = "bound"
+    encoder: EncoderName = "transformer"
+    decoder: DecoderName = "lstm"
+    pointer: PointerName = "dot"
+    normalization: NormalizationName = "layer"
+    inputs: InputsName = "fixed"
+    n_iterations: int = 500
+    batch_size: int = 64
+    n_samples: int = 64
+    gamma: float = 1.0
+    entropy_bonus: float = 0.03
+    actor_learning_rate: float = 1e-4
+    critic_learning_rate: float = 1e-3
+    patience: int | None = None
+    max_time: float | None = None
+    details: Details = Details()
 
     @property
     def values_every_state(self) -> bool:
@@ -72,3 +75,50 @@ class TrainingSettings:
         if self.details.critic == "by-reward":
             return self.reward == "dense"
         return self.details.critic == "every-state"
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How to search.
+
+    Parameters
+    ----------
+    kind : {"auto", "policy", "local", "exact", "none"}
+        "policy" always trains, "local" never does; "auto" trains where local search leaves a question open. "none" is
+        the pretrained policy's most likely order as it is.
+    why : str
+        What asked for it.
+    start : str, Path or None
+        The pretrained policy to start from.
+    polish : bool
+        Climb by insertion moves, from the quick orders and from what the policy proposes; False is the paper.
+    n_restarts : int or None
+        Of the first polish, from each start; None takes :func:`precede.search.restarts.default_restarts`.
+    training : TrainingSettings
+    initial_order : (n_variables,) int array, optional
+        A start beside the greedy order and the policy's.
+    first_look : bool
+        Whether local search climbs from the order of a pretrained policy as well.
+    is_wide : bool
+        There are more columns than the policy was made for, and nobody asked for it: where restarts do better in less
+        time (:func:`precede.search.restarts.do_without_policy`), they are all there is.
+    checkpoint : str or None
+        File that training is saved to.
+    resume : bool
+        Whether to continue from that file.
+    tensorboard : str or None
+        Folder for TensorBoard.
+    """
+
+    kind: SearchName | Literal["none"] = "policy"
+    why: str = "as asked"
+    start: str | Path | None = None
+    polish: bool = True
+    n_restarts: int | None = None
+    training: TrainingSettings = TrainingSettings()
+    initial_order: IntArray | None = None
+    first_look: bool = True
+    is_wide: bool = False
+    checkpoint: str | None = None
+    resume: bool = False
+    tensorboard: str | None = None

@@ -52,7 +52,10 @@ Collected = tuple[Tensor, Trace | None]
 
 @dataclass(frozen=True)
 class IterationRecord:
-    """One iteration: scores of the batch, best score so far, and how sure the policy is."""
+    """One iteration: scores of the batch, best score so far, how sure the policy is, and how it learns.
+
+    The losses are those of Section 4.2 before the step, the gradients their norms before they are clipped.
+    """
 
     iteration: int
     seconds: float
@@ -60,6 +63,10 @@ class IterationRecord:
     batch_best: float
     best_score: float
     entropy: float
+    actor_loss: float
+    critic_loss: float
+    actor_gradient: float
+    critic_gradient: float
 
 
 class Trainer:
@@ -191,7 +198,7 @@ class Trainer:
         return {"orders": self.generator, **rows}
 
     def step(self) -> Tensor:
-        """The body of Algorithm 1's loop; gives the last four numbers of a record, on the device."""
+        """The body of Algorithm 1's loop; gives the numbers of a record, on the device."""
         batch, d = self.settings.batch_size, self.score.n_variables
         # lines 2-8: encode a batch of samples, collect a batch of orders and their rewards
         noise = gumbel_noise((batch, d, d), self.generator)
@@ -199,12 +206,12 @@ class Trainer:
         terms = self.score.terms(orders)
         totals = self.score.total(column_sums(orders, terms))
         # line 9: update the actor and the critic
-        entropy = self._iteration.update(self.returns(orders, terms))
+        learned = self._iteration.update(self.returns(orders, terms))
         # lines 10-12: keep the best ordering
         first = first_best_order(orders, totals)
         self.best.challenge(*first)
         self.proposal.challenge(*first)
-        return torch.stack([totals.mean(), totals.max(), self.best.score, entropy.double()])
+        return torch.cat([torch.stack([totals.mean(), totals.max(), self.best.score]), learned.double()])
 
     def _collect(self, inputs: Tensor, noise: Tensor) -> tuple[Collected, Tensor]:
         """Encode, and draw an order for each row of the noise."""
@@ -213,17 +220,19 @@ class Trainer:
         return (states, trace), orders
 
     def _update(self, collected: Collected, orders: Tensor, returns: Tensor) -> Tensor:
-        """Policy gradient with the critic as baseline (Section 4.2); gives the mean entropy of a choice."""
+        """Policy gradient with the critic as baseline (Section 4.2); gives entropy, losses and gradient norms."""
         states, trace = collected
         details = self.settings.details
         targets = standardized_returns(returns) if details.standardize_returns else returns.float()
         values = self._values(states.detach(), orders)
-        self.learners["critic"].descend(torch.nn.functional.mse_loss(values, targets))
+        critic_loss = torch.nn.functional.mse_loss(values, targets)
+        critic_gradient = self.learners["critic"].descend(critic_loss)
         advantages = targets - values.detach()
         log_probabilities, entropies = self.actor.log_probabilities(states, orders, self.before, trace)
         gain = advantages * log_probabilities + self.settings.entropy_bonus * entropies
-        self.learners["actor"].descend(-gain.sum(1).mean(), details.largest_gradient)
-        return entropies.detach().mean()
+        actor_loss = -gain.sum(1).mean()
+        actor_gradient = self.learners["actor"].descend(actor_loss, details.largest_gradient)
+        return torch.stack([entropies.mean(), actor_loss, critic_loss, actor_gradient, critic_gradient]).detach()
 
     def _values(self, states: Tensor, orders: Tensor) -> Tensor:
         """What the critic expects at every step, (batch, n_variables)."""

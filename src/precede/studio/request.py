@@ -17,7 +17,7 @@ from precede.scores.informed import WEIGHT
 from precede.strict_json import JsonObject
 from precede.studio.messages import Earlier
 
-OPTIONS = ("score", "pruning", "noise", "max_time", "n_iterations", "patience")
+OPTIONS = ("score", "search", "pruning", "noise", "max_time", "n_iterations", "patience")
 """Options that the page may set; none of them names a file."""
 
 LONGEST_NAME, MOST_RESAMPLES = 80, 1000
@@ -98,7 +98,9 @@ class RunRequest:
                 given[name] = value
         if earlier is not None and self.method == "corl":
             same = given.get("score", "auto") in ("auto", earlier["options"].get("score"))
-            given = {"n_iterations": 0, **given, "initial_order": list(earlier["order"])}
+            if not {"search", "n_iterations", "patience"} & set(given):
+                given["n_iterations"] = 0
+            given["initial_order"] = list(earlier["order"])
             if same:  # what "auto" chose then: the data are the same
                 given |= earlier["options"]
         return make_method(self.method, given)

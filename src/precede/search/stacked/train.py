@@ -97,7 +97,7 @@ class TrainerStack:
         return numbers
 
     def step(self) -> Tensor:
-        """One iteration of every run, as :meth:`precede.search.train.Trainer.step`: (runs, 4) numbers."""
+        """One iteration of every run, as :meth:`precede.search.train.Trainer.step`: (runs, 8) numbers."""
         batch, d = self.settings.batch_size, self.best_orders.shape[1]
         inputs = torch.stack([trainer.inputs.draw(batch) for trainer in self.trainers])
         noise = torch.cat([gumbel_noise((batch, d, d), trainer.generator) for trainer in self.trainers])
@@ -105,9 +105,9 @@ class TrainerStack:
         terms = self.scores.terms(orders)
         sums = column_sums(orders.flatten(0, 1), terms.flatten(0, 1)).view(orders.shape[:2])
         totals = self.scores.total(sums)
-        entropies = self._iteration.update(self.returns(orders, terms))
+        learned = self._iteration.update(self.returns(orders, terms))
         self._keep_best(orders, totals)
-        return torch.stack([totals.mean(1), totals.amax(1), self.best_scores, entropies.double()], 1)
+        return torch.cat([torch.stack([totals.mean(1), totals.amax(1), self.best_scores]), learned.double()]).T
 
     def _keep_best(self, orders: Tensor, totals: Tensor) -> None:
         """As :meth:`precede.search.best.BestOrdering.offer`, for every run that goes on."""
@@ -132,12 +132,15 @@ class TrainerStack:
             scale = centered.flatten(1).std(1).clamp_min(1e-12)
             targets = (centered / scale[:, None, None]).float()
         values = self._values(states.detach(), orders)
-        self._descend("critic", self.critic, ((values - targets) ** 2).mean((1, 2)).sum(), None)
+        critic_losses = ((values - targets) ** 2).mean((1, 2))
+        critic_gradients = self._descend("critic", self.critic, critic_losses, None)
         log_probabilities, entropies = self.actor.log_probabilities(states, orders)
         gain = (targets - values.detach()) * log_probabilities
         gain = gain + bonus * entropies if bonus else gain
-        self._descend("actor", self.actor, -gain.sum(2).mean(1).sum(), details.largest_gradient)
-        return entropies.detach().mean((1, 2))
+        actor_losses = -gain.sum(2).mean(1)
+        actor_gradients = self._descend("actor", self.actor, actor_losses, details.largest_gradient)
+        entropy = entropies.mean((1, 2))
+        return torch.stack([entropy, actor_losses, critic_losses, actor_gradients, critic_gradients]).detach()
 
     def _values(self, states: Tensor, orders: Tensor) -> Tensor:
         runs, batch, d = orders.shape
@@ -147,18 +150,21 @@ class TrainerStack:
         visited = visited_states(orders.flatten(0, 1))
         return select_states(values.flatten(0, 1)[..., None], visited)[..., 0].view(orders.shape)
 
-    def _descend(self, name: str, stack: Stack, loss: Tensor, largest_gradient: float | None) -> None:
+    def _descend(self, name: str, stack: Stack, losses: Tensor, largest_gradient: float | None) -> Tensor:
+        """One step of every run; gives the norms of their gradients."""
         parameters = list(stack.parameters.values())
         for parameter in parameters:
             parameter.grad = None
-        loss.backward()
+        losses.sum().backward()
+        gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+        each = torch.stack([torch.linalg.vector_norm(gradient.flatten(1), dim=1) for gradient in gradients])
+        norms: Tensor = torch.linalg.vector_norm(each, dim=0)
         if largest_gradient is not None:
-            gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
-            norms = torch.stack([torch.linalg.vector_norm(gradient.flatten(1), dim=1) for gradient in gradients])
-            shrink = (largest_gradient / (torch.linalg.vector_norm(norms, dim=0) + 1e-6)).clamp(max=1.0)
+            shrink = (largest_gradient / (norms + 1e-6)).clamp(max=1.0)
             for gradient in gradients:
                 gradient.mul_(shrink.view(-1, *[1] * (gradient.dim() - 1)))
         self.optimizers[name].step()
+        return norms
 
 
 def _seen(trainer: Trainer, record: IterationRecord) -> IterationRecord:
