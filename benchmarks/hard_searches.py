@@ -32,7 +32,8 @@ from precede.scores.build import build_score
 from precede.scores.protocol import OrderScore
 from precede.search.greedy import greedy_order
 from precede.search.polish import polish
-from precede.search.run import OrderSearch, SearchSettings
+from precede.search.run import OrderSearch
+from precede.search.settings import SearchSettings
 
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "er5": ("sparse-linear", {"n_variables": 50, "degree": 5, "n_samples": 500, "standardize": True}),
@@ -65,10 +66,10 @@ def by_restarts(name: str, table: Table, deadline: Deadline) -> dict[str, Any]:
 
 def by_policy(name: str, table: Table, deadline: Deadline, **options: Any) -> dict[str, Any]:
     """The search of ``CORL`` with these options."""
-    model = CORL(name, n_iterations=100_000, **options)
-    start = None if model.pretrained is None else "default"
+    start = options.get("pretrained", "default")
     score = made(name, table, deadline)
-    settings = SearchSettings(True, None, training_of(model, start), trains_always=model.patience != "auto")
+    model = CORL(name, n_iterations=100_000, **{"patience": 10, **options})
+    settings = SearchSettings("policy" if "patience" in options else "auto", training=training_of(model, start))
     pretrained = None if start is None else load_pretrained(start)
     constraints = Constraints.none(table.n_variables)
     part = deadline if start is not None else deadline.part(share=0.7)  # leaves time for the polish at the end

@@ -24,6 +24,7 @@ NAMES = ["alpha", "beta", "gamma", "delta"]
 
 QUICK: dict[str, dict[str, Any]] = {
     "corl": {"score": "linear", "n_iterations": 8, "batch_size": 8, "n_samples": 16, "patience": None},
+    **{name: {"n_iterations": 8, "batch_size": 8, "n_samples": 16} for name in ("corl-1", "corl-2")},
     "notears-mlp": {"hidden_size": 3, "max_iterations": 2, "lambda1": 0.1},
     "dag-gnn": {"hidden_size": 8, "n_epochs": 20, "max_steps": 2},
     "gran-dag": {"hidden_size": 4, "n_iterations": 200},
@@ -35,9 +36,10 @@ QUICK: dict[str, dict[str, Any]] = {
 PERMUTATION_TOLERANCE = {"dag-gnn": 1, "gran-dag": 4, "rl-bic2": 2, "notears-mlp": 1}
 """Edges by which a stochastic method may differ after the columns are permuted; none where it is not listed."""
 
-every_method = pytest.mark.parametrize("name", sorted(methods()))
+OURS = {"corl", "corl-1", "corl-2", *METHODS}  # the others come from causal-learn: tests/constraint
+every_method = pytest.mark.parametrize("name", sorted(OURS))
 with_knowledge = pytest.mark.parametrize(
-    "name", sorted(name for name, method in methods().items() if "knowledge" in method.option_names())
+    "name", sorted(name for name in OURS if "knowledge" in methods()[name].option_names())
 )
 
 
@@ -77,7 +79,7 @@ def assert_valid(model: CausalEstimator) -> None:
 def test_every_baseline_of_the_paper_is_registered() -> None:
     paper = {"random", "notears", "dag-gnn", "gran-dag", "rl-bic2", "cam", "l1obs", "a-star-lasso", "ica-lingam"}
     assert paper | {"notears-mlp", "direct-lingam", "eqvar", "sort-regress", "r2-sort-regress"} == set(METHODS)
-    assert set(methods()) == {"corl", *METHODS}
+    assert set(methods()) == {*OURS, "pc", "ges", "fci"}
 
 
 @every_method

@@ -8,6 +8,7 @@ import pytest
 from sklearn.datasets import load_diabetes
 
 import precede as pc
+from precede.baselines import METHODS
 from precede.errors import DataError
 from precede.graph.equivalence import cpdag
 
@@ -57,7 +58,7 @@ QUICK: dict[str, dict[str, Any]] = {
     "l1obs": {"n_evaluations": 50},
 }
 SCORES = ["nongaussian", "quadratic", "gp", "sparse-linear", "sparse-gp", "sparse-gp-additive", "auto"]
-CASES = {name: (name, QUICK.get(name, {})) for name in pc.methods()}
+CASES = {name: (name, QUICK.get(name, {})) for name in ("corl", *METHODS)}
 CASES |= {f"corl {score}": ("corl", QUICK["corl"] | {"score": score}) for score in SCORES}
 WITH_ITS_OWN_UNIT = {"notears", "notears-mlp", "dag-gnn", "l1obs", "a-star-lasso"}
 """Methods with a penalty, or a variance of one, in the units of the data: their graph may change with a common unit."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 import precede as pc
 from precede.discovery.plan import TRAINING_OPTIONS
@@ -147,3 +148,17 @@ def test_the_history_has_its_columns_without_training(data):
     assert list(untrained.columns) == columns
     assert untrained.empty
     assert list(pc.baselines.EqVar(verbose=False).fit(data).history_.columns) == ["iteration", "score"]
+
+
+@pytest.mark.parametrize("name", ["corl-1", "corl-2"])
+def test_the_papers_methods_by_name(data, name):
+    by_name = pc.methods()[name]
+    ours = pc.CORL.paper(name, n_iterations=3, batch_size=4, verbose=False, random_state=0)
+    model = clone(by_name(n_iterations=3, batch_size=4, verbose=False, random_state=0))
+    assert model.get_params() == ours.get_params()
+    assert by_name("nongaussian").score == "nongaussian"
+    found = pc.discover(data, name, n_iterations=3, batch_size=4, verbose=False, random_state=0)
+    assert found == ours.fit(data).graph_
+    assert ours.diagnostics_["search"]["iterations"] == 3
+    with pytest.raises(OptionError, match="did you mean 'n_iterations'"):
+        pc.CORL.paper(name, n_iteration=3)

@@ -251,12 +251,12 @@ def _bootstrap(
 
 def _make_model(method: str, flags: Options, pairs: list[str], quiet: bool) -> CausalEstimator:
     """Build the estimator from the flags that were given and from ``--set``; nothing that was given is dropped."""
-    from precede.discovery import every_method, make_method
+    from precede.discovery import make_method, methods
     from precede.options import declared, from_text
 
     given = {name: value for name, value in flags.items() if value is not None}
     make_method(method, given)  # refuses a flag that the method does not have
-    hints = declared(every_method()[method])
+    hints = declared(methods()[method])
     for name, text in (_assignment(pair) for pair in pairs):
         if name in given:
             raise OptionError(f"{name!r} was given twice: write it once, as a flag or as --set {name}=value.")
@@ -269,9 +269,9 @@ def _make_model(method: str, flags: Options, pairs: list[str], quiet: bool) -> C
 
 def _draws(method: str) -> bool:
     """Whether a method draws at random; where it does not, ``--seed`` is for the resamples."""
-    from precede.discovery import every_method
+    from precede.discovery import methods
 
-    known = every_method()
+    known = methods()
     return method not in known or "random_state" in known[method].option_names()
 
 
@@ -296,11 +296,11 @@ def _summary(model: CausalEstimator, confidence: Confidence | None, files: list[
 def _show(model: CausalEstimator, known: Diagnostics, summary: Summary | None, files: list[Path]) -> None:
     """The graph, and below it what the report says too: warnings first."""
     from precede.report import sentences_of
+    from precede.report.words import searched_words
 
     console = SafeConsole()
-    search = known.get("search", {})
-    if search:
-        console.print(search["sentence"], highlight=False, markup=False)
+    for line in searched_words(known):
+        console.print(line, highlight=False, markup=False)
     show_graph(console, model.graph_, known)
     lines = known.sentences if summary is None else sentences_of(summary)
     for line in [*lines, *([known["score_choice"]["reason"]] if "score_choice" in known else [])]:

@@ -6,6 +6,8 @@ from precede.cli.terminal import SafeConsole
 
 WHAT_IT_IS = {
     "corl": "Causal discovery with ordering-based reinforcement learning (Wang et al., IJCAI 2021).",
+    "corl-1": "CORL with the settings of its paper, episodic rewards.",
+    "corl-2": "CORL with the settings of its paper, dense rewards.",
     "random": "A random order, regressed and pruned (RANDOM in Table 1 of the CORL paper): the control.",
     "notears": "Linear NOTEARS (Zheng, Aragam, Ravikumar, Xing 2018).",
     "notears-mlp": "Nonlinear NOTEARS with multilayer perceptrons (Zheng, Dan, Aragam, Ravikumar, Xing 2020).",
@@ -20,16 +22,11 @@ WHAT_IT_IS = {
     "eqvar": "Greedy order of a linear model with equal noise variances (Chen, Drton, Wang 2019).",
     "sort-regress": "Order by increasing marginal variance (Reisach, Seiler, Weichwald 2021).",
     "r2-sort-regress": "Order by increasing share of variance that the others explain (Reisach et al. 2023).",
+    "pc": "Independences and colliders, where nothing is hidden (Spirtes, Glymour 1991). Needs the extra 'constraint'.",
+    "ges": "Greedy search over equivalence classes (Chickering 2002). Needs the extra 'constraint'.",
+    "fci": "As pc, where causes may be hidden (Spirtes, Meek, Richardson 1995). Needs the extra 'constraint'.",
 }
 """The names of :func:`precede.methods`, in words that need no import of the methods themselves."""
-
-
-FROM_CAUSAL_LEARN = {
-    "pc": "Independences and colliders, where nothing is hidden (Spirtes, Glymour 1991).",
-    "ges": "Greedy search over equivalence classes (Chickering 2002).",
-    "fci": "As pc, where causes may be hidden (Spirtes, Meek, Richardson 1995).",
-}
-"""Methods that the package causal-learn brings."""
 
 
 def list_methods() -> None:
@@ -37,6 +34,4 @@ def list_methods() -> None:
     table = TerminalTable("method", "what it is")
     for name, words in WHAT_IT_IS.items():
         table.add_row(name, words)
-    for name, words in FROM_CAUSAL_LEARN.items():
-        table.add_row(name, f"{words} Needs the extra 'constraint'.")
     SafeConsole().print(table)

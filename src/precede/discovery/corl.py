@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
+from functools import wraps
+from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -338,3 +340,37 @@ class CORL(CausalEstimator):
             raise OptionError(f"there is no policy to draw from ({why}): search='policy' trains one.")
         orders, log_probabilities, scores = self._policy_.draw(n_orders, numpy_rng(random_state))
         return OrderSample(names, self._places_[orders], log_probabilities, scores)
+
+
+def _with_papers_defaults(name: PaperName) -> Callable[..., None]:
+    """The constructor of CORL with the paper's settings for defaults, as a signature that can be read."""
+    settings = paper_options(name, nonlinear=False, pretrained=None)
+
+    @wraps(CORL.__init__)
+    def init(self: CORL, *values: Any, **options: Any) -> None:
+        CORL.__init__(self, **settings | dict(zip(self.option_names(), values, strict=False)) | options)
+
+    known = signature(CORL.__init__)
+    given = [option.replace(default=settings.get(key, option.default)) for key, option in known.parameters.items()]
+    init.__signature__ = known.replace(parameters=given)  # type: ignore[attr-defined]
+    return init
+
+
+class CORL1(CORL):
+    """CORL-1 of the paper, episodic rewards: :class:`CORL` with the settings of ``CORL.paper("corl-1")``."""
+
+    __init__ = _with_papers_defaults("corl-1")
+
+
+class CORL2(CORL):
+    """CORL-2 of the paper, dense rewards: :class:`CORL` with the settings of ``CORL.paper("corl-2")``.
+
+    Examples
+    --------
+    >>> CORL2(n_iterations=500)
+    CORL2(n_iterations=500)
+    >>> CORL2().reward, CORL2().gamma
+    ('dense', 0.98)
+    """
+
+    __init__ = _with_papers_defaults("corl-2")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from precede.discovery.corl import CORL
+from precede.discovery.corl import CORL, CORL1, CORL2
 from precede.errors import KnowledgeError, OptionError, check_choice, listed
 from precede.estimator import CausalEstimator
 from precede.graph import CausalGraph
@@ -13,17 +13,14 @@ from precede.options import check_names
 
 
 def methods() -> dict[str, type[CausalEstimator]]:
-    """Every method by name, for the command line and the experiments."""
+    """Every method by name: what :func:`discover` and the command line take.
+
+    "corl-1" and "corl-2" are CORL with the paper's settings; "pc", "ges" and "fci" need ``precede[constraint]``.
+    """
     from precede.baselines import METHODS  # here, so that CORL does without what only the others import
+    from precede.constraint import CONSTRAINT_METHODS
 
-    return {"corl": CORL, **METHODS}
-
-
-def every_method() -> dict[str, type[CausalEstimator]]:
-    """The same, and those that another package brings: ``pc``, ``ges`` and ``fci`` of ``precede[constraint]``."""
-    from precede.constraint import CONSTRAINT_METHODS  # as in methods
-
-    return {**methods(), **CONSTRAINT_METHODS}
+    return {"corl": CORL, "corl-1": CORL1, "corl-2": CORL2, **METHODS, **CONSTRAINT_METHODS}
 
 
 def make_method(method: str, options: Mapping[str, Any]) -> CausalEstimator:
@@ -34,7 +31,7 @@ def make_method(method: str, options: Mapping[str, Any]) -> CausalEstimator:
     >>> make_method("eqvar", {"pruning": "bic"})
     EqVar(pruning='bic')
     """
-    known = every_method()
+    known = methods()
     check_choice("method", method, known)
     accepted = known[method].option_names()
     for name in options:

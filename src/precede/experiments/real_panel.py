@@ -16,7 +16,8 @@ from rich.table import Table as TerminalTable
 
 from precede.arrays import BoolArray, FloatArray
 from precede.constraint import CONSTRAINT_METHODS
-from precede.discovery import every_method, make_method
+from precede.discovery import make_method
+from precede.discovery import methods as every_method
 from precede.errors import OptionError, PrecedeError, check_choice
 from precede.experiments.real_data import Measured, RealSet, measure, measure_class
 from precede.options import Options

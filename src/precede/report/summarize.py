@@ -34,7 +34,7 @@ from precede.report.summary import (
     TotalEntry,
 )
 from precede.report.total_effects import total_effects
-from precede.report.words import assumed_words, found_words, sure_words, unknown_words
+from precede.report.words import assumed_words, found_words, searched_words, sure_words, unknown_words
 from precede.strict_json import JsonObject, plain
 
 FORMAT, VERSION = "precede-summary", 3
@@ -115,7 +115,7 @@ def summarize(
         "checked": known.checked,
         "checks": known.checks,
         "assumed": assumed_words(known, model.get_params(deep=False).get("knowledge"), table),
-        "found": found_words(model.graph_, known.edges),
+        "found": [*searched_words(known), *found_words(model.graph_, known.edges)],
         "sure": sure_words(known, bootstrapped),
         "unknown": unknown_words(known, identifies),
         "nodes": _nodes(model.graph_, table, known.plots, heading.rows),

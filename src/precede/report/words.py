@@ -53,6 +53,11 @@ def _rows_words(table: Table) -> str:
     return "The rows are independent draws of one and the same system."
 
 
+def searched_words(known: Diagnostics) -> list[str]:
+    """Which search was taken and why, where the method says so."""
+    return [known["search"]["sentence"]] if "search" in known else []
+
+
 def found_words(graph: CausalGraph, edges: Sequence[EdgeReading]) -> list[str]:
     """What the graph looks like."""
     names = [str(name) for name in graph.names]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from precede.discovery.methods import every_method, make_method
+from precede.discovery.methods import make_method, methods
 from precede.errors import OptionError, check_choice
 from precede.estimator import CausalEstimator
 from precede.knowledge import Knowledge
@@ -57,7 +57,7 @@ class RunRequest:
         if not isinstance(content, dict):
             raise OptionError("a request for a run holds named values.")
         method = content.get("method", "corl")
-        check_choice("method", method, every_method())
+        check_choice("method", method, methods())
         options = content.get("options") or {}
         texts = isinstance(options, dict) and all(isinstance(value, str) for value in options.values())
         if not texts or not set(options) <= set(OPTIONS):
@@ -85,7 +85,7 @@ class RunRequest:
         earlier : Earlier, optional
             See :func:`earlier_result`.
         """
-        hints = declared(every_method()[self.method])
+        hints = declared(methods()[self.method])
         given: Options = {}
         for name, text in self.options.items():
             make_method(self.method, {name: None})  # refuses what the method does not have

@@ -42,14 +42,14 @@ class Studio:
 
     def describe(self) -> StudioLook:
         """Everything that a page needs to begin with."""
-        from precede.discovery import every_method
+        from precede.discovery import methods
 
-        methods = {name: "knowledge" in cls.option_names() for name, cls in every_method().items()}
+        obey = {name: "knowledge" in cls.option_names() for name, cls in methods().items()}
         return {
             "folder": str(self.workspace.folder),
             "data": None if self.workspace.data is None else self.look(self.workspace.data),
             "runs": [self._listed(run) for run in self.workspace.runs(self._alive)],
-            "methods": [{"name": name, "obeys": obeys} for name, obeys in methods.items()],
+            "methods": [{"name": name, "obeys": obeys} for name, obeys in obey.items()],
             "running": self.worker.running,
             "ready": self.worker.ready,
         }
