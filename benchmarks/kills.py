@@ -5,13 +5,16 @@
 Each round forks a child, kills it (SIGKILL) at a random moment of its course, looks at every file that it left, then
 runs again to the end and compares with what an uninterrupted run gave, byte for byte. A kill that comes too late does
 not count and shortens the time from which the moments are drawn. The jobs are a fit, a bootstrap, the writing of
-results, and pretraining. ``benchmarks/interrupts.py`` does the same, and Ctrl-C and SIGTERM, to the command line. Exit
-code 1 at the first fault.
+results, and pretraining. The job "overwrite" writes one result over another and is killed at each of its writes, moves
+and removals in turn, half-way through a write: the folder, once read, holds the old files or the new ones, never a
+mixture. ``benchmarks/interrupts.py`` does the same, and Ctrl-C and SIGTERM, to the command line. Exit code 1 at the
+first fault.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import random
@@ -33,8 +36,9 @@ from precede import CORL, CausalGraph, simulate
 from precede.baselines import EqVar
 from precede.confidence.journal import FORMAT as JOURNAL_FORMAT
 from precede.data.load import load_table
-from precede.files import write_text
+from precede.files import write_text, write_together
 from precede.policy.pretrained import load_pretrained
+from precede.report.load import load_results
 from precede.report.provenance import Provenance
 from precede.report.report_files import write_report
 from precede.report.result_files import write_results
@@ -182,14 +186,74 @@ def rounds(name: str, kills: int, rng: random.Random) -> tuple[int, int, int]:
     return killed, with_files, late
 
 
+def overwrite(kills: int, rng: random.Random) -> tuple[int, int, int]:
+    """Kill the writing of one result over another at each step in turn; (kills, old results, new results)."""
+    table = load_table(DATA)
+    found: dict[str, int] = {"old": 0, "new": 0}
+    with tempfile.TemporaryDirectory() as top:
+        folders = {name: Path(top) / name for name in ("old", "new")}
+        texts = {}
+        for k, name in enumerate(folders):
+            model = EqVar(verbose=False).fit(load_table(DATA + k * DATA.abs()))
+            write_results(folders[name], model, table)
+            write_report(folders[name], model, table, provenance=Provenance(f"day {k}"))
+            texts[name] = content(folders[name])
+        assert all(texts["old"][name] != texts["new"][name] for name in ("graph.json", "summary.json", "report.html"))
+        step = 0
+        while sum(found.values()) < kills:
+            case = Path(top) / "case"
+            shutil.copytree(folders["old"], case)
+
+            def write(folder: Path, at: int = step) -> None:
+                _die_at(at, rng.random())
+                write_together(folder, texts["new"])
+
+            ended = in_child(write, case, None)
+            load_results(case)
+            left = content(case)
+            which = next((name for name in texts if left == texts[name]), None)
+            assert which is not None, f"a mixture after a kill at step {step}"
+            found[which] += not ended
+            step = 0 if ended else step + 1
+            shutil.rmtree(case)
+    return sum(found.values()), found["old"], found["new"]
+
+
+def _die_at(step: int, share: float) -> None:
+    """Let this process kill itself at its n-th write, move or removal; a write is then half done."""
+    steps = itertools.count()
+
+    def dying(function: Callable[..., object], half: Callable[..., object] | None = None) -> Callable[..., object]:
+        def act(*given: object, **named: object) -> object:
+            if next(steps) == step:
+                if half is not None:
+                    half(*given)
+                os.kill(os.getpid(), signal.SIGKILL)
+            return function(*given, **named)
+
+        return act
+
+    whole = Path.write_bytes
+    Path.write_bytes = dying(whole, lambda path, data: whole(path, data[: int(share * len(data))]))  # type: ignore[method-assign, assignment]
+    Path.unlink = dying(Path.unlink)  # type: ignore[method-assign, assignment]
+    os.replace = dying(os.replace)  # type: ignore[assignment]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=50, help="that land, of each kind")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--jobs", nargs="+", choices=list(JOBS), default=list(JOBS))
+    parser.add_argument("--jobs", nargs="+", choices=[*JOBS, "overwrite"], default=[*JOBS, "overwrite"])
     given = parser.parse_args()
     for name in given.jobs:
         start = time.perf_counter()
+        if name == "overwrite":
+            killed, old, new = overwrite(given.kills, random.Random(given.seed))
+            seconds = time.perf_counter() - start
+            print(
+                f"overwrite: {killed} kills, {old} left the old result, {new} the new one, no mixture ({seconds:.0f} s)"
+            )
+            continue
         killed, with_files, late = rounds(name, given.kills, random.Random(given.seed))
         seconds = time.perf_counter() - start
         print(

@@ -9,7 +9,18 @@ from pathlib import Path
 import pytest
 
 from precede.errors import OptionError
-from precede.files import append_line, cut_torn_line, only_user, remove_leftovers, write_text, write_whole
+from precede.files import (
+    SWAP_FILE,
+    append_line,
+    check_outputs,
+    cut_torn_line,
+    finish_swap,
+    only_user,
+    remove_leftovers,
+    write_text,
+    write_together,
+    write_whole,
+)
 
 
 def test_a_file_is_replaced_whole(tmp_path):
@@ -121,3 +132,115 @@ def test_a_folder_has_one_user(tmp_path):
     with only_user(tmp_path):
         pass
     assert len(os.listdir("/dev/fd")) == handles
+
+
+# several files as one
+
+OLD = {"a.json": "old a", "b.csv": "old b", "c.html": "old c"}
+NEW = {"a.json": "new a", "b.csv": "new b"}
+
+
+def visible(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in folder.iterdir() if path.name[0] != "."}
+
+
+class Killed(BaseException):
+    """Ends a write at once; nothing that follows is done, as little as after SIGKILL."""
+
+
+def test_files_are_replaced_as_one_wherever_it_is_broken_off(tmp_path, monkeypatch):
+    """Broken off at its first step, its second and so on: a mixture is never read."""
+    seen = set()
+    for step in range(100):
+        folder = tmp_path / str(step)
+        folder.mkdir()
+        write_together(folder, OLD)
+        assert visible(folder) == OLD
+        done = 0
+
+        def dying(function):
+            def act(*given, **named):
+                nonlocal done
+                done += 1
+                if done > step:  # noqa: B023
+                    raise Killed
+                return function(*given, **named)
+
+            return act
+
+        with monkeypatch.context() as patch:
+            for owner, name in ((Path, "write_bytes"), (Path, "unlink"), (os, "replace")):
+                patch.setattr(owner, name, dying(getattr(owner, name)))
+            try:
+                write_together(folder, NEW, remove=["c.html"])
+                ended = True
+            except Killed:
+                ended = False
+        finish_swap(folder)
+        assert visible(folder) in (OLD, NEW)
+        seen.add(tuple(visible(folder)))
+        if ended:
+            write_together(folder, NEW)  # takes the leftovers away
+            assert visible(folder) == NEW
+            break
+    assert ended
+    assert len(seen) == 2
+
+
+def test_a_swap_touches_nothing_outside_its_folder(tmp_path):
+    victim = tmp_path / "kept.txt"
+    victim.write_text("kept")
+    folder = tmp_path / "results"
+    folder.mkdir()
+    for told in ('{"moves": {}, "remove": ["../kept.txt"]}', '{"moves": {"x": "../kept.txt"}, "remove": []}', "[", "3"):
+        (folder / SWAP_FILE).write_text(told)
+        (folder / "x").write_text("other")
+        with pytest.raises(OptionError, match=r"\.precede-swap' is damaged: remove it\."):
+            finish_swap(folder)
+    assert victim.read_text() == "kept"
+
+
+def test_an_error_of_the_disk_names_the_file(tmp_path, monkeypatch):
+    def full(path, content):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    for write in (
+        lambda: write_together(tmp_path, {"graph.json": "x"}),
+        lambda: write_text(tmp_path / "graph.json", "x"),
+    ):
+        with pytest.raises(OSError, match="No space left") as error:
+            write()
+        assert error.value.filename == str(tmp_path / "graph.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="other permissions there")
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_files_of_any_writer_honor_the_mask(tmp_path, mask, mode):
+    def private(beside):  # as safetensors writes
+        beside.unlink()
+        os.close(os.open(beside, os.O_CREAT | os.O_WRONLY, 0o600))
+
+    before = os.umask(mask)
+    try:
+        write_whole(tmp_path / "policy", private)
+    finally:
+        os.umask(before)
+    assert (tmp_path / "policy").stat().st_mode & 0o777 == mode
+
+
+def test_what_others_wrote_is_not_replaced(tmp_path):
+    marks = {"result.json": "precede-result"}
+    names = ["result.json", "report.html"]
+    check_outputs(tmp_path, names, marks, {})
+    (tmp_path / "report.html").write_text("mine")
+    with pytest.raises(OptionError, match=r"report\.html' was not written by precede, and would be replaced"):
+        check_outputs(tmp_path, names, marks, {})
+    (tmp_path / "result.json").write_text('{\n "format": "precede-result"}')
+    check_outputs(tmp_path, names, marks, {})
+    with pytest.raises(OptionError, match=r"report\.html' is the data, and would be replaced: name another folder"):
+        check_outputs(tmp_path, names, marks, {"the data": tmp_path / "report.html"})
+    (tmp_path / "result.json").write_text('{"format": "other"}')
+    with pytest.raises(OptionError, match=r"result\.json' was not written by precede"):
+        check_outputs(tmp_path, names, marks, {})

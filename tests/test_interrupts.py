@@ -163,7 +163,11 @@ def test_sigterm_leaves_no_workers_and_keeps_the_graph(csv: str, tmp_path: Path)
 
 @pytest.mark.parametrize(
     "where",
-    ["precede.diagnostics.all_checks.read_edges", "precede.report.write_results", "precede.report.write_summary"],
+    [
+        "precede.diagnostics.all_checks.read_edges",
+        "precede.report.result_files.result_texts",
+        "precede.report.report_files.summary_texts",
+    ],
 )
 def test_ctrl_c_after_the_search_is_said_and_costs_no_file(
     csv: str, tmp_path: Path, where: str, monkeypatch: pytest.MonkeyPatch

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import atexit
 import gc
+import os
+import sys
 from typing import Annotated
 
 import typer
@@ -78,6 +80,22 @@ def main() -> None:
 
     A command is a process of its own: garbage is looked for seldom, and not when it ends.
     """
+    _mend_surroundings()
     gc.set_threshold(FEW_COLLECTIONS, 20, 20)
     atexit.register(gc.freeze)
     app(prog_name="precede")
+
+
+def _mend_surroundings() -> None:
+    """Work without an open terminal, on one of no width, and on one that cannot show every letter."""
+    while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:  # else a file of results could be standard error
+        pass
+    os.close(handle)
+    if not os.environ.get("COLUMNS", "80").strip("0 "):
+        del os.environ["COLUMNS"]
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        else:
+            stream.reconfigure(errors="backslashreplace")

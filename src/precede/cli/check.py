@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table as TerminalTable
 
-from precede.cli.terminal import AsJson, Debug, SafeConsole, as_flags, kindly, name_of
-from precede.strict_json import to_json
+from precede.cli.terminal import AsJson, Debug, SafeConsole, as_flags, kindly, name_of, say_json
 
 if TYPE_CHECKING:
     from precede.data.survey import Survey
@@ -36,7 +35,7 @@ def check(
             findings = [
                 {"column": item.column, "sentence": item.sentence, "remedy": item.remedy} for item in found.findings
             ]
-            typer.echo(to_json({"findings": findings, "kinds": kinds, "command": command}))
+            say_json({"findings": findings, "kinds": kinds, "command": command})
         else:
             _show(found, command)
         if command is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,8 +10,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table as TerminalTable
 
-from precede.cli.terminal import AsJson, Debug, SafeConsole, kindly
-from precede.strict_json import to_json
+from precede.cli.terminal import AsJson, Debug, SafeConsole, kindly, say_json
 
 if TYPE_CHECKING:
     from precede.comparison import Comparison
@@ -35,7 +35,7 @@ def compare(
         found = Comparison.of({_label(folder, folders): load_results(folder).graph for folder in folders})
         files = [] if out is None else _write(found, out)
         if as_json:
-            typer.echo(to_json(_document(found, files)))
+            say_json(_document(found, files))
             return
         _show(found, files)
 
@@ -52,17 +52,18 @@ def _write(found: Comparison, out: Path) -> list[Path]:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    from precede.files import write_text
+    from precede.files import check_outputs, write_together
 
     out.mkdir(parents=True, exist_ok=True)
-    files = [out / name for name in ("comparison.csv", "consensus.json", "consensus.csv", "comparison.png")]
-    write_text(files[0], found.table.to_csv(index=False))
-    found.consensus.to_json(files[1])
-    found.consensus.to_csv(files[2])
+    names = ("comparison.csv", "consensus.json", "consensus.csv", "comparison.png")
+    check_outputs(out, names, {"consensus.json": "precede-graph"}, {})
+    picture = io.BytesIO()
     found.plot()
-    plt.savefig(files[3], dpi=150)
+    plt.savefig(picture, dpi=150)
     plt.close()
-    return files
+    agreed = found.consensus
+    contents = (found.table.to_csv(index=False), agreed.to_json(), agreed.to_csv(), picture.getvalue())
+    return write_together(out, dict(zip(names, contents, strict=True)))
 
 
 def _document(found: Comparison, files: list[Path]) -> dict[str, object]:

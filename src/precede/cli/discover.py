@@ -34,10 +34,11 @@ from precede.cli.terminal import (
     load_named,
     loading_options,
     log_to_terminal,
+    say_json,
     show_graph,
 )
 from precede.errors import OptionError, PrecedeError, unknown_column
-from precede.strict_json import JsonObject, to_json
+from precede.strict_json import JsonObject
 
 if TYPE_CHECKING:
     from precede.confidence import Confidence
@@ -115,8 +116,7 @@ def discover(
     with kindly(debug), ExitStack() as course:
         from precede.cli.known import known_from
         from precede.data.datasets import load_sachs
-        from precede.report import Heading, with_confidence, write_summary
-        from precede.report.load import CONFIDENCE_FILE
+        from precede.report import Heading, with_confidence
         from precede.runtime.deadline import Deadline, stopped_by_signals
 
         log_to_terminal(quiet)
@@ -132,33 +132,73 @@ def discover(
             model.diagnose = "quick"
         truth = load_sachs().graph if data == SACHS else None
         loading = loading_options(missing, leave_out, types, na, interventions, lags, group)
+        inputs = {"the data": None if data == SACHS else data, "the knowledge": knowledge}
+        _check_written(out, {**inputs, "the checkpoint": checkpoint})
         table = load_named(data, loading)
         if outcome is not None and outcome not in map(str, table.names):
             raise unknown_column("--outcome", outcome, table.names)
         course.enter_context(_only_user(out))
         signals = course.enter_context(stopped_by_signals(Deadline(None)))
         model.fit(table)
-        # before the bootstrap: Ctrl-C there costs no fit
-        files = [] if out is None else _write_anew(out, model, table, resume)
-        confidence = _bootstrap(model, table, resamples, seed, out, quiet, signals) if resamples else None
-        heading = Heading(title or Path(data.removesuffix(".gz")).stem, note, data == SACHS if rows is None else rows)
-        summary = _summarized(model, table, truth, confidence, heading, data, loading)
-        if out is not None:
-            if confidence is not None:
-                confidence.to_json(out / CONFIDENCE_FILE)
-                files.append(out / CONFIDENCE_FILE)
-            if summary is not None:
-                with _sheltered("the report"):
-                    files += write_summary(out, summary)
+        writer = _Writer(out, model, table, resume)
+        with writer.showing_what_is_lost():
+            if resamples:
+                writer.write()  # Ctrl-C during the bootstrap costs no fit
+            confidence = _bootstrap(model, table, resamples, seed, out, quiet, signals) if resamples else None
+            heading = Heading(
+                title or Path(data.removesuffix(".gz")).stem, note, data == SACHS if rows is None else rows
+            )
+            summary = None
+            try:
+                summary = _summarized(model, table, truth, confidence, heading, data, loading)
+            finally:
+                writer.write(confidence, summary)
         if as_json:
             told = {} if outcome is None else {"outcome": _causes(model, outcome, confidence).to_dict()}
-            typer.echo(to_json({**told, **_summary(model, confidence, files)}))
+            say_json({**told, **_summary(model, confidence, writer.files)})
         else:
             if outcome is not None:
                 _show_outcome(_causes(model, outcome, confidence))
-            _show(model, with_confidence(model, table, confidence), summary, files)
+            _show(model, with_confidence(model, table, confidence), summary, writer.files)
         if signals.heard or (resamples and confidence is None):
             raise KeyboardInterrupt("before the end: the result is what was known by then.")
+
+
+class _Writer:
+    """Writes what belongs to a result into a folder, each time all that is known as one; nothing without a folder."""
+
+    def __init__(self, out: Path | None, model: CausalEstimator, table: Table, resume: bool) -> None:
+        self.out, self.model, self.table = out, model, table
+        self.files: list[Path] = []
+        self._obsolete = () if resume else (JOURNAL_FILE,)
+
+    def write(self, confidence: Confidence | None = None, summary: Summary | None = None) -> None:
+        """The graph with what is known about it; what is there of an earlier one goes."""
+        from precede.files import write_together
+        from precede.report.load import CONFIDENCE_FILE
+        from precede.report.report_files import summary_texts
+        from precede.report.result_files import ABOUT_THE_GRAPH, result_texts
+
+        if self.out is None:
+            return
+        texts = result_texts(self.model, self.table)
+        if confidence is not None:
+            texts[CONFIDENCE_FILE] = confidence.to_json()
+        if summary is not None:
+            with _sheltered("the report"):
+                texts |= summary_texts(summary)
+        gone = [name for name in (*ABOUT_THE_GRAPH, *self._obsolete) if name not in texts]
+        self.files = write_together(self.out, texts, remove=gone)
+        self._obsolete = ()
+
+    @contextmanager
+    def showing_what_is_lost(self) -> Iterator[None]:
+        """Show the graph where it cannot be written, before the error says why."""
+        try:
+            yield
+        except OSError:
+            show_graph(SafeConsole(), self.model.graph_)
+            raise
 
 
 @contextmanager
@@ -183,15 +223,16 @@ def _only_user(out: Path | None) -> Iterator[None]:
             out.rmdir()
 
 
-def _write_anew(out: Path, model: CausalEstimator, table: Table, resume: bool) -> list[Path]:
-    """Write the graph; what an earlier run left about its own graph is removed first, and its resamples, too."""
-    from precede.report import write_results
-    from precede.report.load import CONFIDENCE_FILE
-    from precede.report.report_files import REPORT_FILE, SUMMARY_FILE
+def _check_written(out: Path | None, inputs: dict[str, str | Path | None]) -> None:
+    """Refuse, before anything is learned, to write over what is read or over what others have written."""
+    from precede.confidence.journal import FORMAT
+    from precede.files import check_outputs, finish_swap
+    from precede.report.load import MARKS
+    from precede.report.result_files import OUTPUTS
 
-    for name in (CONFIDENCE_FILE, SUMMARY_FILE, REPORT_FILE, *(() if resume else (JOURNAL_FILE,))):
-        (out / name).unlink(missing_ok=True)
-    return write_results(out, model, table)
+    if out is not None:
+        finish_swap(out)
+        check_outputs(out, (*OUTPUTS, JOURNAL_FILE), {**MARKS, JOURNAL_FILE: FORMAT}, inputs)
 
 
 def _summarized(

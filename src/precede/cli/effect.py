@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from precede.cli.terminal import AsJson, Debug, SafeConsole, kindly
-from precede.strict_json import JsonObject, to_json
+from precede.cli.terminal import AsJson, Debug, SafeConsole, kindly, say_json
+from precede.strict_json import JsonObject
 
 if TYPE_CHECKING:
     from precede.report.load import Results
@@ -35,7 +35,7 @@ def effect(
         results = load_results(folder)
         answers = _answers(results, cause, outcome, data, set_to, level)
         if as_json:
-            typer.echo(to_json(answers))
+            say_json(answers)
             return
         console = SafeConsole()
         for answer in answers.values():

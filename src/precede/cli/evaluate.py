@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table as TerminalTable
 
-from precede.cli.terminal import AsJson, Debug, SafeConsole, kindly
-from precede.strict_json import to_json
+from precede.cli.terminal import AsJson, Debug, SafeConsole, kindly, say_json
 
 if TYPE_CHECKING:
     from precede.graph import CausalGraph
@@ -27,7 +26,7 @@ def evaluate(
 
         metrics = compare(_read_graph(estimated), _read_graph(truth)).to_dict()
         if as_json:
-            typer.echo(to_json(metrics))
+            say_json(metrics)
             return
         table = TerminalTable("metric", "value")
         for name, value in metrics.items():

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from precede.cli.terminal import AsJson, DataFile, Debug, SafeConsole, kindly, load_named
-from precede.strict_json import to_json
+from precede.cli.terminal import AsJson, DataFile, Debug, SafeConsole, kindly, load_named, say_json
 
 ROWS = "as 0:100 (the first hundred) or 100: (all from there)"
 
@@ -37,7 +36,7 @@ def explain(
             None if after is None else _rows(after, table.n_samples),
         )
         if as_json:
-            typer.echo(to_json(found.to_dict()))
+            say_json(found.to_dict())
             return
         console = SafeConsole()
         for sentence in found.sentences:

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from precede.cli.terminal import AsJson, Debug, SafeConsole, kindly
-from precede.strict_json import to_json
+from precede.cli.terminal import AsJson, Debug, SafeConsole, kindly, say_json
 
 RESTS_ON_ASSUMPTIONS = (
     "The method gives every edge a direction, by what it assumes about noise and curves. Without these assumptions "
@@ -28,7 +27,7 @@ def next_step(
         results = load_results(folder)
         steps = results.graph.next_steps()
         if as_json:
-            typer.echo(to_json(steps.to_dict()))
+            say_json(steps.to_dict())
             return
         console = SafeConsole()
         if results.identifies == "dag" and steps.n_open:

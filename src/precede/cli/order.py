@@ -23,8 +23,8 @@ from precede.cli.terminal import (
     load_named,
     loading_options,
     log_to_terminal,
+    say_json,
 )
-from precede.strict_json import to_json
 
 if TYPE_CHECKING:
     from precede.first_look import FirstLook
@@ -56,7 +56,7 @@ def order(
         look = first_look(table, pretrained)
         seconds = time.perf_counter() - start
         if as_json:
-            typer.echo(to_json(look.to_dict() | {"remark": FIRST_LOOK}))
+            say_json(look.to_dict() | {"remark": FIRST_LOOK})
             return
         console = SafeConsole()
         show_look(console, look)

@@ -9,6 +9,8 @@ import typer
 
 from precede.cli.terminal import Debug, Quiet, SafeConsole, Seed, kindly
 
+OUTPUTS = ("data.csv", "truth.csv", "truth.json")
+
 
 def simulate(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for data.csv and truth.csv.")],
@@ -44,17 +46,18 @@ def simulate(
 ) -> None:
     """Draw a data set whose causal graph is known."""
     with kindly(debug):
+        from precede.files import check_outputs, write_together
         from precede.simulation import simulate as draw
 
+        out.mkdir(parents=True, exist_ok=True)
+        check_outputs(out, OUTPUTS, {"truth.json": "precede-graph"}, {})
         made = draw(
             graph=graph, n_variables=variables, degree=degree, sem=sem, n_samples=samples, noise=noise,
             discretize=discretize, hidden=hidden, measurement_error=measurement_error, standardize=standardize,
             random_state=seed,
         )  # fmt: skip
-        out.mkdir(parents=True, exist_ok=True)
-        made.data.to_csv(out / "data.csv", index=False)
-        made.graph.to_csv(out / "truth.csv")
-        made.graph.to_json(out / "truth.json")
+        contents = (made.data.to_csv(index=False), made.graph.to_csv(), made.graph.to_json())
+        write_together(out, dict(zip(OUTPUTS, contents, strict=True)))
         if not quiet:
             SafeConsole().print(
                 f"{samples} rows of {variables} variables, {made.graph.n_edges} edges: {out}/data.csv, truth.csv"

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from precede.errors import OptionError
+
 STANDARD_INPUT = "-"
 
 
@@ -19,5 +21,7 @@ def as_file(data: str) -> Iterator[str]:
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "standard input"
+        if sys.stdin is None:
+            raise OptionError("standard input is closed: send a table to it, as in 'precede check - < data.csv'.")
         path.write_bytes(sys.stdin.buffer.read())
         yield str(path)

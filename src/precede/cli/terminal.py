@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 import re
 import signal
+import sys
 import threading
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +22,7 @@ from rich.text import Text
 
 from precede.cli.standard_input import as_file
 from precede.errors import OptionError, PrecedeError
+from precede.strict_json import to_json
 
 if TYPE_CHECKING:
     from precede.confidence import Confidence
@@ -88,6 +91,13 @@ def name_of(name: object) -> str:
     return escape(str(name).replace("\n", "\\n"))
 
 
+def say_json(value: object) -> None:
+    """Print JSON; with escapes where standard output has no UTF-8."""
+    text = to_json(value)
+    plain = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "") == "utf8"
+    typer.echo(text if plain else json.dumps(json.loads(text)))
+
+
 @contextmanager
 def kindly(debug: bool) -> Iterator[None]:
     """Turn an error that the user can mend into one sentence and exit code 2; Ctrl-C and SIGTERM into 130."""
@@ -131,7 +141,7 @@ def _lacks_memory(error: Exception) -> bool:
 
 @contextmanager
 def _ended_like_ctrl_c() -> Iterator[None]:
-    """Let SIGTERM end the work as Ctrl-C does: the result so far is written, and no worker process stays behind."""
+    """Let SIGTERM and SIGHUP end the work as Ctrl-C does: what is known is written, no worker process stays behind."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
@@ -139,11 +149,13 @@ def _ended_like_ctrl_c() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    earlier = signal.signal(signal.SIGTERM, stop)
+    numbers = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+    earlier = {n: signal.signal(n, stop) for n in numbers if signal.getsignal(n) is not signal.SIG_IGN}  # nohup stays
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, earlier)
+        for number, before in earlier.items():
+            signal.signal(number, before)
 
 
 def as_flags(sentence: str) -> str:

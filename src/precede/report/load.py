@@ -14,11 +14,14 @@ from precede.effects.linear import Effect
 from precede.effects.possible import PossibleEffects
 from precede.effects.sample import moments_from_json
 from precede.errors import OptionError
+from precede.files import finish_swap
 from precede.graph import CausalGraph
 from precede.strict_json import JsonObject
 
-MOMENTS_FILE = "moments.json"
-CONFIDENCE_FILE = "confidence.json"
+MOMENTS_FILE, CONFIDENCE_FILE = "moments.json", "confidence.json"
+SUMMARY_FILE, REPORT_FILE = "summary.json", "report.html"
+MARKS = {"result.json": "precede-result", SUMMARY_FILE: "precede-summary"}
+"""Files by which a folder of results is known, and the formats that they name."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,7 @@ def load_results(folder: str | os.PathLike[str]) -> Results:
         When it is no such folder.
     """
     place = Path(folder)
+    finish_swap(place)
     if not (place / "graph.json").is_file():
         raise OptionError(f"{str(folder)!r} holds no result: 'precede discover data.csv --out {place.name}' makes one.")
     graph = CausalGraph.from_json(place / "graph.json")

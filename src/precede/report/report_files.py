@@ -9,15 +9,14 @@ from typing import Any
 from precede.data.load import Table
 from precede.errors import OptionError, PrecedeError
 from precede.estimator import CausalEstimator
-from precede.files import write_text
+from precede.files import check_outputs, finish_swap, write_together
 from precede.graph import CausalGraph
+from precede.report.load import MARKS, REPORT_FILE, SUMMARY_FILE
 from precede.report.provenance import Provenance
 from precede.report.render import render_report
 from precede.report.summarize import Heading, summarize
 from precede.report.summary import Summary
 from precede.strict_json import to_json
-
-SUMMARY_FILE, REPORT_FILE = "summary.json", "report.html"
 
 
 def write_report(
@@ -46,10 +45,13 @@ def write_report(
 
 def write_summary(folder: Path, summary: Summary) -> list[Path]:
     """Write a summary and the page made from it."""
-    files = {SUMMARY_FILE: to_json(summary) + "\n", REPORT_FILE: render_report(summary)}
-    for name, content in files.items():
-        write_text(folder / name, content)
-    return [folder / name for name in files]
+    check_outputs(folder, (SUMMARY_FILE, REPORT_FILE), MARKS, {})
+    return write_together(folder, summary_texts(summary))
+
+
+def summary_texts(summary: Summary) -> dict[str, str]:
+    """The files of :func:`write_summary`, by name."""
+    return {SUMMARY_FILE: to_json(summary) + "\n", REPORT_FILE: render_report(summary)}
 
 
 def rebuild_report(folder: Path, title: str | None = None, note: str | None = None) -> Path:
@@ -67,6 +69,7 @@ def rebuild_report(folder: Path, title: str | None = None, note: str | None = No
         When there is no such file, or it is not a summary.
     """
     source = folder / SUMMARY_FILE
+    finish_swap(folder)
     try:
         summary = json.loads(source.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
@@ -82,7 +85,6 @@ def rebuild_report(folder: Path, title: str | None = None, note: str | None = No
         page = render_report(summary)
     except PrecedeError as error:
         raise OptionError(f"{str(source)!r}: {error}") from None
-    if given:
-        write_text(source, to_json(summary) + "\n")
-    write_text(folder / REPORT_FILE, page)
+    edited = {SUMMARY_FILE: to_json(summary) + "\n"} if given else {}
+    write_together(folder, {**edited, REPORT_FILE: page})
     return folder / REPORT_FILE

@@ -9,8 +9,8 @@ from precede.data.load import Table
 from precede.effects.sample import moments_to_json, sample_of
 from precede.errors import OptionError
 from precede.estimator import CausalEstimator
-from precede.files import write_text
-from precede.report.load import MOMENTS_FILE
+from precede.files import check_outputs, write_together
+from precede.report.load import CONFIDENCE_FILE, MARKS, MOMENTS_FILE, REPORT_FILE, SUMMARY_FILE
 from precede.report.provenance import versions
 from precede.strict_json import JsonObject, plain, to_json
 
@@ -35,9 +35,25 @@ def write_results(folder: Path, model: CausalEstimator, table: Table) -> list[Pa
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OptionError(f"the folder {str(folder)!r} cannot be made: {error.strerror}.") from None
+    check_outputs(folder, OUTPUTS, MARKS, {})
+    return write_together(folder, result_texts(model, table), remove=ABOUT_THE_GRAPH)
+
+
+OUTPUTS = (
+    "adjacency.csv", "weights.csv", "order.txt", "graph.json", "graph.dot", MOMENTS_FILE, "history.csv", "result.json",
+    CONFIDENCE_FILE, SUMMARY_FILE, REPORT_FILE,
+)  # fmt: skip
+"""All that a folder of results may hold."""
+
+ABOUT_THE_GRAPH = (CONFIDENCE_FILE, SUMMARY_FILE, REPORT_FILE)
+"""What an earlier result has said about its own graph goes with it."""
+
+
+def result_texts(model: CausalEstimator, table: Table) -> dict[str, str]:
+    """The files of :func:`write_results`, by name."""
     graph = model.graph_
     sample = graph.sample or sample_of(table.values, table.kinds, table.targets, table.gaps)
-    texts = {
+    return {
         "adjacency.csv": graph.adjacency.to_csv(),
         "weights.csv": graph.weights.to_csv(),
         "order.txt": "".join(f"{one_line(name)}\n" for name in graph.order),
@@ -47,12 +63,6 @@ def write_results(folder: Path, model: CausalEstimator, table: Table) -> list[Pa
         "history.csv": model.history_.to_csv(index=False),
         "result.json": to_json(describe_result(model, table), indent=1) + "\n",
     }
-    files = []
-    for name, text in texts.items():
-        path = folder / name
-        write_text(path, text)
-        files.append(path)
-    return files
 
 
 def one_line(name: Hashable) -> str:

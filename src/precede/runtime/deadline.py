@@ -159,9 +159,9 @@ def stopped_by_signals(deadline: Deadline) -> Iterator[Signals]:
     """Let Ctrl-C cancel a deadline instead of breaking off; a second one breaks off as usual.
 
     Blocks may be nested: a signal stops the innermost alone, and the others count it. One that begins after an outer
-    one was stopped is stopped from the start. The same holds for SIGTERM where the program handles it (the command
-    line does): a signal that would simply end the process still does. Only the main thread can listen to signals:
-    elsewhere nothing changes.
+    one was stopped is stopped from the start. The same holds for SIGTERM and SIGHUP where the program handles
+    them (the command line does): a signal that would simply end the process still does. Only the main thread can listen
+    to signals: elsewhere nothing changes.
     """
     block = Signals(deadline)
     if threading.current_thread() is not threading.main_thread():
@@ -181,7 +181,8 @@ def stopped_by_signals(deadline: Deadline) -> Iterator[Signals]:
 @contextmanager
 def _listening() -> Iterator[None]:
     """Let signals reach the blocks; before and after, they do what they did."""
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    known = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    handlers = {number: signal.getsignal(number) for number in known}
     earlier = {number: handler for number, handler in handlers.items() if callable(handler)}
 
     def hear(number: int, frame: FrameType | None) -> None:
