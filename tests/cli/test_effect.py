@@ -153,3 +153,23 @@ def test_explain_names_the_root_cause_of_a_row_and_of_a_period(folder: Path) -> 
 def test_next_says_where_directions_rest_on_assumptions(folder: Path) -> None:
     shown = runner.invoke(app, ["next", str(folder / "out")])  # eqvar directs every edge by equal noise
     assert "by what it assumes about noise" in " ".join(shown.output.split())
+
+
+def test_the_edges_as_a_latex_table(folder: Path) -> None:
+    done = runner.invoke(app, ["report", str(folder / "out"), "--latex"])
+    assert done.exit_code == 0, done.output
+    edges = pc.load_results(folder / "out").graph.edge_list()
+    lines = done.stdout.splitlines()
+    assert lines[0] == r"\begin{tabular}{llrr}"
+    assert len(lines) == len(edges) + 6
+    cause, effect, weight = edges[0]
+    assert lines[4].startswith(f"{cause} & {effect} & {weight:.3f} & ")
+
+
+def test_cite_prints_bibtex_of_what_the_citation_file_says() -> None:
+    done = runner.invoke(app, ["cite"])
+    cited = (Path(__file__).parents[2] / "CITATION.cff").read_text(encoding="utf-8")
+    assert "10.24963/ijcai.2021/491" in done.stdout
+    assert "10.24963/ijcai.2021/491" in cited
+    assert f"{{{pc.__version__}}}" in done.stdout
+    assert done.stdout.count("{") == done.stdout.count("}")

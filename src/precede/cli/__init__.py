@@ -16,6 +16,7 @@ import typer
 
 from precede.cli import (
     check,
+    cite,
     compare,
     discover,
     effect,
@@ -63,6 +64,7 @@ app.command()(simulate.simulate)
 app.command()(evaluate.evaluate)
 app.command()(reproduce.reproduce)
 app.command()(report.report)
+app.command()(cite.cite)
 app.command("methods")(methods.list_methods)
 
 

@@ -10,7 +10,7 @@ import io
 import json
 import math
 import os
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -260,3 +260,36 @@ def text_of(source: str | os.PathLike[str], mark: str) -> str:
         raise GraphError(f"{path.name} is not UTF-8 text.") from None
     except (OSError, ValueError) as error:
         raise GraphError(f"{str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+
+
+LATEX = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+                                                          "\\": r"\textbackslash{}"})  # fmt: skip
+"""Characters that mean something to LaTeX, and how they are written."""
+
+
+def to_latex(records: Sequence[Mapping[str, object]]) -> str:
+    r"""A table of edges for a paper (booktabs), one line each, numbers with three digits.
+
+    Examples
+    --------
+    >>> print(to_latex([{"cause": "dose_mg", "effect": "pain", "weight": -0.51234}]))
+    \begin{tabular}{llr}
+    \toprule
+    cause & effect & weight \\
+    \midrule
+    dose\_mg & pain & -0.512 \\
+    \bottomrule
+    \end{tabular}
+    """
+    names = list(dict.fromkeys(name for record in records for name in record))
+    is_number = [any(isinstance(record.get(name), float) for record in records) for name in names]
+
+    def cell(value: object) -> str:
+        return "" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value).translate(LATEX)
+
+    lines = [" & ".join(cell(record.get(name)) for name in names) + r" \\" for record in records]
+    head = " & ".join(cell(name) for name in names) + r" \\"
+    columns = "".join("r" if number else "l" for number in is_number)
+    return "\n".join(
+        [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *lines, r"\bottomrule", r"\end{tabular}"]
+    )
