@@ -16,8 +16,8 @@ from precede.discovery.plan import training_of
 from precede.knowledge import Constraints
 from precede.scores.gp import GPScore
 from precede.scores.linear import LinearScore
-from precede.scores.nongaussian import NonGaussianScore
 from precede.scores.quadratic import QuadraticScore
+from precede.scores.sparse_linear import NonGaussianScore
 from precede.search.cuda_graphs import EagerIteration
 from precede.search.train import Trainer
 from precede.simulation import simulate

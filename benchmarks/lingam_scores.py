@@ -15,7 +15,7 @@ from precede.metrics.order import share_in_order
 from precede.metrics.structure import shd
 from precede.pruning.weights import prune_by_bic
 from precede.scores.covariance import covariance
-from precede.scores.nongaussian import NonGaussianScore
+from precede.scores.sparse_linear import NonGaussianScore
 from precede.search.polish import polish
 from precede.simulation import simulate
 

@@ -12,8 +12,7 @@ import torch
 
 from precede.scores.gp import GPScore
 from precede.scores.linear import LinearScore
-from precede.scores.nongaussian import NonGaussianScore
-from precede.scores.sparse_linear import SparseLinearScore
+from precede.scores.sparse_linear import NonGaussianScore, SparseLinearScore
 
 # %%
 # Four kinds of data, always x -> y. "Other units" is the first kind with y divided by ten.

@@ -8,14 +8,13 @@ from precede.scores.evidence import ASSUMED
 from precede.scores.gp import GPScore
 from precede.scores.linear import LinearScore
 from precede.scores.location_scale import ConditionalDensity
-from precede.scores.nongaussian import NonGaussianScore
 from precede.scores.quadratic import QuadraticScore
-from precede.scores.sparse_linear import SparseLinearScore
+from precede.scores.sparse_linear import LinearAnyScore, NonGaussianScore, SparseLinearScore
 
 
 def assumptions_of(name: str | None, noise: str = "auto") -> Assumptions:
     """Those of an unknown score or method claim nothing."""
-    classes = (LinearScore, NonGaussianScore, QuadraticScore, GPScore, SparseLinearScore)
+    classes = (LinearScore, LinearAnyScore, NonGaussianScore, QuadraticScore, GPScore, SparseLinearScore)
     known = {cls.name: cls.assumes for cls in classes}
     known |= {"sparse-gp": ASSUMED["joint"], "sparse-gp-additive": ASSUMED["additive"]} | ASSUMED_BY_KIND
     known |= {"location-scale": ConditionalDensity.assumes}

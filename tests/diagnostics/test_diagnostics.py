@@ -90,7 +90,7 @@ def test_normality():
     assert (uniform.level, uniform.value) == ("note", 3.0)
     assert check(name, chain(draw="uniform"), score="nongaussian").level == "fine"
     assert check(name, chain(), score="nongaussian").level == "warning"
-    assert "'nongaussian' could" in check(name, chain(draw="uniform"), score="sparse-linear").sentence
+    assert "'linear-any' could" in check(name, chain(draw="uniform"), score="sparse-linear").sentence
     assert "overstated" in check(name, chain(draw="uniform"), score="gp").sentence
     any_shape = check(name, chain(draw="uniform"), score="location-scale")
     assert (any_shape.level, any_shape.value) == ("fine", 3.0)

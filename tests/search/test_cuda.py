@@ -16,8 +16,8 @@ from precede.discovery.plan import training_of
 from precede.knowledge import Constraints, Knowledge
 from precede.scores.gp import GPScore
 from precede.scores.linear import LinearScore
-from precede.scores.nongaussian import NonGaussianScore
 from precede.scores.quadratic import QuadraticScore
+from precede.scores.sparse_linear import NonGaussianScore
 from precede.search.cuda_graphs import WARM_UP, EagerIteration
 from precede.search.settings import TrainingSettings
 from precede.search.train import Trainer

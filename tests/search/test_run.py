@@ -11,7 +11,7 @@ import pytest
 from precede import CORL, simulate
 from precede.runtime.deadline import Deadline
 from precede.scores.linear import LinearScore
-from precede.scores.nongaussian import NonGaussianScore
+from precede.scores.sparse_linear import NonGaussianScore
 from precede.search.greedy import greedy_order
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -12,8 +14,12 @@ from precede.data.load import Table
 from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
 from precede.runtime.progress import ProgressBar
-from precede.scores.nongaussian import negentropy
 from precede.strict_json import JsonObject
+
+# Maximum-entropy approximation of Hyvärinen (1998), with log cosh (even) and x exp(-x²/2) (odd)
+EVEN_WEIGHT = 79.047
+ODD_WEIGHT = 7.4129
+GAUSSIAN_LOG_COSH = 0.37457
 
 
 class DirectLiNGAM(OrderMethod):
@@ -134,4 +140,30 @@ def pairwise_dependence(rows: Tensor, deadline: Deadline) -> FloatArray | None:
     ratio = own[:, None] + residual_distance.T - own[None, :] - residual_distance
     ratio.fill_diagonal_(0.0)
     result: FloatArray = ratio.clamp_max(0.0).square().sum(1).numpy()
+    return result
+
+
+def negentropy(residuals: Tensor) -> Tensor:
+    r"""Distance from a Gaussian, :math:`k_1 (E[\log\cosh z] - \gamma)^2 + k_2 (E[z e^{-z^2/2}])^2`, over the last axis.
+
+    Parameters
+    ----------
+    residuals : (..., n_samples) tensor
+        Mean 0 and variance 1.
+
+    Notes
+    -----
+    ``log cosh z = |z| + log(1 + exp(-2|z|)) - log 2``; the logarithm is taken of the product of eight samples, each
+    in [1, 2]. That, and working in place, makes the whole several times faster on a CPU.
+    """
+    n_samples = residuals.shape[-1]
+    size = residuals.abs()
+    mean_size = size.mean(dim=-1)
+    factors = size.mul_(-2).exp_().add_(1)
+    eighth = n_samples // 8
+    products = factors[..., : 8 * eighth].reshape(*factors.shape[:-1], 8, eighth).prod(dim=-2)
+    logs = products.log_().sum(dim=-1) + factors[..., 8 * eighth :].log().sum(dim=-1)
+    log_cosh = mean_size + logs / n_samples - math.log(2)
+    odd = torch.square(residuals).mul_(-0.5).exp_().mul_(residuals).mean(dim=-1)
+    result: Tensor = EVEN_WEIGHT * (log_cosh - GAUSSIAN_LOG_COSH) ** 2 + ODD_WEIGHT * odd**2
     return result

@@ -65,8 +65,8 @@ def discover(
     score: Annotated[
         str | None,
         typer.Option(
-            help="auto, linear, nongaussian, quadratic, gp, sparse-linear, sparse-gp, sparse-gp-additive; for columns "
-            "with levels discrete-bic, bdeu, degenerate-gaussian, conditional-gaussian."
+            help="auto, linear, linear-any, sparse-linear, nongaussian, quadratic, gp, sparse-gp, sparse-gp-additive, "
+            "location-scale; for columns with levels discrete-bic, bdeu, degenerate-gaussian, conditional-gaussian."
         ),
     ] = None,
     search: Annotated[

@@ -14,7 +14,7 @@ from precede.knowledge import Constraints
 from precede.lazy import special
 from precede.pruning.splines import spline_basis
 from precede.runtime.deadline import Deadline
-from precede.scores.nongaussian import EVEN_WEIGHT, GAUSSIAN_LOG_COSH, ODD_WEIGHT
+from precede.scores.shape import negentropy
 
 Criterion = Literal["variance", "log variance", "entropy", "none"]
 
@@ -136,18 +136,10 @@ class Alternatives:
                     return variance * float(self.spread[target] / self.spread[[i, j]].max()) ** 2
                 case "entropy":
                     residual = centered[:, self.blocks[target][0]] - centered[:, columns] @ coefficients
-                    return float(np.log(variance)) / 2 - _negentropy(residual / np.sqrt(variance), weights)
+                    return float(np.log(variance)) / 2 - negentropy(residual / np.sqrt(variance), weights)
                 case _:
                     return float(np.log(variance))
 
         kept = cost(i, others) + cost(j, [*others, i])
         turned = cost(j, others) + cost(i, [*others, j])
         return turned < kept
-
-
-def _negentropy(z: FloatArray, weights: FloatArray) -> float:
-    """Distance from a Gaussian of weighted values of variance one (Hyvärinen 1998)."""
-    total = weights.sum()
-    even = float(weights @ (np.logaddexp(z, -z) - np.log(2))) / total - GAUSSIAN_LOG_COSH
-    odd = float(weights @ (z * np.exp(-(z**2) / 2))) / total
-    return float(EVEN_WEIGHT * even**2 + ODD_WEIGHT * odd**2)

@@ -132,14 +132,14 @@ def check_normality(learned: Learned) -> Check:
         level, tail = "fine", ": nothing speaks against Gaussian noise."
     elif learned.assumptions.gaussian == "assumed" and learned.assumptions.mechanism == "linear":
         level = "note"
-        tail = ": the score 'nongaussian' could use that to tell directions that this one cannot."
+        tail = ": the score 'linear-any' could use that to tell directions that this one cannot."
     elif learned.assumptions.gaussian == "assumed":
         level, tail = "note", ", which this score assumes: its confidence in close calls is overstated."
-    elif learned.assumptions.mechanism == "additive":
+    elif learned.assumptions.mechanism == "additive" or learned.score == "linear-any":
         level, tail = "fine", ", and to this score noise may have any shape."
     else:
         level = "note"
-        tail = ": the score 'nongaussian' would use that, and does not need equal noise variances."
+        tail = ": the score 'linear-any' would use that, and does not need equal noise variances."
     return Check(name, float(count), found + tail, level, details)
 
 
@@ -160,10 +160,7 @@ def check_equal_variances(learned: Learned) -> Check:
         level, tail = "fine", ", which with so few rows or such tails may be chance."
     elif needed:
         level = "warning"
-        tail = (
-            ", but this score assumes equal noise variances: compare with a score that does not "
-            "('nongaussian', 'sparse-linear')."
-        )
+        tail = ", but this score assumes equal noise variances: compare with a score that does not ('linear-any')."
     else:
         level, tail = "fine", "; the score does not assume equal noise variances."
     return Check("equal noise variances", ratio, found + tail, level, details)

@@ -161,6 +161,8 @@ def _score_of(learned: Learned) -> ScoreName | None:
         return learned.score  # type: ignore[return-value]
     if learned.assumptions.equal_variances:
         return "linear"
+    if learned.score == "linear-any":
+        return "linear-any"
     return "sparse-linear" if learned.assumptions.gaussian == "assumed" else None
 
 

@@ -45,10 +45,10 @@ class CORL(CausalEstimator):
     ----------
     score : str or OrderScore
         "auto" looks at the data and says why; "policy" is the pretrained policy's own probabilities; "linear" assumes
-        equal noise variances; "nongaussian", "quadratic",
-        "gp", "sparse-linear", "sparse-gp", "sparse-gp-additive", "location-scale" (noise may depend on the causes, and
-        have any shape); for columns with levels "discrete-bic", "bdeu",
-        "degenerate-gaussian", "conditional-gaussian"; or any object with the interface of
+        equal noise variances; "linear-any" (noise of any variance and shape; "sparse-linear" is the same with Gaussian
+        noise only, "nongaussian" with the shape at no price), "quadratic", "gp", "sparse-gp", "sparse-gp-additive",
+        "location-scale" (noise may depend on the causes, and have any shape); for columns with levels "discrete-bic",
+        "bdeu", "degenerate-gaussian", "conditional-gaussian"; or any object with the interface of
         :class:`precede.scores.protocol.OrderScore`.
     reward : {"dense", "episodic"}
         CORL-2, the default, or CORL-1.
@@ -87,7 +87,7 @@ class CORL(CausalEstimator):
         Folder for TensorBoard, which must be installed: scores, entropy, losses and gradient norms.
     n_restarts : int or None
         How often each polished order is shaken and polished again. None takes 10 to 100 for a score that identifies
-        only the CPDAG, where climbs end early, up to 40 for "nongaussian" and 100 for "linear", and 0 for the others.
+        only the CPDAG, where climbs end early, and for "nongaussian", up to 100 for "linear", and 0 for the others.
     initial_order : list or tuple of names, optional
         An order to start the climb from, causes first, beside the greedy and the policy's: ``causal_order_`` of an
         earlier fit. It is bent to the knowledge where it breaks it. With ``n_iterations=0`` no policy is asked.

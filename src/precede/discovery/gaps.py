@@ -17,7 +17,7 @@ from precede.scores.build import ScoreName, build_score
 from precede.scores.protocol import OrderScore
 from precede.search.run import OrderSearch, Searched, search_exactly
 
-ROUNDS: dict[ScoreName, int] = {"nongaussian": 5, "sparse-linear": 1}
+ROUNDS: dict[ScoreName, int] = {"linear-any": 5, "nongaussian": 5, "sparse-linear": 1}
 """How often the gaps are told and the order is learned again, by the score (``benchmarks/missing_cells.py``)."""
 
 RESTARTS = 4
@@ -61,7 +61,7 @@ def search_again(
             pruning=plan.pruning.name, threshold=plan.pruning.threshold, cutoff=plan.pruning.cutoff,
             edge_probability=edge_probability,
         )  # fmt: skip
-        table = redrawn(table, edges, rng, deadline) if name == "nongaussian" else reestimated(table, edges)
+        table = reestimated(table, edges) if name == "sparse-linear" else redrawn(table, edges, rng, deadline)
         score = build_score(name, table, constraints, noise=plan.score.noise, device=score.device)
         if settings.kind == "exact":
             found = search_exactly(score, constraints, deadline, settings.why)

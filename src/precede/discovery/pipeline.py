@@ -32,7 +32,7 @@ from precede.scores.policy_prior import PolicyScore
 from precede.scores.protocol import OrderScore
 from precede.search import local
 from precede.search.checkpoint import CheckpointFile, data_fingerprint, open_checkpoint
-from precede.search.members import Member, choose_member
+from precede.search.members import Member, choose_member, direction_sources
 from precede.search.observers import ProgressObserver
 from precede.search.run import OrderSearch, Searched, search_exactly
 from precede.search.tensorboard import TensorBoard
@@ -69,7 +69,7 @@ def learn(
     if choice is not None:
         reported["score_choice"] = choice
     reported |= {"score": score.name, "identifies": score.identifies}
-    again = DRAWN_AGAIN if score.name == "nongaussian" else ESTIMATED_AGAIN
+    again = ESTIMATED_AGAIN if score.name == "sparse-linear" else DRAWN_AGAIN
     reported["remarks"] = [*score.notes, *([] if filled is seen else [again]), *unwatched(plan, found)]
     order = found.order
     edges, weights = order_to_graph(
@@ -82,7 +82,11 @@ def learn(
         edges, order = member.edges, member.order
         weights = weigh(edges, order, table, score)
         names = table.names
-        reported["told_directions"] = [[names[i], names[j]] for i, j in np.argwhere(score.told(edges))]
+        told = score.told(edges)
+        reported["told_directions"] = [[names[i], names[j]] for i, j in np.argwhere(told)]
+        if table.targets is None:
+            sources = direction_sources(edges, told)
+            reported["direction_sources"] = [[names[i], names[j], source] for (i, j), source in sources.items()]
         reported["chosen_directions"] = [[names[i], names[j], why] for (i, j), why in member.chosen.items()]
     if score.assumes.mechanism == "levels":
         reported["levels"] = effects_by_level(table, edges)

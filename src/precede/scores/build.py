@@ -18,15 +18,22 @@ from precede.scores.informed import PolicyEvidence
 from precede.scores.likelihood import Noise
 from precede.scores.linear import LinearScore
 from precede.scores.location_scale import location_scale_score
-from precede.scores.nongaussian import NonGaussianScore
 from precede.scores.parent_tables import SparseScore
 from precede.scores.protocol import NoiseName, OrderScore
 from precede.scores.quadratic import QuadraticScore
 from precede.scores.sparse_gp import SparseGPSettings, sparse_gp_score
-from precede.scores.sparse_linear import SparseLinearScore
+from precede.scores.sparse_linear import LinearAnyScore, NonGaussianScore, SparseLinearScore
 
 NumberScoreName = Literal[
-    "linear", "nongaussian", "quadratic", "gp", "sparse-linear", "sparse-gp", "sparse-gp-additive", "location-scale"
+    "linear",
+    "linear-any",
+    "nongaussian",
+    "quadratic",
+    "gp",
+    "sparse-linear",
+    "sparse-gp",
+    "sparse-gp-additive",
+    "location-scale",
 ]
 ScoreName = NumberScoreName | KindScoreName
 SCORE_NAMES: tuple[ScoreName, ...] = (*get_args(NumberScoreName), *KIND_SCORES)
@@ -34,10 +41,9 @@ SCORE_NAMES: tuple[ScoreName, ...] = (*get_args(NumberScoreName), *KIND_SCORES)
 
 NOISES: dict[ScoreName, tuple[NoiseName, ...]] = {
     "linear": ("equal", "unequal"),  # which it refuses with its reason
-    "nongaussian": NonGaussianScore.noises,
     "quadratic": QuadraticScore.noises,
     "gp": GPScore.noises,
-    "sparse-linear": SparseLinearScore.noises,
+    **dict.fromkeys(("linear-any", "sparse-linear", "nongaussian"), LinearAnyScore.noises),
     "sparse-gp": SparseScore.noises,
     "sparse-gp-additive": SparseScore.noises,
     "location-scale": (),
@@ -87,14 +93,13 @@ def build_score(
         case "linear":
             equal: Noise = "equal" if noise == "auto" else noise
             return LinearScore(values, noise=equal, moments=moments, device=device)
-        case "nongaussian":
-            return NonGaussianScore(values, device=device)
         case "quadratic":
             return QuadraticScore(values, noise=nonlinear, device=device)
         case "gp":
             return GPScore(values, noise=nonlinear, device=device)
-        case "sparse-linear":
-            return SparseLinearScore(values, constraints=constraints, moments=moments, device=device)
+        case "linear-any" | "sparse-linear" | "nongaussian":
+            sparse = {"sparse-linear": SparseLinearScore, "nongaussian": NonGaussianScore}.get(name, LinearAnyScore)
+            return sparse(values, constraints=constraints, moments=moments, device=device)
         case "sparse-gp":
             return sparse_gp_score(
                 values, SparseGPSettings(policy=policy), kernel="joint", noise=nonlinear, constraints=constraints,

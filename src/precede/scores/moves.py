@@ -49,10 +49,11 @@ class ExpandedMoves:
 
 @dataclass(frozen=True)
 class CovarianceMoves:
-    r"""Linear Gaussian regressions: compiled code works out sets from the correlations.
+    r"""Linear regressions: compiled code works out sets from the correlations, and the shape of what they leave.
 
     The score of v given S is :math:`\mathrm{offset}_v - \frac m2 \log \hat\sigma^2_{v \mid S} - |S| \, \mathrm{price}`,
-    with the residual variance of the standardized v.
+    with the residual variance of the standardized v; and, where there are rows, what its shape is worth, which sets are
+    not chosen by.
 
     Parameters
     ----------
@@ -63,6 +64,10 @@ class CovarianceMoves:
     max_parents : int
     allowed, required : (n_variables, n_variables) bool arrays
         ``[child, parent]``.
+    columns : (n_variables, n_rows) array
+        Standardized; no rows where all noise is taken as Gaussian.
+    shape_price : float
+        Nats that a residual's shape must be worth to count.
     """
 
     correlation: FloatArray
@@ -72,6 +77,8 @@ class CovarianceMoves:
     max_parents: int
     allowed: BoolArray
     required: BoolArray
+    columns: FloatArray
+    shape_price: float
 
 
 @dataclass(frozen=True)
@@ -94,20 +101,6 @@ class TableMoves:
 
 
 @dataclass(frozen=True)
-class ResidualMoves:
-    """A score whose terms are, up to a number that is the same for every order, the negentropies of the residuals.
-
-    Parameters
-    ----------
-    centered : (n_variables, n_samples) array
-    covariance : (n_variables, n_variables) array
-    """
-
-    centered: FloatArray
-    covariance: FloatArray
-
-
-@dataclass(frozen=True)
 class VarianceMoves:
     """A score whose terms are residual variances of linear regressions on all predecessors, times a number.
 
@@ -122,4 +115,4 @@ class VarianceMoves:
     weight: float
 
 
-LocalMoves = ExpandedMoves | CovarianceMoves | TableMoves | ResidualMoves | VarianceMoves
+LocalMoves = ExpandedMoves | CovarianceMoves | TableMoves | VarianceMoves

@@ -1,9 +1,10 @@
-"""Sparse linear score: parents grown and shrunk from the covariance matrix, many variables and orders side by side."""
+"""Sparse linear scores: parents grown and shrunk from the covariance matrix, and the shape of what they leave."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
@@ -15,8 +16,9 @@ from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import Moments, covariance, regularized
 from precede.scores.moves import CovarianceMoves
-from precede.scores.protocol import CPDAG_NOTE, OrderScore, check_agreement
+from precede.scores.protocol import CPDAG_NOTE, Identifies, OrderScore, check_agreement
 from precede.scores.regions import Parents, RegionMemo
+from precede.scores.shape import ResidualShapes, evenly_spaced, told_by_shape
 
 CHUNK_ELEMENTS = 2**22
 """Problems are solved in pieces of about this many (problem, variable) pairs, which bounds the memory."""
@@ -59,23 +61,27 @@ class _Growth:
             flags.scatter_(1, winner, False)
 
 
-class SparseLinearScore(OrderScore):
-    r"""BIC of linear Gaussian regressions on the best parents among the predecessors.
+class LinearAnyScore(OrderScore):
+    r"""Linear regressions on the best parents among the predecessors, with noise of any shape.
 
     .. math:: \mathrm{term}_t = -\frac m2 (\log 2 \pi \hat\sigma^2_{t \mid S} + 1)
-              - |S| \, (\mathrm{penalty} \cdot \tfrac12 \log m + \gamma \log d),
+              + \max(0, m J(r_{t \mid S}) - \log m) - |S| \, (\mathrm{penalty} \cdot \tfrac12 \log m + \gamma \log d),
 
-    where S is grown one parent at a time while the score rises, then shrunk likewise (the grow-shrink of BOSS and
-    FLOP): a function of the *set* of predecessors. Noise variances are free, so the score does not depend on the
-    columns' scales; Markov-equivalent graphs have the same score, so **only the CPDAG is identified**.
-    The data are read once, for their covariance.
+    where S is grown one parent at a time while the Gaussian part rises, then shrunk likewise (the grow-shrink of BOSS
+    and FLOP): a function of the *set* of predecessors. J is the residual's negentropy
+    (:func:`precede.scores.shape.negentropy`). Noise variances are free, so the score does not depend on the columns'
+    scales. Where noise is Gaussian J is priced out, and Markov-equivalent graphs have the same score: then **only the
+    CPDAG is identified**. Where some is not, its shape tells more (:meth:`told`).
+
+    :class:`SparseLinearScore` takes all noise as Gaussian, and its sets are the graph; :class:`NonGaussianScore` takes
+    no noise as Gaussian: its J has no price.
 
     Parameters
     ----------
     values : (n_samples, n_variables) array
-    penalty : float
-        Price of a parent in units of log(m)/2. BIC's own 1 keeps a null edge with probability .005 at 3,000 rows, about
-        20 of them at 100 variables; BOSS and FLOP use 2.
+    penalty : float or None
+        Price of a parent in units of log(m)/2; None takes ``usual_penalty``. BIC's own 1 keeps a null edge with
+        probability .005 at 3,000 rows, about 20 of them at 100 variables; BOSS and FLOP use 2.
     gamma : float
         Extended BIC: log(d) times this is added to the price of a parent.
     max_parents : int or None
@@ -96,33 +102,38 @@ class SparseLinearScore(OrderScore):
     >>> rng = np.random.default_rng(0)
     >>> cause, other = rng.normal(size=(2, 500))
     >>> effect = cause + other + rng.normal(size=500)
-    >>> score = SparseLinearScore(np.column_stack([effect, cause, other]))
-    >>> score.graph(np.array([1, 2, 0])).astype(int)
+    >>> score = LinearAnyScore(np.column_stack([effect, cause, other]))
+    >>> score.parent_sets(np.array([1, 2, 0])).astype(int)
     array([[0, 0, 0],
            [1, 0, 0],
            [1, 0, 0]])
     """
 
-    name = "sparse-linear"
-    identifies = "cpdag"
+    name = "linear-any"
+    identifies: Identifies = "cpdag"
     noises = ("unequal",)
     assumes = Assumptions(
         "linear",
-        gaussian="assumed",
-        words="Every variable is a weighted sum of few causes plus Gaussian noise of any variance.",
+        words="Every variable is a weighted sum of few causes plus noise of any variance and shape.",
     )
+    shape: ClassVar[Literal["priced", "free", "none"]] = "priced"
+    """What the shape of noise counts for: more than its price, all of it, or nothing."""
+
+    usual_penalty: ClassVar[float] = 1.0
+    """BIC's own: sets hold all that may matter, and the best order is pruned by extended BIC."""
 
     def __init__(
         self,
         values: FloatArray,
         *,
-        penalty: float = 2.0,
+        penalty: float | None = None,
         gamma: float = 0.0,
         max_parents: int | None = None,
         constraints: Constraints | None = None,
         moments: Moments | None = None,
         device: torch.device | str = "cpu",
     ) -> None:
+        penalty = self.usual_penalty if penalty is None else penalty
         if penalty < 0 or gamma < 0 or penalty + gamma == 0:
             raise OptionError(
                 f"penalty={penalty!r} and gamma={gamma!r} cannot be used: they must not be negative, nor both zero "
@@ -145,8 +156,12 @@ class SparseLinearScore(OrderScore):
         constraints = constraints or Constraints.none(d)
         self._allowed = torch.from_numpy(constraints.allowed.T.copy()).to(self.device)  # [child, parent]
         self._required = torch.from_numpy(constraints.required.T.copy()).to(self.device)
+        none: FloatArray = np.zeros((d, 0))
+        self._columns = none if self.shape == "none" else evenly_spaced(values, spread)
+        self.shape_price = math.log(self._columns.shape[1]) if self.shape == "priced" else 0.0
+        self.worth_of_shape = ResidualShapes(self._columns, self.correlation.cpu().numpy(), self.shape_price)
         self.memo = RegionMemo(d, self.parents, self.device)
-        self.notes = [CPDAG_NOTE]
+        self.notes = [CPDAG_NOTE] if self.shape == "none" else []
 
     # -- parents of many problems at once ----------------------------------------------------------------------
 
@@ -173,6 +188,9 @@ class SparseLinearScore(OrderScore):
     def _solve(self, variables: Tensor, predecessors: Tensor) -> Parents:
         chosen, touched, rivals = self._grow(variables, predecessors)
         terms = self._shrink(variables, chosen)
+        if self.shape != "none":
+            worth = [self.worth_of_shape(v, s) for v, s in zip(variables.tolist(), chosen.cpu().numpy(), strict=True)]
+            terms += torch.tensor(worth, dtype=torch.float64, device=self.device)
         return Parents(chosen, terms, touched, rivals)
 
     def _grow(self, variables: Tensor, predecessors: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -278,7 +296,7 @@ class SparseLinearScore(OrderScore):
         offset = -self.n_samples / 2 * (self._log_scale.cpu().numpy() + math.log(2 * math.pi) + 1)
         return CovarianceMoves(
             self.correlation.cpu().numpy(), offset, self.n_samples, self.price, self.max_parents,
-            self._allowed.cpu().numpy(), self._required.cpu().numpy(),
+            self._allowed.cpu().numpy(), self._required.cpu().numpy(), self._columns, self.shape_price,
         )  # fmt: skip
 
     def bounds(self) -> Tensor:
@@ -286,8 +304,12 @@ class SparseLinearScore(OrderScore):
         everything = ~torch.eye(d, dtype=torch.bool, device=self.device)
         return self.parents(torch.arange(d, device=self.device), everything).terms
 
-    def graph(self, order: IntArray) -> BoolArray:
-        """The graph of an order: each variable's parents, ``[i, j]`` means i -> j."""
+    def told(self, edges: BoolArray) -> BoolArray:
+        """Edges of a best graph that shapes direct: without J, they could be turned."""
+        return told_by_shape(edges, self.worth_of_shape) if self.shape == "priced" else np.zeros_like(edges)
+
+    def parent_sets(self, order: IntArray) -> BoolArray:
+        """Each variable's parents by grow and shrink, ``[i, j]`` means i -> j."""
         chosen = self._parents_in(torch.as_tensor(np.asarray(order), device=self.device)).chosen
         edges: BoolArray = chosen.cpu().numpy().T.copy()  # transposed: a row of chosen is a child
         check_agreement(edges, order)
@@ -320,3 +342,37 @@ class SparseLinearScore(OrderScore):
         right = changes.triu(1).cumsum(dim=1)
         left = changes.tril(-1).flip(1).cumsum(dim=1).flip(1)
         return terms.sum() - terms[:, None] + own + right.triu(1) + left.tril(-1)
+
+
+class SparseLinearScore(LinearAnyScore):
+    """The same with Gaussian noise only: :math:`J = 0`, and nothing but the CPDAG is identified."""
+
+    name = "sparse-linear"
+    assumes = Assumptions(
+        "linear",
+        gaussian="assumed",
+        words="Every variable is a weighted sum of few causes plus Gaussian noise of any variance.",
+    )
+    shape = "none"
+    usual_penalty = 2.0
+
+    def graph(self, order: IntArray) -> BoolArray:
+        """The graph of an order: the parent sets."""
+        return self.parent_sets(order)
+
+
+class NonGaussianScore(LinearAnyScore):
+    """The same with the shape at any price (LiNGAM): parents cost little, and BIC prunes the order that is best.
+
+    A set of all that may matter leaves residuals their shape also where growth one by one would miss some parents.
+    """
+
+    name = "nongaussian"
+    identifies = "dag"
+    assumes = Assumptions(
+        "linear",
+        gaussian="excluded",
+        words="Every variable is a weighted sum of its causes plus noise, and the noise is not Gaussian.",
+    )
+    shape = "free"
+    usual_penalty = 0.5

@@ -11,19 +11,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import torch
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.graph.equivalence import class_of, consistent_extension
 from precede.knowledge import Constraints
-from precede.scores.nongaussian import negentropy
-from precede.ties import first_best
-
-SMALLEST_EVIDENCE = 5.0
-"""Nats that a turned edge must gain: in Gaussian data the gains of chance are about one."""
-
-MOST_ROWS = 20_000
-"""Rows that residuals are judged by: enough to tell what can be told."""
+from precede.scores.covariance import covariance, regularized
+from precede.scores.shape import SMALLEST_EVIDENCE, ResidualShapes, evenly_spaced, follow_shapes
 
 Reason = Literal["residuals", "policy", "columns"]
 
@@ -83,7 +76,12 @@ def choose_member(
         return Member(edges, order, {})
     turned: set[tuple[int, int]] = set()
     if values is not None:
-        member, turned = _follow_residuals(member, values, constraints)
+        scatter = regularized(covariance(values))
+        scale = np.sqrt(np.diag(scatter))
+        shapes = ResidualShapes(evenly_spaced(values, scale), scatter / np.outer(scale, scale))
+        may_turn = constraints.allowed.T & ~constraints.required & ~constraints.before  # transposed: of j -> i
+        member, gains = follow_shapes(member, shapes, may_turn, lambda edges: not constraints.violated_by(edges))
+        turned = {pair for pair, gain in gains.items() if gain < -SMALLEST_EVIDENCE}
     otherwise: Reason = "columns" if policy_order is None else "policy"
     loose = member & (pattern != 0).T  # transposed: the class has the other direction too
     chosen: dict[tuple[int, int], Reason] = {
@@ -93,57 +91,20 @@ def choose_member(
     return Member(member, along.nearest_order(wish), chosen)
 
 
-def _follow_residuals(
-    edges: BoolArray, values: FloatArray, constraints: Constraints
-) -> tuple[BoolArray, set[tuple[int, int]]]:
-    """Turn covered edges while that makes the residuals clearly less Gaussian; also gives the edges so decided.
+def direction_sources(edges: BoolArray, told: BoolArray) -> dict[tuple[int, int], Literal["structure", "shape"]]:
+    """What tells the direction of each edge i -> j: the class, or the shape of noise and what follows from that.
 
-    Turning an edge i -> j leads to another member exactly when j has the parents of i, and i (Chickering 1995). An
-    edge counts as decided where the other direction is clearly worse.
+    Parameters
+    ----------
+    edges : (n_variables, n_variables) bool array
+    told : (n_variables, n_variables) bool array
+        Edges whose direction shapes tell. One that nothing tells is left out.
+
+    Examples
+    --------
+    >>> chain = np.array([[False, True, False], [False, False, True], [False, False, False]])
+    >>> direction_sources(chain, chain & [[True], [False], [False]])
+    {(0, 1): 'shape', (1, 2): 'shape'}
     """
-    evidence = _ResidualEvidence(values)
-    may_turn = constraints.allowed.T & ~constraints.required & ~constraints.before  # transposed: of j -> i
-    edges = edges.copy()
-    for _ in range(int(edges.sum()) ** 2 + 1):  # every turn gains, so this ends; the limit is for rounding
-        covered = [(int(i), int(j)) for i, j in np.argwhere(edges) if _is_covered(edges, i, j)]
-        covered = [(i, j) for i, j in covered if may_turn[i, j]]
-        gains = np.array([evidence.gain_of_turning(edges, i, j) for i, j in covered])
-        best = first_best(gains) if len(gains) else -1
-        if best < 0 or gains[best] <= SMALLEST_EVIDENCE:
-            return edges, {pair for pair, gain in zip(covered, gains, strict=True) if gain < -SMALLEST_EVIDENCE}
-        i, j = covered[best]
-        edges[i, j], edges[j, i] = False, True
-        if constraints.violated_by(edges):
-            edges[i, j], edges[j, i] = True, False
-            return edges, set()
-    return edges, set()
-
-
-def _is_covered(edges: BoolArray, i: int, j: int) -> bool:
-    parents = edges[:, j].copy()
-    parents[i] = False
-    return bool((parents == edges[:, i]).all())
-
-
-class _ResidualEvidence:
-    """How far a variable's residual given its parents is from Gaussian, in nats over all rows."""
-
-    def __init__(self, values: FloatArray) -> None:
-        self._centered = values[:MOST_ROWS] - values[:MOST_ROWS].mean(axis=0)
-        self._known: dict[tuple[int, bytes], float] = {}
-
-    def gain_of_turning(self, edges: BoolArray, i: int, j: int) -> float:
-        """Of i -> j, a covered edge."""
-        above = edges[:, i]
-        with_i, with_j = above.copy(), above.copy()
-        with_i[i], with_j[j] = True, True
-        return self._of(j, above) + self._of(i, with_j) - self._of(i, above) - self._of(j, with_i)
-
-    def _of(self, variable: int, parents: BoolArray) -> float:
-        key = variable, parents.tobytes()
-        if key not in self._known:
-            target, inputs = self._centered[:, variable], self._centered[:, parents]
-            residual = target - inputs @ np.linalg.lstsq(inputs, target, rcond=None)[0] if parents.any() else target
-            scaled = torch.from_numpy(residual / residual.std())
-            self._known[key] = len(residual) * float(negentropy(scaled))
-        return self._known[key]
+    by_structure, known = (class_of(edges, fixed).T == 0 for fixed in (None, told))  # transposed: not the other way
+    return {(int(i), int(j)): "structure" if by_structure[i, j] else "shape" for i, j in np.argwhere(edges & known)}

@@ -13,7 +13,7 @@ from precede.knowledge import Constraints
 from precede.lazy import without_collections
 from precede.runtime.deadline import Deadline
 from precede.runtime.progress import logger
-from precede.scores.moves import CovarianceMoves, LocalMoves, ResidualMoves, VarianceMoves
+from precede.scores.moves import CovarianceMoves, LocalMoves, VarianceMoves
 from precede.scores.protocol import OrderScore
 
 
@@ -68,12 +68,7 @@ def _imported(module: str) -> Any:
 
 
 def _home(moves: LocalMoves) -> str:
-    match moves:
-        case ResidualMoves():
-            return "residual_chain"
-        case VarianceMoves():
-            return "variance_chain"
-    return "chain"
+    return "variance_chain" if isinstance(moves, VarianceMoves) else "chain"
 
 
 def moves_of(score: OrderScore) -> LocalMoves | None:
@@ -83,7 +78,7 @@ def moves_of(score: OrderScore) -> LocalMoves | None:
 
 def are_cheap(moves: LocalMoves | None) -> bool:
     """Whether compiled code prices moves by itself, so that a climb takes milliseconds."""
-    return isinstance(moves, CovarianceMoves | ResidualMoves | VarianceMoves)
+    return isinstance(moves, CovarianceMoves | VarianceMoves)
 
 
 def warm_up() -> None:
@@ -104,8 +99,6 @@ def climbers(
 ) -> Callable[[int], Climber]:
     """A function that makes climbers by their seeds; each may work in a thread of its own."""
     module = _compiled(_home(moves))
-    if isinstance(moves, ResidualMoves):
-        return lambda seed: module.ResidualChain(moves, constraints, deadline, seed)
     if isinstance(moves, VarianceMoves):
         return lambda seed: module.VarianceChain(moves, constraints, deadline, seed)
     lock = threading.Lock()

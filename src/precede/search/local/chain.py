@@ -208,6 +208,7 @@ class Chain:
             self.arrays = s._replace(
                 about=_lengthened(s.about, 2 * len(s.about)),
                 value=_lengthened(s.value, 2 * len(s.value)),
+                shaped=_lengthened(s.shaped, 2 * len(s.shaped)),
                 slots=np.full(2 * len(s.slots), -1, dtype=np.int64),
             )
             run(self.arrays, at.REHASH, 0)
@@ -238,8 +239,9 @@ def _allocate(moves: StateMoves, d: int, constraints: Constraints, seed: int) ->
     """Arrays of a chain that is not anywhere yet."""
     square, edges = np.zeros((3, d, d)), np.zeros((3, d, d), dtype=bool)
     real, whole = np.zeros((6, d)), np.zeros((10, d), dtype=np.int64)
-    counters, numbers = np.zeros(at.N_COUNTERS, dtype=np.int64), np.zeros(5)
+    counters, numbers = np.zeros(at.N_COUNTERS, dtype=np.int64), np.zeros(6)
     table, place = np.zeros((0, 1)), np.zeros((0, 0), dtype=np.int64)
+    columns = np.zeros((d, 0))
     keys = np.random.default_rng(KEY_SEED)
     whole[[at.MEMBER_KEY, at.OWNER_KEY]] = keys.integers(-(2**63), 2**63 - 1, (2, d))
     edges[at.BEFORE] = constraints.before
@@ -255,13 +257,15 @@ def _allocate(moves: StateMoves, d: int, constraints: Constraints, seed: int) ->
         real[at.OFFSET] = moves.offset
         half, tolerance = moves.n_samples / 2, TOLERANCE * moves.n_samples * d
         pays, keeps = (-math.expm1(-(moves.price + sign * tolerance) / half) for sign in (1, -1))
-        numbers[:] = half, moves.price, tolerance, pays, keeps
+        numbers[:] = half, moves.price, tolerance, pays, keeps, moves.shape_price
+        columns = moves.columns
     else:
         edges[at.REQUIRED] = moves.required
     words = (d + 63) // 64
     return Arrays(
-        square, edges, table, place, real, whole, numbers, counters,
+        square, edges, table, place, columns, np.zeros(columns.shape[1]), real, whole, numbers, counters,
         np.zeros((FIRST_CAPACITY, at.RELEVANT + words), dtype=np.int64), np.zeros(FIRST_CAPACITY),
+        np.zeros(FIRST_CAPACITY, dtype=bool),
         np.zeros(POOL_PER_STATE * FIRST_CAPACITY, dtype=np.int16), np.full(2 * FIRST_CAPACITY, -1, dtype=np.int64),
     )  # fmt: skip
 

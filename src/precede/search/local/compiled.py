@@ -24,15 +24,17 @@ def array(kind: Any, n_dimensions: int) -> Any:
 ARRAYS = cast(Any, types.NamedTuple)(
     [
         array(types.float64, 3), array(types.boolean, 3), array(types.float64, 2), array(types.int64, 2),
+        array(types.float64, 2), array(types.float64, 1),
         array(types.float64, 2), array(types.int64, 2), array(types.float64, 1), array(types.int64, 1),
-        array(types.int64, 2), array(types.float64, 1), array(types.int16, 1), array(types.int64, 1),
+        array(types.int64, 2), array(types.float64, 1), array(types.boolean, 1), array(types.int16, 1),
+        array(types.int64, 1),
     ],
     Arrays,
 )  # fmt: skip
 """The one type of argument that is compiled for."""
 
 
-COMPILED = ("arrays.py", "compiled.py", "rotations.py", "states.py", "variances.py", "walk.py", "numba_ready.py")
+COMPILED = ("arrays.py", "compiled.py", "states.py", "variances.py", "walk.py", "numba_ready.py")
 SOURCES = hashlib.sha256(b"".join(Path(__file__).with_name(name).read_bytes() for name in COMPILED)).hexdigest()[:8]
 """Digest of all that is compiled here: what was compiled from other sources is not taken from disk."""
 

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numba import types
 
+from precede.scores.shape import EVEN_WEIGHT, GAUSSIAN_MEAN, ODD_WEIGHT, SMALLEST_SPREAD
 from precede.search.local import arrays as at
 from precede.search.local.arrays import Arrays
 from precede.search.local.compiled import compiled, inlined
@@ -105,6 +106,53 @@ def list_rivals(s: Arrays, v: int, k: int, residual: float) -> int:
 
 
 @inlined
+def worth_of_shape(s: Arrays, v: int, state: int) -> float:
+    """What the shape of v's residual given the members of a state is worth: see :mod:`precede.scores.shape`."""
+    correlation, factor, weights = s.square[at.CORRELATION], s.square[at.ROWS], s.real[at.CROSS]
+    start, k = s.about[state, at.START], s.about[state, at.N_MEMBERS]
+    members = s.pool[start : start + k]
+    for i in range(k):  # weights of the regression, by a Cholesky factor
+        for j in range(i + 1):
+            total = correlation[members[i], members[j]]
+            for t in range(j):
+                total -= factor[i, t] * factor[j, t]
+            factor[i, j] = total / factor[j, j] if j < i else math.sqrt(max(total, SMALLEST_VARIANCE))
+        total = correlation[v, members[i]]
+        for t in range(i):
+            total -= factor[i, t] * weights[t]
+        weights[i] = total / factor[i, i]
+    for i in range(k - 1, -1, -1):
+        for t in range(i + 1, k):
+            weights[i] -= factor[t, i] * weights[t]
+        weights[i] /= factor[i, i]
+    residual = s.residual
+    n = len(residual)
+    for row in range(n):
+        residual[row] = s.columns[v, row]
+    for i in range(k):
+        weight, column = weights[i], s.columns[members[i]]
+        for row in range(n):
+            residual[row] -= weight * column[row]
+    mean = residual.sum() / n
+    square = 0.0
+    for row in range(n):
+        residual[row] -= mean
+        square += residual[row] * residual[row]
+    spread = math.sqrt(square / n)
+    s.counters[at.WORK] += (k + 10) * n
+    if spread <= SMALLEST_SPREAD:
+        return 0.0
+    odd = even = 0.0
+    for row in range(n):
+        z = residual[row] / spread
+        bell = math.exp(-0.5 * z * z)
+        odd += z * bell
+        even += bell
+    odd, even = odd / n, even / n - GAUSSIAN_MEAN
+    return max(0.0, n * (ODD_WEIGHT * odd * odd + EVEN_WEIGHT * even * even) - s.numbers[at.SHAPE_PRICE])
+
+
+@inlined
 def kept(s: Arrays, v: int, k: int, n_rivals: int, slot: int, value: float, drop: int, key: int) -> int:
     """Keep a state whose members and rivals lie in the work arrays; its number, or FULL."""
     number, start = s.counters[at.N_STATES], s.counters[at.POOL_USED]
@@ -119,7 +167,7 @@ def kept(s: Arrays, v: int, k: int, n_rivals: int, slot: int, value: float, drop
         u = s.whole[at.MEMBERS, i] if i < k else s.whole[at.RIVALS, i - k]
         s.pool[start + i] = u
         about[at.RELEVANT + (u >> 6)] |= 1 << (u & 63)
-    s.value[number] = value
+    s.value[number], s.shaped[number] = value, False
     s.slots[slot] = number
     s.counters[at.N_STATES] = number + 1
     s.counters[at.POOL_USED] = start + k + n_rivals
@@ -226,4 +274,7 @@ def settled(s: Arrays, v: int, state: int, change: int, limit: int, x: int, x_is
                 change = rival
                 break
         if change < 0:
+            if len(s.residual) and not s.shaped[state]:
+                s.value[state] += worth_of_shape(s, v, state)
+                s.shaped[state] = True
             return state

@@ -159,7 +159,8 @@ def run(s: Arrays, task: int, n: int) -> int:
             if task == at.SETTLE:
                 states[order[p]] = state
             else:
-                s.real[at.BOUND, order[p]] = value_of(s, order[p], state)
+                # shapes may gain by losing a predecessor, so that nothing is a bound
+                s.real[at.BOUND, order[p]] = np.inf if len(s.residual) else value_of(s, order[p], state)
     if task == at.INSERT:  # put the variable at place n where it is best among those before
         v = order[n]
         position[v] = n
