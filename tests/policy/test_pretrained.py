@@ -5,6 +5,7 @@ import pickle
 import re
 from dataclasses import asdict
 from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,8 +19,9 @@ from precede.data.load import load_table
 from precede.errors import OptionError
 from precede.first_look import first_look
 from precede.metrics.order import order_tpr
+from precede.policy import pretrained as policy_files
 from precede.policy.encoders import LearnedStates, TransformerEncoder
-from precede.policy.pretrained import SHIPPED, Pretrained, load_pretrained, save_policy
+from precede.policy.pretrained import PAPER_WEIGHTS, SHIPPED, Pretrained, load_pretrained, save_policy
 from precede.pretraining.validation import greedy_orders
 from precede.runtime.randomness import numpy_rng, torch_generator
 from precede.scores.linear import LinearScore
@@ -256,8 +258,9 @@ def test_pretraining_that_will_not_do_is_refused(words, message, tmp_path):
 
 
 def test_model_card_agrees_with_the_files(shipped):
-    folder = files("precede") / "policy" / "weights"
-    card = (folder / "MODEL_CARD.md").read_text()
+    package = Path(str(files("precede"))) / "policy" / "weights"
+    card = (package / "MODEL_CARD.md").read_text()
+    assert {path.name for path in package.glob("*.safetensors")} == {"default.safetensors"}
     sizes = 0
     for name, policy in shipped.items():
         n_parameters = sum(parameter.numel() for parameter in policy.actor.parameters())
@@ -267,7 +270,17 @@ def test_model_card_agrees_with_the_files(shipped):
         validation.pop("step", None)
         printed = np.array([float(number) for number in re.findall(r"1?\.\d{3}", card)])
         assert all(np.abs(printed - value).min() < 6e-4 for value in validation.values()), name
+        folder = package if name == "default" else PAPER_WEIGHTS.parent
         log = (folder / f"{name}.jsonl").read_text().splitlines()
         assert "settings" in json.loads(log[0])
         sizes += len((folder / f"{name}.safetensors").read_bytes())
     assert sizes < 40e6
+
+
+def test_an_installed_package_says_where_the_papers_weights_are(tmp_path, monkeypatch):
+    monkeypatch.setattr(policy_files, "PAPER_WEIGHTS", tmp_path / "paper.safetensors")
+    policy_files._load_shipped.cache_clear()
+    with pytest.raises(OptionError, match=r"give the path of docs/results/weights/paper\.safetensors"):
+        load_pretrained("paper")
+    load_pretrained("default")
+    policy_files._load_shipped.cache_clear()

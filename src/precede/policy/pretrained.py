@@ -32,6 +32,9 @@ from precede.strict_json import to_json
 
 FORMAT_VERSION = 1
 SHIPPED = ("default", "paper")
+PAPER_WEIGHTS = Path(__file__).parents[3] / "docs" / "results" / "weights" / "paper.safetensors"
+"""Two figures of the results need these 12.9 MB: the repository has them, an installed package does not."""
+
 Inputs = FixedInputs | ResampledInputs | Looks
 
 
@@ -135,7 +138,7 @@ def save_policy(path: Path | str, actor: Actor, architecture: Architecture, note
 
 
 def load_pretrained(name_or_path: str | Path) -> Pretrained:
-    """Load a policy: "default" or "paper" from the package, or any file that :func:`save_policy` wrote.
+    """Load a policy: "default" from the package, "paper" from the repository, or a file of :func:`save_policy`.
 
     Raises
     ------
@@ -153,8 +156,14 @@ def load_pretrained(name_or_path: str | Path) -> Pretrained:
 @cache
 def _load_shipped(name: str) -> Pretrained:
     """Read once: whoever trains a policy further trains a copy (:meth:`Pretrained.started_on`)."""
-    shipped = files("precede") / "policy" / "weights" / f"{name}.safetensors"
-    with as_file(shipped) as path:
+    if name == "paper":
+        if not PAPER_WEIGHTS.is_file():
+            raise OptionError(
+                "pretrained='paper' is not part of the installed package: give the path of "
+                "docs/results/weights/paper.safetensors, from a copy of Precede's repository."
+            )
+        return _load(PAPER_WEIGHTS, name)
+    with as_file(files("precede") / "policy" / "weights" / f"{name}.safetensors") as path:
         return _load(path, name)
 
 
