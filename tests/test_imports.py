@@ -95,10 +95,12 @@ def test_collections_resume_when_the_last_block_ends() -> None:
 
 
 def test_names_come_from_their_modules() -> None:
-    assert set(precede.__all__) <= set(dir(precede))
+    assert dir(precede) == sorted(precede.__all__)
     assert {name: getattr(precede, name) for name in precede.__all__}
     assert precede.load_table is load_table
     assert precede.baselines.EqVar is precede.methods()["eqvar"]
+    assert issubclass(precede.scores.linear.LinearScore, precede.OrderScore)
+    assert issubclass(precede.OptionError, precede.PrecedeError)
 
 
 def test_a_name_that_is_not_there() -> None:

@@ -11,10 +11,16 @@ __all__ = [
     "CausalGraph",
     "Comparison",
     "Confidence",
+    "DataError",
     "Dataset",
+    "GraphError",
     "Knowledge",
+    "KnowledgeError",
     "Metrics",
+    "OptionError",
+    "OrderScore",
     "PrecedeError",
+    "Table",
     "baselines",
     "compare",
     "discover",
@@ -33,12 +39,14 @@ if TYPE_CHECKING:
     from precede.confidence import Confidence
     from precede.data.datasets import Dataset, load_sachs
     from precede.data.load import load_table
+    from precede.data.table import Table
     from precede.discovery import CORL, discover, methods
-    from precede.errors import PrecedeError
+    from precede.errors import DataError, GraphError, KnowledgeError, OptionError, PrecedeError
     from precede.graph import CausalGraph
     from precede.knowledge import Knowledge
     from precede.metrics.structure import Metrics, evaluate
     from precede.report.load import load_results
+    from precede.scores.protocol import OrderScore
     from precede.simulation import simulate
 else:
     __getattr__, __dir__ = lazy_names(
@@ -48,10 +56,16 @@ else:
             "CausalGraph": "precede.graph",
             "Comparison": "precede.comparison",
             "Confidence": "precede.confidence",
+            "DataError": "precede.errors",
             "Dataset": "precede.data.datasets",
+            "GraphError": "precede.errors",
             "Knowledge": "precede.knowledge",
+            "KnowledgeError": "precede.errors",
             "Metrics": "precede.metrics.structure",
+            "OptionError": "precede.errors",
+            "OrderScore": "precede.scores.protocol",
             "PrecedeError": "precede.errors",
+            "Table": "precede.data.table",
             "baselines": "precede.baselines",
             "compare": "precede.comparison",
             "discover": "precede.discovery",

@@ -13,7 +13,7 @@ from precede.graph import CausalGraph
 from precede.knowledge import Constraints
 from precede.policy.judgement import judge, seen_values
 from precede.policy.pretrained import load_pretrained
-from precede.pruning.weights import regression_on
+from precede.pruning.weights import regression_weights
 from precede.scores.covariance import moments_of, regularized
 from precede.scores.policy_prior import PolicyScore
 from precede.strict_json import JsonObject
@@ -89,5 +89,5 @@ def first_look(table: Table, pretrained: str | Path = "default") -> FirstLook:
     score = PolicyScore(said.precedence, said.edges, said.order)
     order = score.quick_order(Constraints.none(table.n_variables))
     edges = score.graph(order)
-    weights = regression_on(regularized(moments_of(table).covariance), edges, order)
+    weights = regression_weights(regularized(moments_of(table).covariance), order, edges)
     return FirstLook(CausalGraph.from_matrix(edges, weights, order, table.names), said.edges, said.precedence)

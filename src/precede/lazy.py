@@ -74,7 +74,7 @@ class LazyModule(ModuleType):
 
 
 def lazy_names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Make the ``__getattr__`` and ``__dir__`` of a package whose names live in other modules.
+    """Make the ``__getattr__`` and ``__dir__`` of a package whose public names live in other modules.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], 
         setattr(sys.modules[package], name, found)  # so that it is found at once the next time
         return found
 
-    return find, lambda: sorted({*vars(sys.modules[package]), *homes})
+    return find, lambda: sorted(homes)
 
 
 if TYPE_CHECKING:

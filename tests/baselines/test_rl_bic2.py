@@ -12,7 +12,7 @@ from scipy.linalg import expm
 
 from precede.baselines import graph_reward
 from precede.baselines.graph_policy import GraphPolicy
-from precede.baselines.graph_reward import GPGraphBIC, GraphBIC, GraphReward, on_cycles, weights_on_parents
+from precede.baselines.graph_reward import GPGraphBIC, GraphBIC, GraphReward, on_cycles
 from precede.baselines.rl_bic2 import RLBIC2
 from precede.errors import OptionError
 from precede.graph.dags import full_dag, is_acyclic
@@ -129,17 +129,6 @@ def test_weights_tighten_as_in_the_paper(dataset):
     assert reward.acyclicity_weight == pytest.approx(0.01)
     reward.tighten(1.7)
     assert reward.acyclicity_weight == pytest.approx(0.01)
-
-
-def test_regression_weights_by_hand(dataset):
-    values = dataset.data.to_numpy()
-    graph = dataset.graph.edges
-    weights = weights_on_parents(values, graph)
-    centered = values - values.mean(axis=0)
-    for j in range(5):
-        expected = np.linalg.lstsq(centered[:, graph[:, j]], centered[:, j], rcond=None)[0]
-        np.testing.assert_allclose(weights[graph[:, j], j], expected)
-    assert (weights[~graph] == 0).all()
 
 
 def test_recovers_an_easy_graph(dataset):

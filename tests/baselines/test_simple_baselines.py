@@ -11,7 +11,7 @@ from precede.data.load import load_table
 from precede.errors import OptionError
 from precede.knowledge import Constraints, Knowledge
 from precede.metrics import shd
-from precede.pruning.weights import regression_on
+from precede.pruning.weights import regression_weights
 from precede.runtime.deadline import Deadline
 from precede.scores.covariance import covariance
 from precede.simulation import simulate
@@ -94,7 +94,7 @@ def test_prunings(dataset) -> None:
     assert edges("threshold", 1.0).adjacency.sum() < dataset.graph.n_edges
     found = edges("lasso")
     moments = covariance(table.values)
-    np.testing.assert_allclose(found.weights, regression_on(moments, found.adjacency, dataset.graph.positions))
+    np.testing.assert_allclose(found.weights, regression_weights(moments, dataset.graph.positions, found.adjacency))
     for pruning, threshold in (("cut", 0.3), ("threshold", -1.0), ("threshold", "x")):
         with pytest.raises(OptionError, match=r"pruning|threshold"):
             EqVar(pruning=pruning, threshold=threshold).fit(dataset.data)

@@ -12,7 +12,6 @@ from precede.pruning.weights import (
     _regress_each,
     prune_by_bic,
     prune_by_weight,
-    regression_on,
     regression_weights,
 )
 from precede.scores.covariance import covariance
@@ -31,7 +30,7 @@ def test_weights_are_those_of_least_squares(d: int, seed: int) -> None:
         expected = np.zeros(d)
         expected[order[:t]] = np.linalg.lstsq(x[:, order[:t]], x[:, j], rcond=None)[0]
         np.testing.assert_allclose(weights[:, j], expected, atol=1e-8 * (1 + np.abs(expected).max()))
-    np.testing.assert_allclose(regression_on(covariance(x), full_dag(order), order), weights, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(regression_weights(covariance(x), order, full_dag(order)), weights, rtol=1e-6, atol=1e-9)
 
 
 @pytest.fixture(scope="module")
@@ -111,3 +110,27 @@ def test_knowledge_is_obeyed(easy, prune) -> None:
     assert not constraints.violated_by(edges)
     assert edges[spare]
     assert not edges[names.index(cause), names.index(effect)]
+
+
+def test_weights_on_given_parents_by_hand(easy) -> None:
+    """Also where the parents form a cycle, as those that a search over graphs may end with."""
+    matrix, truth = easy
+    graph = truth.edges.copy()
+    graph[truth.positions[-1], truth.positions[0]] = graph[truth.positions[0], truth.positions[-1]] = True
+    weights = regression_weights(matrix, np.arange(len(matrix)), graph)
+    for j in range(len(matrix)):
+        parents = graph[:, j]
+        expected = np.linalg.solve(matrix[np.ix_(parents, parents)], matrix[parents, j])
+        np.testing.assert_allclose(weights[parents, j], expected, rtol=1e-6, atol=1e-9)
+    assert (weights[~graph] == 0).all()
+
+
+def test_candidates_and_units_of_the_threshold() -> None:
+    """1 = 0 in large units: its weight is small, and large between standardized columns."""
+    matrix = np.array([[1.0, 0.01, 0.5], [0.01, 2e-4, 0.0], [0.5, 0.0, 2.0]])
+    order = np.arange(3)
+    assert prune_by_weight(matrix, order, 0.3)[0].tolist() == [False, False, True]
+    assert prune_by_weight(matrix, order, 0.3, standardized=True)[0].tolist() == [False, True, True]
+    few = np.zeros((3, 3), dtype=bool)
+    few[0, 1] = True
+    assert np.array_equal(prune_by_weight(matrix, order, 0.3, standardized=True, candidates=few), few)

@@ -10,11 +10,11 @@ import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.baselines.lasso_batch import lasso_costs, solve_lassos
-from precede.baselines.parent_weights import parent_weights
 from precede.data.load import Table
 from precede.estimator import CausalEstimator, Findings
 from precede.knowledge import Constraints, Knowledge, constraints_over
 from precede.options import Count, NotNegative, Positive
+from precede.pruning.weights import prune_by_weight, regression_weights
 from precede.runtime.deadline import Deadline
 from precede.runtime.progress import ProgressBar
 from precede.scores.covariance import covariance, regularized
@@ -105,11 +105,11 @@ class AStarLasso(CausalEstimator):
         timed_out = search.goal is None
         order = np.array(search.order() if search.goal is not None else search.complete(), dtype=np.int64)
         parents, cost = search.parents_and_cost(order)
-        edges, weights = parent_weights(matrix, parents, order, self.threshold, constraints)
+        edges = prune_by_weight(matrix, order, self.threshold or 0.0, constraints, candidates=parents)
         return Findings(
             edges,
             order,
-            weights,
+            regression_weights(matrix, order, edges),
             -cost,
             search.history,
             ExpandedState,

@@ -249,16 +249,6 @@ class GraphSearch:
         return judged
 
 
-def weights_on_parents(values: FloatArray, edges: BoolArray) -> FloatArray:
-    """Least-squares weights of each variable's parents, (d, d); the graph may be cyclic."""
-    matrix = covariance(values)
-    weights = np.zeros_like(matrix)
-    for j in range(len(matrix)):
-        parents = np.flatnonzero(edges[:, j])
-        weights[parents, j] = np.linalg.solve(matrix[np.ix_(parents, parents)], matrix[parents, j])
-    return weights
-
-
 def assumed_by(regression: str, noise: Noise) -> Assumptions:
     """What the reward takes for granted.
 

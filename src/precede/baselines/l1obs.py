@@ -11,11 +11,11 @@ import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.baselines.lasso_path import lasso_path
-from precede.baselines.parent_weights import parent_weights
 from precede.data.load import Table
 from precede.estimator import CausalEstimator, Findings
 from precede.knowledge import Constraints, Knowledge, constraints_over
 from precede.options import Count, CountOrZero, NotNegative, Positive
+from precede.pruning.weights import prune_by_weight, regression_weights
 from precede.runtime.deadline import Deadline
 from precede.runtime.progress import ProgressBar
 from precede.runtime.randomness import RandomState, numpy_rng
@@ -125,13 +125,12 @@ class L1OBS(CausalEstimator):
                 if search.exhausted():
                     break
         parents = families.graph(search.best_order)
-        edges, weights = parent_weights(
-            matrix, parents, search.best_order, self.threshold, constraints, standardized=self.variance == "free"
-        )
+        order, threshold, free = search.best_order, self.threshold or 0.0, self.variance == "free"
+        edges = prune_by_weight(matrix, order, threshold, constraints, candidates=parents, standardized=free)
         return Findings(
             edges,
-            search.best_order,
-            weights,
+            order,
+            regression_weights(matrix, order, edges),
             search.best_score,
             search.history,
             Improvement,

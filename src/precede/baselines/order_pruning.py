@@ -13,7 +13,7 @@ from precede.data.load import Table
 from precede.estimator import Findings
 from precede.graph.dags import full_dag
 from precede.knowledge import Constraints
-from precede.pruning.weights import prune_by_bic, prune_by_weight, regression_on
+from precede.pruning.weights import prune_by_bic, prune_by_weight, regression_weights
 from precede.runtime.deadline import Deadline
 from precede.runtime.progress import ProgressBar
 from precede.scores.covariance import covariance, regularized
@@ -62,7 +62,7 @@ def findings_from_order(
             edges = prune_by_lasso(moments, order, table.n_samples, constraints, deadline, verbose=verbose)
         case "none":
             edges = constraints.apply(full_dag(order))
-    weights = regression_on(moments, edges, order)
+    weights = regression_weights(moments, order, edges)
     return Findings(edges, order, weights, diagnostics=diagnostics)
 
 

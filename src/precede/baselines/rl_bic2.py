@@ -21,7 +21,6 @@ from precede.baselines.graph_reward import (
     GraphSearch,
     Noise,
     assumed_by,
-    weights_on_parents,
 )
 from precede.data.table import Table, standardized_table
 from precede.errors import OptionError
@@ -30,10 +29,12 @@ from precede.options import Count, NotNegative, Options, Positive, Share
 from precede.policy.encoders import NormalizationName
 from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs
 from precede.pruning.cam import prune_by_gam
+from precede.pruning.weights import regression_weights
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import DeviceName, choose_device
 from precede.runtime.progress import ProgressBar
 from precede.runtime.randomness import RandomState, initial_weights, numpy_rng, torch_generator
+from precede.scores.covariance import covariance, regularized
 
 BASELINE_DECAY = 0.99
 """Of the moving average of the reward, in the authors' program."""
@@ -259,7 +260,7 @@ class RLBIC2(CausalEstimator):
             for record in self._train(table, search, rng, device, deadline):
                 history.append(record)
                 bar.update(record.iteration, reward=record.reward, best_score=record.best_score, cyclic=record.cyclic)
-        weights = weights_on_parents(table.values, search.graph)
+        weights = regression_weights(regularized(covariance(table.values)), np.arange(table.n_variables), search.graph)
         scale = table.values.std(axis=0) if self.noise == "unequal" else np.ones(table.n_variables)
         least = 0.0 if self.regression == "gp" else self.threshold
         edges, threshold = strongest_dag(weights * scale[:, None] / scale, least)

@@ -21,7 +21,7 @@ from precede.graph.dags import is_acyclic, topological_order
 from precede.knowledge import Constraints, Knowledge, constraints_over
 from precede.lazy import pandas as pd
 from precede.options import Positive, Range
-from precede.pruning.weights import regression_on
+from precede.pruning.weights import regression_weights
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import covariance, regularized
 
@@ -79,7 +79,7 @@ class CausalLearnMethod(CausalEstimator):
             )
         found = marked_edges(ends, table.names)
         order = topological_order(edges)
-        weights = regression_on(regularized(covariance(table.values)), edges, order)
+        weights = regression_weights(regularized(covariance(table.values)), order, edges)
         reported = {
             "identifies": "cpdag",
             "marks": [list(edge) for edge in found],

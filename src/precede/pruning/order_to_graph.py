@@ -13,7 +13,7 @@ from precede.graph.dags import full_dag
 from precede.knowledge import Constraints
 from precede.pruning.cam import prune_by_gam
 from precede.pruning.levels import LevelEffects, LevelRegression
-from precede.pruning.weights import prune_by_bic, prune_by_weight, regression_on
+from precede.pruning.weights import prune_by_bic, prune_by_weight, regression_weights
 from precede.scores.covariance import moments_of, regularized
 from precede.scores.policy_prior import likely_edges
 from precede.scores.protocol import OrderScore
@@ -97,7 +97,7 @@ def weigh(edges: BoolArray, order: IntArray, table: Table, score: OrderScore) ->
     if score.assumes.mechanism == "levels":
         return np.asarray(sum(part.weights() for part in _level_regressions(table, edges)))
     if score.assumes.linear:
-        return regression_on(regularized(moments_of(table).covariance), edges, order)
+        return regression_weights(regularized(moments_of(table).covariance), order, edges)
     return prune_by_gam(table.values, edges, required=edges, test="f").strengths
 
 

@@ -17,11 +17,19 @@ THRESHOLD = 0.3
 """Section 5.1 of the paper."""
 
 
-def regression_weights(covariance: FloatArray, order: IntArray) -> FloatArray:
-    r"""Weights of each variable's regression on all its predecessors, from one Cholesky factor.
+def regression_weights(covariance: FloatArray, order: IntArray, edges: BoolArray | None = None) -> FloatArray:
+    r"""Weights of each variable's regression on its parents.
 
-    With :math:`S_{PP} = U D U^T`, U unit lower triangular, the weights on the predecessors are
-    :math:`I - U^{-1}`.
+    On all predecessors they come from one Cholesky factor: with :math:`S_{PP} = U D U^T`, U unit lower triangular, they
+    are :math:`I - U^{-1}`.
+
+    Parameters
+    ----------
+    covariance : (n_variables, n_variables) array
+    order : (n_variables,) int array
+        Causes first: parents are taken in this sequence, which keeps the regressions accurate.
+    edges : (n_variables, n_variables) bool array, optional
+        ``[i, j]`` means that i is a parent of j; without it, all predecessors are. The graph may be cyclic.
 
     Returns
     -------
@@ -34,21 +42,16 @@ def regression_weights(covariance: FloatArray, order: IntArray) -> FloatArray:
     array([[0., 2.],
            [0., 0.]])
     """
+    weights = np.zeros_like(covariance)
+    if edges is not None and (edges != full_dag(order)).any():
+        for j in np.flatnonzero(edges.any(axis=0)):
+            parents = order[edges[order, j]]
+            weights[parents, j] = regress_on(covariance, parents, int(j)).weights
+        return weights
     factor = np.linalg.cholesky(covariance[np.ix_(order, order)])
     unit = factor / np.diag(factor)
     inverse = linalg.solve_triangular(unit, np.eye(len(order)), lower=True, unit_diagonal=True)
-    weights = np.zeros_like(covariance)
     weights[np.ix_(order, order)] = (np.eye(len(order)) - inverse).T  # transposed: rows of the inverse are effects
-    return weights
-
-
-def regression_on(covariance: FloatArray, edges: BoolArray, order: IntArray) -> FloatArray:
-    """Weights of each variable's regression on its parents in a given graph that agrees with the order."""
-    weights = np.zeros_like(covariance)
-    for j in range(len(covariance)):
-        parents = order[edges[order, j]]
-        if len(parents):
-            weights[parents, j] = regress_on(covariance, parents, j).weights
     return weights
 
 
@@ -71,21 +74,32 @@ def prune_by_weight(
     order: IntArray,
     threshold: float = THRESHOLD,
     constraints: Constraints | None = None,
+    *,
+    candidates: BoolArray | None = None,
+    standardized: bool = False,
 ) -> BoolArray:
-    """Keep an edge when its weight in the regression on all predecessors is large enough (Section 4.3).
+    """Keep an edge when its weight in the regression on all candidates is large enough (Section 4.3).
 
-    Forbidden predecessors are left out of the regression; required edges are always kept.
+    Parameters
+    ----------
+    covariance : (n_variables, n_variables) array
+    order : (n_variables,) int array
+    threshold : float
+    constraints : Constraints, optional
+        Forbidden candidates are left out of the regression; required edges are always kept.
+    candidates : (n_variables, n_variables) bool array, optional
+        ``[i, j]`` means i -> j, in agreement with the order; all predecessors when left out.
+    standardized : bool
+        The threshold is for the weights between standardized columns.
 
     Returns
     -------
     adjacency : (n_variables, n_variables) bool array
     """
     constraints = constraints or Constraints.none(len(order))
-    candidates = full_dag(order)
-    if (candidates & ~constraints.allowed).any():
-        weights = regression_on(covariance, candidates & constraints.allowed, order)
-    else:
-        weights = regression_weights(covariance, order)
+    candidates = constraints.apply(full_dag(order) if candidates is None else candidates)
+    scale = np.sqrt(np.diag(covariance)) if standardized else np.ones(len(covariance))
+    weights = regression_weights(covariance, order, candidates) * scale[:, None] / scale
     return constraints.apply(candidates & (np.abs(weights) >= threshold))
 
 

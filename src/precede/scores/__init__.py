@@ -1,0 +1,10 @@
+"""Scores of orders, a module for each: ``precede.scores.linear`` is imported when it is first asked for."""
+
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING
+
+if not TYPE_CHECKING:
+    from precede.lazy import lazy_names
+
+    HOMES = {item.name: f"{__name__}.{item.name}" for item in iter_modules(__path__)}
+    __getattr__, __dir__ = lazy_names(__name__, HOMES)
