@@ -67,7 +67,7 @@ def quick_shares(model: pc.CORL, data: object) -> tuple[np.ndarray, float]:
     table = load_table(data)
     assumed = model.diagnostics_.assumptions
     findings = Findings(model.graph_.edges, diagnostics=dict(model.diagnostics_.reported), assumes=assumed)
-    learned = model._learned(table, findings)
+    learned = model._learned(table, findings, model.graph_)
     start = time.process_time()
     found = shares_of(relearning(learned), 0, Deadline(None))
     assert found is not None

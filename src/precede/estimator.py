@@ -22,7 +22,6 @@ from precede.diagnostics.method_assumptions import assumptions_of_method, identi
 from precede.effects import Outcome, causes_of, sample_of
 from precede.errors import OptionError, is_number
 from precede.graph import CausalGraph
-from precede.graph.equivalence import parted_by
 from precede.knowledge import Constraints, constraints_over
 from precede.lazy import pandas as pd
 from precede.options import check_options
@@ -295,11 +294,10 @@ class CausalEstimator(Parameterized):
 
     def _store(self, table: Table, findings: Findings, signals: Signals) -> None:
         graph = CausalGraph.from_matrix(findings.adjacency, findings.weights, findings.order, table.names)
-        told = self._constraints(table).directs(graph.edges)
-        if table.targets is not None:
-            told |= parted_by(graph.edges, table.targets)
+        learned = self._learned(table, findings, graph)
+        told = learned.told if learned.told.any() else None
         sample = sample_of(table.values, table.kinds, table.targets, table.gaps)
-        self.graph_ = replace(graph, sample=sample, steps=table.steps, told=told if told.any() else None)
+        self.graph_ = replace(graph, sample=sample, steps=table.steps, told=told)
         self.score_ = float(findings.score)
         columns = [field.name for field in fields(findings.step)]
         self.history_ = pd.DataFrame(list(findings.history), columns=columns)
@@ -309,9 +307,9 @@ class CausalEstimator(Parameterized):
         tell(self.graph_)
         # last: the rest is safe by then; many small regressions, for which a second thread would wait more than help
         with one_thread():
-            self.diagnostics_ = diagnosed(self._learned(table, findings), self.diagnose, signals)
+            self.diagnostics_ = diagnosed(learned, self.diagnose, signals)
 
-    def _learned(self, table: Table, findings: Findings) -> Learned:
+    def _learned(self, table: Table, findings: Findings, graph: CausalGraph) -> Learned:
         """The record that the checks read."""
         options = self.get_params(deep=False)
         assumes = findings.assumes or assumptions_of_method(type(self).__name__)
@@ -324,8 +322,8 @@ class CausalEstimator(Parameterized):
         rule = {name: options[name] for name in ("threshold", "cutoff") if is_number(options.get(name))}
         return Learned(
             table,
-            self.graph_.edges,
-            self.graph_.positions,
+            graph.edges,
+            graph.positions,
             findings.weights,
             score=reported.get("score"),
             noise=str(options.get("noise", "auto")),

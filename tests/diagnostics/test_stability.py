@@ -64,7 +64,7 @@ def test_no_time_is_said():
     relearn = relearning_of(np.random.default_rng(0).normal(size=(200, 3)).cumsum(axis=1))
     assert shares_of(relearn, 0, Deadline(0.0)) is None
     model, data = fitted("linear", diagnose="quick")
-    learned = model._learned(load_table(data), model._learn(load_table(data)))
+    learned = model._learned(load_table(data), model._learn(load_table(data)), model.graph_)
     found = resample(learned, model.diagnostics_, Deadline(0.0))
     assert any("no time to resample" in sentence for sentence in found.warnings)
     assert found.confidence_from is None
@@ -116,4 +116,4 @@ def test_the_way_to_learn_again_follows_the_assumptions():
     for score, way in (("linear", PolishAgain), ("sparse-linear", PolishAgain), ("nongaussian", Alternatives)):
         model, data = fitted(score, diagnose=False)
         findings = model._learn(load_table(data))
-        assert isinstance(relearning(model._learned(load_table(data), findings)), way)
+        assert isinstance(relearning(model._learned(load_table(data), findings, model.graph_)), way)

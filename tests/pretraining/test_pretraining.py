@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -15,9 +16,11 @@ from precede.cli import app
 from precede.errors import OptionError
 from precede.policy.pretrained import Architecture, load_pretrained, save_policy
 from precede.pretraining import supervised
+from precede.pretraining.command import command_settings
 from precede.pretraining.curriculum import CurriculumSettings
 from precede.pretraining.held_out import HELD_OUT, held_out_data
 from precede.pretraining.held_out_pairs import PAIR_FAMILIES, held_out_pair
+from precede.pretraining.own_tables import OwnTables, read_tables, sizes_of, split
 from precede.pretraining.run_folder import pretrain_into
 from precede.pretraining.settings import variant_settings
 from precede.pretraining.starting import copy_what_fits
@@ -341,3 +344,58 @@ def _explained(pair):
         means = np.array([effect[bins == k].mean() for k in range(12)])[bins]
         shares.append(means.var() / effect.var())
     return max(shares)
+
+
+@pytest.fixture(scope="module")
+def labeled(tmp_path_factory):
+    """Seven tables of 4 or 5 columns, as the command writes them; the fifth is kept for validation."""
+    folder = tmp_path_factory.mktemp("labeled")
+    for k in range(7):
+        words = ["simulate", "--out", str(folder / f"t{k}"), "--samples", str(60 + k), "--seed", str(k), "--quiet"]
+        done = CliRunner().invoke(app, [*words, "--variables", str(4 + k % 2), "--degree", "1"])
+        assert done.exit_code == 0, done.output
+    return folder
+
+
+def test_labeled_tables_are_what_is_trained_on(labeled):
+    tables = read_tables(labeled)
+    train, kept = split(tables)
+    assert [table.name for table in kept] == ["t4"]
+    assert len(train) == 6
+    settings = sizes_of(train, CurriculumSettings(standardized=0.0), labeled)
+    assert (sorted(settings.n_variables), settings.n_samples) == ([4, 4, 4, 5, 5, 5], (60,))
+
+
+def test_tasks_of_a_labeled_table_keep_columns_and_graph_together(labeled):
+    (table,) = read_tables(labeled / "t0")
+    tasks = OwnTables([table], sizes_of([table], CurriculumSettings(), labeled), torch.Generator()).draw(6, 4, 60)
+    true = np.abs(np.corrcoef(table.values.T))
+    for inputs, adjacency in zip(tasks.inputs.numpy(), tasks.adjacency.numpy(), strict=True):
+        shown = np.abs(np.corrcoef(inputs[:, :-1]))  # all of its 60 rows; some columns have the other sign
+        places = [list(p) for p in permutations(range(4)) if np.allclose(true[np.ix_(p, p)], shown, atol=1e-4)]
+        assert any((table.edges[np.ix_(place, place)] == adjacency).all() for place in places)
+
+
+def test_labeled_tables_decide_which_weights_are_kept(labeled, tmp_path):
+    settings = command_settings("default", tiny=True, data=labeled, tasks_per_step=1, n_steps=2)
+    *_, last = pretrain_into(tmp_path, "own", settings)
+    assert last.validation["overall"] == last.validation["own"] == last.validation["t4"]
+    assert np.isfinite(last.loss)
+
+
+def test_the_command_reads_the_folder_and_refuses_what_is_not_labeled(labeled, tmp_path):
+    words = ["pretrain", "--tiny", "--steps", "1", "--tasks-per-step", "1", "--device", "cpu", "--quiet"]
+    done = CliRunner().invoke(app, [*words, "--out", str(tmp_path), "--data", str(labeled)])
+    assert done.exit_code == 0, done.output
+    header = json.loads((tmp_path / "default.jsonl").read_text().splitlines()[0])
+    assert header["settings"]["curriculum"]["tables"] == str(labeled)
+    (tmp_path / "x").mkdir()
+    refused = CliRunner().invoke(app, [*words, "-o", str(tmp_path), "--data", str(tmp_path / "x")])
+    assert (refused.exit_code, "holds no labeled table" in refused.output) == (2, True)
+    (tmp_path / "x" / "data.csv").write_text((labeled / "t0" / "data.csv").read_text())
+    (tmp_path / "x" / "truth.csv").write_text((labeled / "t1" / "truth.csv").read_text())
+    with pytest.raises(OptionError, match="they differ in 'x5'"):
+        read_tables(tmp_path / "x")
+    (tmp_path / "x" / "truth.csv").write_text(",x1,x2,x3,x4\n" + "".join(f"x{k},0,0,0,0\n" for k in range(1, 5)))
+    with pytest.raises(OptionError, match="it has no edge"):
+        read_tables(tmp_path / "x")

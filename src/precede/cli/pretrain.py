@@ -1,4 +1,4 @@
-"""``precede pretrain``: train a policy on simulated data."""
+"""``precede pretrain``: train a policy on data whose graph is known, simulated or one's own."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ from precede.cli.terminal import Debug, Quiet, SafeConsole, Seed, kindly, log_to
 def pretrain(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the log, checkpoints and weights.")],
     variant: Annotated[str, typer.Option(help="default, or paper for the paper's transformer.")] = "default",
+    data: Annotated[
+        Path | None,
+        typer.Option(help="Folder of labeled tables to train on: in each sub-folder data.csv and truth.csv."),
+    ] = None,
     start: Annotated[Path | None, typer.Option(help="Weights to start from, as far as they fit.")] = None,
     name: Annotated[str | None, typer.Option(help="Name of the files; the variant's by default.")] = None,
     max_time: Annotated[float, typer.Option(help="Seconds of training, over all resumed runs.")] = 420.0,
@@ -26,7 +30,7 @@ def pretrain(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Train a policy on simulated data with known graphs, and save it for 'pretrained='."""
+    """Train a policy on data with known graphs, simulated or your own, and save it for 'pretrained='."""
     with kindly(debug):
         from precede.pretraining.command import command_settings
         from precede.pretraining.run_folder import pretrain_into
@@ -35,8 +39,8 @@ def pretrain(
 
         log_to_terminal(quiet)
         settings = command_settings(
-            variant, tiny=tiny, start=None if start is None else str(start), max_time=max_time, n_steps=steps,
-            tasks_per_step=tasks_per_step, learning_rate=learning_rate,
+            variant, tiny=tiny, data=data, start=None if start is None else str(start), max_time=max_time,
+            n_steps=steps, tasks_per_step=tasks_per_step, learning_rate=learning_rate,
             random_state=seed, device=str(choose_device(device)),
         )  # fmt: skip
         name = name or variant
@@ -49,6 +53,8 @@ def pretrain(
                         at = f"step {record.step}, {record.seconds:.0f} s"
                         figures = (record.validation[group] for group in ("mean", "held-out", "pairs"))
                         logger.info("%s: order TPR %.3f, %.3f on families held out, pairs %.3f", at, *figures)
+                        if "own" in record.validation:
+                            logger.info("%s: order TPR %.3f on your own tables", at, record.validation["own"])
         except KeyboardInterrupt:
             logger.warning("interrupted; --resume continues from the last checkpoint in %s", out)
             raise typer.Exit(130) from None

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 from precede.errors import check_positive
+from precede.pretraining.own_tables import read_tables, sizes_of, split
 from precede.pretraining.settings import PretrainingSettings, Variant, variant_settings
 from precede.pretraining.validation import ValidationSettings
 
 
-def command_settings(variant: str, *, tiny: bool = False, **changes: Any) -> PretrainingSettings:
+def command_settings(
+    variant: str, *, tiny: bool = False, data: Path | None = None, **changes: Any
+) -> PretrainingSettings:
     """Settings of a variant with the changes that were asked for; None changes nothing.
 
     Parameters
@@ -18,6 +22,8 @@ def command_settings(variant: str, *, tiny: bool = False, **changes: Any) -> Pre
     variant : {"default", "paper"}
     tiny : bool
         Small tasks and validation, to try the command on a CPU.
+    data : Path, optional
+        Folder of labeled tables to train on, in place of simulated ones.
     **changes
         Fields of :class:`precede.pretraining.supervised.PretrainingSettings`.
 
@@ -42,4 +48,7 @@ def command_settings(variant: str, *, tiny: bool = False, **changes: Any) -> Pre
             ),
             validation=ValidationSettings(n_variables=8, n_samples=64, n_sets=2),
         )
+    if data is not None:
+        train, _ = split(read_tables(data))
+        settings = replace(settings, curriculum=sizes_of(train, settings.curriculum, data))
     return settings

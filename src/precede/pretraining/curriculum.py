@@ -57,6 +57,8 @@ class CurriculumSettings:
         How many of the samples the policy sees, None for all; scales are always those of all samples.
     world : float
         Share of tasks from the wide prior (:mod:`precede.pretraining.world`); the rest are of the six families.
+    tables : str or None
+        Folder of labeled tables (:mod:`precede.pretraining.own_tables`), in place of all simulated tasks.
     """
 
     n_variables: tuple[int, ...] = (2, 2, 2, 2, 3, 3, 5, 8, 10, 12, 15, 20, 25, 30, 40, 50)
@@ -66,6 +68,7 @@ class CurriculumSettings:
     standardized: float = 0.55
     rows: int | None = None
     world: float = 0.75
+    tables: str | None = None
 
 
 PAPER_CURRICULUM = CurriculumSettings((30,), (500,), (2.0, 2.0), standardized=0.45, rows=256, world=0.0)
@@ -118,14 +121,7 @@ class Curriculum:
 
     def draw(self, batch: int, n_variables: int, n_samples: int) -> Tasks:
         """Draw ``batch`` tasks of one size: graphs, data, units, column order."""
-        n_world = round(self.settings.world * batch)
-        n_selected = round(SELECTED_SHARE * n_world)
-        parts = [
-            self._family_tasks(batch - n_world, n_variables, n_samples),
-            self._world_tasks(n_world - n_selected, n_variables, n_samples, selected=False),
-            self._world_tasks(n_selected, n_variables, n_samples, selected=True),
-        ]
-        inputs, adjacency = (torch.cat(column) for column in zip(*parts, strict=True))
+        inputs, adjacency = self._tasks(batch, n_variables, n_samples)
         inputs[:, :, :-1] *= self.draws.sign((batch, n_variables, 1))  # which end is called large tells nothing
         shuffled = self.draws.uniform((batch,)).argsort()
         inputs, adjacency = inputs[shuffled][:, :, self._seen_rows(n_samples)], adjacency[shuffled]
@@ -135,6 +131,18 @@ class Curriculum:
         by_row = adjacency.gather(1, columns[:, :, None].expand_as(adjacency))
         adjacency = by_row.gather(2, columns[:, None, :].expand_as(adjacency))
         return Tasks(inputs, adjacency, columns.argsort(1).gather(1, orders))
+
+    def _tasks(self, batch: int, n_variables: int, n_samples: int) -> tuple[Tensor, Tensor]:
+        """Inputs and graphs with columns in causal order."""
+        n_world = round(self.settings.world * batch)
+        n_selected = round(SELECTED_SHARE * n_world)
+        parts = [
+            self._family_tasks(batch - n_world, n_variables, n_samples),
+            self._world_tasks(n_world - n_selected, n_variables, n_samples, selected=False),
+            self._world_tasks(n_selected, n_variables, n_samples, selected=True),
+        ]
+        inputs, adjacency = (torch.cat(column) for column in zip(*parts, strict=True))
+        return inputs, adjacency
 
     def _seen_rows(self, n_samples: int) -> Tensor:
         """Positions of the rows that the policy sees, and of the scale."""
@@ -148,10 +156,13 @@ class Curriculum:
         adjacency = adjacency[self.draws.uniform((batch,)).argsort()]
         if batch == 0:
             return torch.empty((0, n_variables, n_samples + 1), device=self.draws.device), adjacency
-        x = family_data(adjacency, n_samples, self.draws)
-        kind = self.draws.uniform((batch, 1, 1))
+        return self._in_units(family_data(adjacency, n_samples, self.draws)), adjacency
+
+    def _in_units(self, x: Tensor) -> Tensor:
+        """Inputs of which some are standardized and some in arbitrary units."""
+        kind = self.draws.uniform((len(x), 1, 1))
         shares = self.settings.standardized, RESCALED_SHARE
-        return standardized_inputs(x, kind < shares[0], kind > 1 - shares[1], self.draws), adjacency
+        return standardized_inputs(x, kind < shares[0], kind > 1 - shares[1], self.draws)
 
     def _world_tasks(self, batch: int, n_variables: int, n_samples: int, *, selected: bool) -> tuple[Tensor, Tensor]:
         d = n_variables

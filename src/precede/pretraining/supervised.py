@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -22,6 +23,7 @@ from precede.policy.edges import edge_loss
 from precede.policy.encoders import TransformerBlock
 from precede.policy.moments import MomentsBlock, MomentsEncoder
 from precede.pretraining.curriculum import Curriculum, Tasks, through_asinh
+from precede.pretraining.own_tables import OwnTables, read_tables, split
 from precede.pretraining.settings import PretrainingSettings
 from precede.pretraining.starting import copy_what_fits
 from precede.pretraining.validation import ValidationSuite
@@ -97,14 +99,18 @@ class Pretrainer:
         if settings.compile:
             compile_blocks(self.actor)
         self.generator = torch_generator(rng, self.device)
+        own = settings.curriculum.tables
+        train, kept = ([], []) if own is None else split(read_tables(Path(own)))
         self.curriculum = Curriculum(settings.curriculum, self.generator)
+        if own is not None:
+            self.curriculum = OwnTables(train, settings.curriculum, self.generator)
         self._drawn: list[Tasks] = []
         self.sizes = rng  # sizes of the batches come from here, on the CPU
         self.parameters = list(self.actor.parameters())
         self.optimizer = torch.optim.AdamW(
             self.parameters, settings.learning_rate, betas=(0.9, 0.98), weight_decay=settings.weight_decay, fused=True
         )
-        self.suite = ValidationSuite(settings.validation, settings.architecture, self.device)
+        self.suite = ValidationSuite(settings.validation, settings.architecture, self.device, kept)
         self.step, self.seconds, self.tasks_seen = 0, 0.0, 0
         self.best: dict[str, float] = {}
         self.best_weights = copy.deepcopy(self.averaged.state_dict())

@@ -16,6 +16,7 @@ from precede.policy.actor import Actor
 from precede.policy.pretrained import Architecture
 from precede.pretraining.held_out import HELD_OUT, held_out_data
 from precede.pretraining.held_out_pairs import PAIR_FAMILIES, held_out_pair
+from precede.pretraining.own_tables import LabeledTable
 from precede.simulation import simulate
 
 SUITE: dict[str, Options] = {
@@ -48,9 +49,17 @@ class ValidationSuite:
     architecture : Architecture
         Says how many rows the policy sees.
     device : torch.device
+    own : sequence of LabeledTable
+        Tables of one's own, where there are any: they decide which weights are kept.
     """
 
-    def __init__(self, settings: ValidationSettings, architecture: Architecture, device: torch.device) -> None:
+    def __init__(
+        self,
+        settings: ValidationSettings,
+        architecture: Architecture,
+        device: torch.device,
+        own: Sequence[LabeledTable] = (),
+    ) -> None:
         n, sets = settings.n_samples, range(settings.n_sets)
         reader = Reader(architecture, device)
         smaller = max(4, settings.n_variables * 2 // 3)
@@ -63,6 +72,8 @@ class ValidationSuite:
                 for name in PAIR_FAMILIES
             },
         }
+        if own:
+            groups["own"] = {table.name: [(table.values, table.edges, True)] for table in own}
         self._groups = {
             group: {name: reader.read(made) for name, made in cells.items()} for group, cells in groups.items()
         }
@@ -71,7 +82,7 @@ class ValidationSuite:
         """Mean order TPR of each cell and of three groups, and the mean of the groups.
 
         The groups are ``mean`` (the families of training), ``held-out`` and ``pairs`` (families that training never
-        draws from); ``overall`` is their mean.
+        draws from); ``overall`` is their mean, or the figure of tables of one's own.
         """
         result: dict[str, float] = {}
         for group, cells in self._groups.items():
@@ -80,7 +91,8 @@ class ValidationSuite:
                 for name, (inputs, adjacency) in cells.items()
             }
             result |= found | {group: float(np.mean(list(found.values())))}
-        return result | {"overall": float(np.mean([result[group] for group in self._groups]))}
+        deciding = ["own"] if "own" in self._groups else list(self._groups)
+        return result | {"overall": float(np.mean([result[group] for group in deciding]))}
 
 
 @torch.no_grad()
