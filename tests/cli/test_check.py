@@ -121,7 +121,13 @@ def test_a_table_may_come_from_standard_input() -> None:
 def test_a_table_of_many_edges_stops_at_a_screen(tmp_path: Path) -> None:
     pc.simulate(n_variables=12, degree=4, n_samples=300, random_state=0).data.to_csv(tmp_path / "d.csv", index=False)
     done = runner.invoke(app, ["discover", str(tmp_path / "d.csv"), "--method", "eqvar", "--set", "pruning=none"])
-    assert "The 40 strongest; --out writes all 66" in " ".join(done.output.split())
+    assert "66 edges, the 12 strongest shown" in done.output
+    assert len(done.output.splitlines()) <= 40
+    assert max(map(len, done.output.splitlines())) <= 80
+    whole = runner.invoke(
+        app, ["discover", str(tmp_path / "d.csv"), "--method", "eqvar", "--set", "pruning=none", "--verbose"]
+    )
+    assert whole.output.count("→ x") == 66
 
 
 def test_version_and_completion() -> None:

@@ -85,7 +85,7 @@ def test_directions_that_knowledge_settles_are_not_called_open() -> None:
         Learned(table, chain, np.arange(3), score="sparse-linear", identifies="cpdag", constraints=tiers)
     )
     assert (whole.value, whole.level) == (0, "fine")
-    assert "what was known beforehand" in whole.sentence
+    assert "all 2 edges follow" in whole.sentence
 
 
 def test_a_strength_that_no_number_tells_is_a_dash(folder: Path) -> None:

@@ -137,16 +137,15 @@ def test_search():
     best = check(name, values, score="linear", search=SearchRecord(best_score=0.0)).details["the exact optimum"]
     good = check(name, values, score="linear", search=SearchRecord(best_score=best, policy_score=best, polish_gain=0.0))
     assert (good.level, good.value) == ("fine", 0.0)
-    assert "this is the optimum" in good.sentence
+    assert "is the optimum" in good.sentence
     short = check(name, values, score="linear", search=SearchRecord(best_score=best - 5, policy_score=best - 5))
     assert short.level == "warning"
     assert short.value == pytest.approx(5.0)
-    assert "polish was off" in short.sentence
+    assert "5.00 short of the best known" in short.sentence
     beaten = check(name, values, score="gp", search=SearchRecord(best_score=-10.0, greedy_score=-8.0))
     assert beaten.value == pytest.approx(2.0)
-    assert (
-        "no proof" in check(name, values, score="gp", search=SearchRecord(best_score=-8.0, greedy_score=-9.0)).sentence
-    )
+    unproven = check(name, values, score="gp", search=SearchRecord(best_score=-8.0, greedy_score=-9.0))
+    assert "optimality is not guaranteed" in unproven.sentence
     assert check(name, values, score="gp", search=SearchRecord(best_score=-8.0, exact=True)).level == "fine"
     assert check(name, values).value is None
 
@@ -203,7 +202,7 @@ def test_every_sentence_is_plain_and_json_ready(score):
     for edges in (CHAIN, np.zeros((3, 3), bool)):
         for item in diagnose(chain(n=200), edges, ORDER, NAMES, score=score):
             document = json.loads(to_json(item))
-            assert document["level"] in ("fine", "note", "warning")
+            assert document["level"] in ("fine", "note", "warning", "not run")
             assert item.sentence.endswith(".")
             assert item.sentence[0].isupper() or item.sentence[0].isdigit()
 
@@ -256,9 +255,20 @@ def test_chance():
     assert 0 < chance.random_as_good < 1
     assert chance == compare_with_chance(CHAIN, values, CHAIN, n_random=30, random_state=1)
     assert chance != compare_with_chance(CHAIN, values, CHAIN, n_random=30, random_state=2)
-    empty = compare_with_chance(CHAIN, values, CHAIN, n_random=5, prune=lambda order: np.zeros((3, 3), bool))
-    assert empty.random_mean == 2
-    assert empty.warning is None
-    wrong = compare_with_chance(CHAIN, values, CHAIN.T, n_random=5, prune=lambda order: CHAIN)
+    assert chance.warning is None
+    assert "a perfect answer could be luck" in chance.sentence  # three variables
+    values, long = np.random.default_rng(0).normal(size=(500, 6)).cumsum(axis=1), np.eye(6, k=1, dtype=bool)
+    wrong = compare_with_chance(long, values, long.T, prune=lambda order: long.T)
     assert wrong.warning.startswith("No better than chance.")
-    assert "100% of the random orders" in wrong.warning
+    assert "100% of 100 do at least as well" in wrong.warning
+    assert compare_with_chance(long, values, long.T, n_random=5, prune=lambda order: long.T).warning is None
+    assert compare_with_chance(np.zeros((6, 6), bool), values, long).warning is None
+    assert compare_with_chance(long, values, np.zeros((6, 6), bool)).no_better
+
+
+def test_chance_is_never_said_of_a_perfect_answer():
+    for seed in range(100):
+        made = simulate(n_variables=2 + seed % 4, degree=1, n_samples=200, random_state=seed)
+        found = compare_with_chance(made.graph, made.data.to_numpy(), made.graph.edges, random_state=seed)
+        assert found.learned == 0
+        assert not found.no_better, seed

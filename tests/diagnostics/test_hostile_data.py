@@ -38,8 +38,8 @@ def test_trends_that_go_together_are_named() -> None:
     walks = {name: rng.normal(size=ROWS).cumsum() for name in ("storks", "babies", "prices")}
     check = one(checked(walks, [("storks", "babies"), ("babies", "prices")], "sparse-linear"), "rows near each other")
     assert check.level == "warning"
-    assert "alike in 3 of 3 columns" in check.sentence
-    assert "trends move together without a cause" in check.sentence
+    assert "depend on the row before in 3 of 3 columns" in check.sentence
+    assert "--lags 1" in check.remedy
 
 
 @pytest.mark.parametrize("by", ["x", "y", None])
@@ -73,12 +73,12 @@ def test_a_saturated_sensor_claims_no_direction() -> None:
     heat = rng.normal(size=ROWS)
     columns = {"pressure": 1.2 * heat + 0.7 * rng.normal(size=ROWS), "heat": np.clip(heat, -0.7, 0.7)}
     found = checked(columns, [("pressure", "heat")], "sparse-gp")
-    assert found.edges[0].direction == "not claimed"
+    assert found.edges[0].source == "open"
     check = one(found, "columns cut off")
     assert check.level == "warning"
     assert "1 column with 5% or more of the rows at the smallest or largest value (heat)" in check.sentence
     whole = checked(columns | {"heat": heat}, [("pressure", "heat")], "sparse-gp")
-    assert whole.edges[0].direction == "told"
+    assert whole.edges[0].source == "curvature"
     assert "columns cut off" not in {check.name for check in whole.checks}
 
 
@@ -88,7 +88,7 @@ def test_numbers_rounded_to_steps_claim_no_direction() -> None:
     y = np.round(2 * rng.normal(size=ROWS))
     columns = {"y": y, "z": y + rng.normal(size=ROWS)}
     found = checked(columns, [("z", "y")], "nongaussian")
-    assert found.edges[0].direction == "not claimed"
+    assert found.edges[0].source == "open"
     assert "1 column with few values, or counts (y)" in one(found, "kinds of columns").sentence
 
 
@@ -102,7 +102,7 @@ def test_gaussian_noise_tells_a_score_of_other_noise_nothing() -> None:
     v = u + rng.normal(size=ROWS)
     columns = {"u": u, "v": v, "w": v + rng.laplace(size=ROWS)}
     found = checked(columns, [("u", "v"), ("v", "w")], "nongaussian")
-    assert [edge.direction for edge in found.edges] == ["not claimed", "told"]
+    assert [edge.source for edge in found.edges] == ["open", "shape"]
     assert "directions between the other 2 are not claimed" in one(found, "residual normality").sentence
 
 

@@ -84,25 +84,27 @@ def test_a_failing_check_costs_nothing_but_itself(monkeypatch, caplog):
     def check_broken(learned):
         raise ZeroDivisionError("float division by zero")
 
-    monkeypatch.setattr(diagnose_module, "CHECKS", (check_broken, *diagnose_module.CHECKS))
+    monkeypatch.setattr(diagnose_module, "CHECKS", {"broken": check_broken, **diagnose_module.CHECKS})
     data = pc.simulate(n_variables=4, degree=1, n_samples=200, random_state=0).data
     with caplog.at_level(logging.WARNING, "precede"):
         model = pc.CORL(score="linear", **FAST).fit(data)
     assert model.graph_.n_variables == 4
     assert any("ZeroDivisionError" in sentence for sentence in model.diagnostics_.warnings)
     assert sum("ZeroDivisionError" in record.message for record in caplog.records) == 1
-    assert len(model.diagnostics_.checks) >= 9
+    levels = {check.name: check.level for check in model.diagnostics_.checks}
+    assert levels["broken"] == "not run"
+    assert len(levels) >= 9
 
 
 def test_an_interrupt_during_the_checks_keeps_the_result(monkeypatch):
     def check_slow(learned):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(diagnose_module, "CHECKS", (check_slow, *diagnose_module.CHECKS))
+    monkeypatch.setattr(diagnose_module, "CHECKS", {"slow": check_slow, **diagnose_module.CHECKS})
     data = pc.simulate(n_variables=4, degree=1, n_samples=200, random_state=0).data
     model = pc.CORL(score="linear", **FAST).fit(data)
     assert any("interrupted" in sentence for sentence in model.diagnostics_.warnings)
-    assert "nonlinearity" not in {check.name for check in model.diagnostics_.checks}
+    assert next(check.level for check in model.diagnostics_.checks if check.name == "nonlinearity") == "not run"
 
 
 @pytest.mark.parametrize("unit", [1e-150, 1e-13, 1.0, 1e13, 1e140])
@@ -233,16 +235,16 @@ def test_directions_between_indicators_and_counts_are_not_claimed():
     model = pc.CORL(score="nongaussian", **FAST).fit(smokers())
     found = model.diagnostics_
     assert model.graph_.n_edges >= 2
-    assert {edge.direction for edge in found.edges} == {"not claimed"}
+    assert {edge.source for edge in found.edges} == {"open"}
     assert any("not claimed" in sentence and "cancer" in sentence for sentence in found.warnings)
 
 
 def test_knowledge_and_continuous_columns_are_claimed():
     known = pc.Knowledge(tiers=[["smoker"], ["cancer"], ["visits"]])
     model = pc.CORL(score="nongaussian", knowledge=known, **FAST).fit(smokers())
-    assert {edge.direction for edge in model.diagnostics_.edges} == {"told"}
+    assert {edge.source for edge in model.diagnostics_.edges} == {"knowledge"}
     values = np.random.default_rng(0).laplace(size=(300, 2)).cumsum(axis=1)
-    assert read_edges(learned(values, [[0, 1], [0, 0]], score="nongaussian"))[0].direction == "told"
+    assert read_edges(learned(values, [[0, 1], [0, 0]], score="nongaussian"))[0].source == "shape"
 
 
 def test_categories_have_no_sizes():
@@ -287,9 +289,9 @@ def test_a_random_order_claims_no_direction_but_what_was_known() -> None:
     first, last = data.columns[0], data.columns[-1]
     known = pc.Knowledge(required=[(first, last)])
     found = pc.baselines.RandomOrder(knowledge=known, random_state=0, verbose=False).fit(data)
-    claims = {(edge.cause, edge.effect): edge.direction for edge in found.diagnostics_.edges}
-    assert claims.pop((0, 5)) == "told"
-    assert set(claims.values()) == {"not claimed"}
+    claims = {(edge.cause, edge.effect): edge.source for edge in found.diagnostics_.edges}
+    assert claims.pop((0, 5)) == "knowledge"
+    assert set(claims.values()) == {"open"}
     check = next(check for check in found.diagnostics_.checks if check.name == "identifiability")
     assert check.level == "warning"
     assert "drawn at random" in check.sentence

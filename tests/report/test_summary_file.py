@@ -102,7 +102,7 @@ def test_nothing_of_a_summary_reaches_the_page_as_markup(summary):
         render_report(damaged)
     named = copy.deepcopy(summary)
     named["nodes"][0]["name"] = named["title"] = named["note"] = EVIL
-    named["remarks"] = [{"sentence": EVIL, "level": "warning"}]
+    named["remarks"] = [{"name": EVIL, "value": None, "sentence": EVIL, "level": "warning", "remedy": EVIL}]
     named["settings"] = {EVIL: EVIL}
     assert "<img" not in render_report(named)
 

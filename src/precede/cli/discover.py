@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -28,6 +29,7 @@ from precede.cli.terminal import (
     SafeConsole,
     Seed,
     Types,
+    Verbose,
     as_flags,
     edge_records,
     kindly,
@@ -51,6 +53,10 @@ if TYPE_CHECKING:
     from precede.report import Heading
     from precede.report.summary import Summary
     from precede.runtime.deadline import Signals
+
+MARKS = {"warning": "!", "note": "i", "fine": "✓", "not run": "·"}
+WORST = 3
+"""Warnings on a screen."""
 
 JOURNAL_FILE = "bootstrap.jsonl"
 """The resamples that are finished, in the folder of the results."""
@@ -108,6 +114,7 @@ def discover(
         list[str] | None, typer.Option("--set", help="Any other option of the method, as name=value; none is None.")
     ] = None,
     seed: Seed = None,
+    verbose: Verbose = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
     debug: Debug = False,
@@ -159,7 +166,7 @@ def discover(
         else:
             if outcome is not None:
                 _show_outcome(_causes(model, outcome, confidence))
-            _show(model, with_confidence(model, table, confidence), summary, writer.files)
+            _show(model, with_confidence(model, table, confidence), summary, writer.files, verbose, quiet)
         if signals.heard or (resamples and confidence is None):
             raise KeyboardInterrupt("before the end: the result is what was known by then.")
 
@@ -334,22 +341,36 @@ def _summary(model: CausalEstimator, confidence: Confidence | None, files: list[
     }
 
 
-def _show(model: CausalEstimator, known: Diagnostics, summary: Summary | None, files: list[Path]) -> None:
-    """The graph, and below it what the report says too: warnings first."""
-    from precede.report import sentences_of
+def _show(
+    model: CausalEstimator, known: Diagnostics, summary: Summary | None, files: list[Path], verbose: bool, quiet: bool
+) -> None:
+    """The result on one screen: the graph, the worst warnings with what to do, how much more there is, and where."""
+    from precede.diagnostics.check import counted
+    from precede.report import said_in
     from precede.report.words import searched_words
 
     console = SafeConsole()
     for line in searched_words(known):
         console.print(line, highlight=False, markup=False)
-    show_graph(console, model.graph_, known)
-    lines = known.sentences if summary is None else sentences_of(summary)
-    for line in [*lines, *([known["score_choice"]["reason"]] if "score_choice" in known else [])]:
-        console.print(f"• {as_flags(line)}", highlight=False, markup=False)
+    show_graph(console, model.graph_, known, verbose)
+    if quiet:
+        return
+    said = known.said if summary is None else said_in(summary)
+    warnings = [item for item in said if item.level == "warning"]
+    for item in said if verbose else warnings[:WORST]:
+        console.print(f"{MARKS[item.level]} {as_flags(item.sentence)}", highlight=False, markup=False)
+        if item.remedy:
+            console.print(f"  → {as_flags(item.remedy)}", highlight=False, markup=False)
+    if not verbose:
+        levels = Counter(item.level for item in said)
+        counts = [(len(warnings) - WORST, "more warning"), (levels["note"], "note"), (levels["fine"], "check")]
+        words = ", ".join(counted(number, noun) for number, noun in counts if number > 0)
+        console.print(f"{words or 'Nothing'}{' passed' if levels['fine'] else ''} (--verbose)", highlight=False)
+    if verbose and "score_choice" in known:
+        console.print(known["score_choice"]["reason"], highlight=False, markup=False)
     if files:
-        console.print(
-            f"[bold]Written[/bold]  {files[0].parent}: {', '.join(path.name for path in files)}", highlight=False
-        )
+        page = next((path for path in files if path.name == "report.html"), files[0])
+        console.print(f"[bold]Written[/bold]  {page} and {len(files) - 1} other files", highlight=False, soft_wrap=True)
 
 
 def _causes(model: CausalEstimator, outcome: str, confidence: Confidence | None) -> Outcome:

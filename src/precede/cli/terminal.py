@@ -36,10 +36,11 @@ SACHS = "sachs"
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show nothing but the result.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON on standard output.")]
+Verbose = Annotated[bool, typer.Option("--verbose", help="Show every edge, every check and the log of the search.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Same seed, same result.")]
-MOST_EDGES = 40
-"""Lines of the table of edges on a terminal."""
+FEW_EDGES, ORDER_LENGTH = 12, 200
+"""Lines of the table of edges, and letters of the order, that leave room for the rest on a screen."""
 
 DataFile = Annotated[
     str,
@@ -175,10 +176,10 @@ def as_flags(sentence: str) -> str:
 
 
 def log_to_terminal(quiet: bool) -> None:
-    """Show what the library logs, on standard error."""
+    """Show what the library logs, on standard error; with ``quiet``, errors only."""
     from rich.logging import RichHandler
 
-    handler = RichHandler(console=Console(stderr=True), show_path=False, show_level=False)
+    handler = RichHandler(console=Console(stderr=True), show_path=False, show_level=False, show_time=False)
     handler.setFormatter(_SafeFormatter("%(message)s"))
     logger = logging.getLogger("precede")
     logger.handlers = [handler]
@@ -225,50 +226,43 @@ def _kinds(pairs: list[str]) -> dict[Hashable, str | Sequence[Hashable]]:
     return result
 
 
-def show_graph(console: Console, graph: CausalGraph, known: Diagnostics | None = None) -> None:
-    """Print the order and the edges, with what is known of each."""
-    names = " < ".join(map(name_of, graph.order))
-    console.print(f"[bold]Causal order[/bold]  {names}", highlight=False)
-    table = TerminalTable(title=f"{graph.n_edges} edge{'' if graph.n_edges == 1 else 's'}", title_justify="left")
-    readings = {} if known is None else {(edge.cause, edge.effect): edge for edge in known.edges}
-    sure = any(edge.confidence is not None for edge in readings.values())
-    linear = all(edge.weight is not None for edge in readings.values())
-    for heading in ("cause", "effect"):
-        table.add_column(heading)
-    for heading in ("weight" if linear else "strength", *(["confidence"] if sure else [])):
-        table.add_column(heading, justify="right")
-    if readings:
-        table.add_column("")
-    index = {name: k for k, name in enumerate(graph.names)}
-    for cause, effect, weight in _strongest(graph):
-        cells = [name_of(cause), name_of(effect), f"{weight:+.3f}" if linear else f"{abs(weight):.3f}"]
-        reading = readings.get((index[cause], index[effect]))
-        if reading is not None:
-            cells[2] = cells[2] if linear else "–" if math.isnan(reading.strength) else f"{reading.strength:.3f}"
-            cells += [f"{reading.confidence:.2f}"] if sure and reading.confidence is not None else []
-            cells += [_edge_words(reading)]
-        table.add_row(*cells)
-    console.print(table)
-    if graph.n_edges > MOST_EDGES:
-        console.print(f"  The {MOST_EDGES} strongest; --out writes all {graph.n_edges}.", highlight=False)
+def show_graph(console: Console, graph: CausalGraph, known: Diagnostics, verbose: bool = False) -> None:
+    """Print the order and the strongest edges: standardized strength, confidence, where the direction comes from."""
+    from precede.diagnostics.check import counted
+    from precede.diagnostics.record import SOURCE_WORDS
+
+    order = " < ".join(map(name_of, graph.order))
+    if len(order) > ORDER_LENGTH and not verbose:
+        order = f"{order[:ORDER_LENGTH].rpartition(' < ')[0]} < …"
+    console.print(f"[bold]Causal order[/bold]  {order}", highlight=False)
+    if not graph.n_edges:
+        console.print("No edges.")
+        return
+    shown = sorted(known.edges, key=lambda edge: -abs(edge.strength) if math.isfinite(edge.strength) else 0.0)
+    shown = shown if verbose else shown[:FEW_EDGES]
+    table = TerminalTable(box=None, pad_edge=False, header_style="bold")
+    for heading in ("Edge", "Strength", "Confidence", "Direction from"):
+        table.add_column(heading, justify="right" if heading in ("Strength", "Confidence") else "left")
+    for edge in shown:
+        tip = "→" if edge.directed else "–"
+        rests = "" if edge.influence is None else f"; rests on {counted(len(edge.influence.rows), 'row')}"
+        table.add_row(
+            f"{name_of(graph.names[edge.cause])} {tip} {name_of(graph.names[edge.effect])}",
+            _strength_words(edge),
+            "–" if edge.confidence is None else f"{edge.confidence:.2f}",
+            SOURCE_WORDS[edge.source] + rests,
+        )
+    if shown:
+        console.print(table)
+    which = "" if len(shown) == graph.n_edges else f", the {len(shown)} strongest shown"
+    console.print(f"{counted(graph.n_edges, 'edge')}{which}; strength in standard deviations.", highlight=False)
 
 
-def _strongest(graph: CausalGraph) -> list[tuple[Hashable, Hashable, float]]:
-    """As many edges as fit a screen, in causal order."""
-    edges = graph.edge_list()
-    if len(edges) <= MOST_EDGES:
-        return edges
-    least = sorted((abs(weight) for _, _, weight in edges), reverse=True)[MOST_EDGES - 1]
-    return [edge for edge in edges if abs(edge[2]) >= least][:MOST_EDGES]
-
-
-def _edge_words(reading: EdgeReading) -> str:
-    """What else is to be said of an edge, in a few words."""
-    words: list[str] = [] if reading.weight is not None else [reading.trend]
-    words += [] if reading.direction == "told" else [f"direction {reading.direction}"]
-    if reading.influence is not None:
-        words.append(f"rests on {len(reading.influence.rows)} row{'' if len(reading.influence.rows) == 1 else 's'}")
-    return ", ".join(words)
+def _strength_words(edge: EdgeReading) -> str:
+    """Standardized, with a sign where the effect rises or falls throughout."""
+    if not math.isfinite(edge.strength):
+        return "–"
+    return {"rising": "+", "falling": "−", "mixed": "±"}[edge.trend] + f"{edge.strength:.2f}"
 
 
 def edge_records(graph: CausalGraph, confidence: Confidence | None = None) -> list[dict[str, object]]:

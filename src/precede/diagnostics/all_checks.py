@@ -17,7 +17,12 @@ from precede.diagnostics.data_checks import (
     check_standardizing,
     check_var_sortability,
 )
-from precede.diagnostics.directions import check_column_kinds, check_cut_off, check_identifiability
+from precede.diagnostics.directions import (
+    check_column_kinds,
+    check_cut_off,
+    check_identifiability,
+    check_knowledge,
+)
 from precede.diagnostics.edge_readings import draw_edges, read_edges
 from precede.diagnostics.hidden import check_hidden_causes
 from precede.diagnostics.influence import check_influence, check_outliers
@@ -32,30 +37,29 @@ from precede.runtime.progress import logger
 
 T = TypeVar("T")
 
-OF_NUMBERS: tuple[Callable[[Learned], Check | None], ...] = (
-    check_rows_in_time,
-    check_independences,
-    check_prediction,
-    check_hidden_causes,
-    check_outliers,
-    check_var_sortability,
-    check_r2_sortability,
-    check_standardizing,
-    check_normality,
-    check_equal_variances,
-    check_nonlinearity,
-)
-"""Checks that mean nothing where columns have levels."""
+CHECKS: dict[str, Callable[[Learned], Check | None]] = {
+    "identifiability": check_identifiability,
+    "knowledge against the data": check_knowledge,
+    "kinds of columns": check_column_kinds,
+    "columns cut off": check_cut_off,
+    "distance to the best score known": check_search,
+    "edges within reach of the threshold": check_weak_edges,
+    "rows near each other": check_rows_in_time,
+    "independences against chance": check_independences,
+    "held-out likelihood": check_prediction,
+    "hidden common causes": check_hidden_causes,
+    "values far out": check_outliers,
+    "var-sortability": check_var_sortability,
+    "R²-sortability": check_r2_sortability,
+    "effect of standardizing": check_standardizing,
+    "residual normality": check_normality,
+    "equal noise variances": check_equal_variances,
+    "nonlinearity": check_nonlinearity,
+}
+"""In the sequence of the report. A check returns None where there is nothing that it could look at."""
 
-CHECKS: tuple[Callable[[Learned], Check | None], ...] = (
-    check_identifiability,
-    check_column_kinds,
-    check_cut_off,
-    check_search,
-    check_weak_edges,
-    *OF_NUMBERS,
-)
-"""In the sequence of the report. A check returns None where it has nothing to say."""
+OF_NUMBERS = (*list(CHECKS)[5:6], *list(CHECKS)[7:])
+"""Checks that mean nothing where columns have levels, which have no size."""
 
 CHECKS_SHARE = 0.25
 """The checks may take what the search has left of the time limit, and this share of the limit in any case."""
@@ -89,9 +93,8 @@ def diagnose(learned: Learned, depth: bool | Literal["quick"] = True, signals: S
     limit = Deadline(time_for_checks(learned))
     run = _Sheltered(limit, signals or Signals(Deadline(None)))
     edges = run("the reading of the edges", lambda: read_edges(learned)) or ()
-    wanted = [check for check in CHECKS if not (learned.levels and check in OF_NUMBERS)]
     influence = run("the check of influence", lambda: check_influence(learned, edges)) if edges else None
-    checks = [influence, *(run(check.__name__.replace("_", " "), partial(check, learned)) for check in wanted)]
+    checks = [influence, *(_checked(name, learned, run) for name in CHECKS)]
     plots = run("the plots of the edges", lambda: draw_edges(learned, edges))
     found = Diagnostics(
         learned.reported,
@@ -107,6 +110,17 @@ def diagnose(learned: Learned, depth: bool | Literal["quick"] = True, signals: S
     elif depth is True and edges:
         found = run("resampling", partial(resample, learned, found, limit)) or found
     return replace(found, remarks=(*found.remarks, *run.remarks))
+
+
+def _checked(name: str, learned: Learned, run: _Sheltered) -> Check | None:
+    """Run a check, or say why it cannot be run."""
+    if learned.levels and name in OF_NUMBERS:
+        return Check(name, None, "Not run: columns with levels have no size.", "not run")
+    failures = len(run.remarks)
+    found = run(f"the check of {name}", partial(CHECKS[name], learned))
+    if found is None and (run.ended or len(run.remarks) > failures):
+        return Check(name, None, "Not run: the checks ended before, or it failed.", "not run")
+    return found
 
 
 def time_for_checks(learned: Learned) -> float | None:
@@ -128,20 +142,20 @@ class _Sheltered:
     def __init__(self, deadline: Deadline, signals: Signals) -> None:
         self.remarks: list[Remark] = []
         self._deadline, self._signals = deadline, signals
-        self._interrupted = False
+        self.ended = False
 
     def __call__(self, what: str, work: Callable[[], T]) -> T | None:
-        if self._interrupted:
+        if self.ended:
             return None
         if self._deadline.passed():
-            self._interrupted = True
+            self.ended = True
             self._say(f"The time limit ended the checks before {what}: what is not mentioned here was not checked.")
             return None
         try:
             with self._signals.breaking_off():
                 return work()
         except KeyboardInterrupt:
-            self._interrupted = True
+            self.ended = True
             self._say("The checks were interrupted: the graph is complete, what is not mentioned here was not checked.")
         except Exception as error:
             logger.debug("%s failed", what, exc_info=True)

@@ -17,6 +17,9 @@ from precede.scores.covariance import covariance, regularized
 NO_BETTER = 0.1
 """A result that such a share of random orders equals is no better than chance would have it."""
 
+ENOUGH, FEWEST_VARIABLES = 40, 5
+"""Random orders and variables below which the share says nothing: even a perfect answer could be luck."""
+
 
 @dataclass(frozen=True)
 class Chance:
@@ -29,7 +32,9 @@ class Chance:
     random_best : int
     random_as_good : float
         Share of random orders that do at least as well as the result.
-    n_random : int
+    random_perfect : float
+        Share of random orders that give the reference graph itself.
+    n_random, n_variables : int
     """
 
     learned: int
@@ -37,20 +42,29 @@ class Chance:
     random_mean: float
     random_best: int
     random_as_good: float
+    random_perfect: float
     n_random: int
+    n_variables: int
+
+    @property
+    def beatable(self) -> bool:
+        """Whether a perfect answer would stand out among random orders."""
+        enough = self.n_random >= ENOUGH and self.n_variables >= FEWEST_VARIABLES
+        return enough and self.empty > 0 and self.random_perfect < NO_BETTER
 
     @property
     def no_better(self) -> bool:
-        """Whether chance does as well as the result: random orders often, or the empty graph."""
-        return self.random_as_good >= NO_BETTER or self.empty <= self.learned
+        """Whether chance does as well as the result, random orders often or the empty graph, where it can be beaten."""
+        return self.beatable and (self.random_as_good >= NO_BETTER or self.empty <= self.learned)
 
     @property
     def sentence(self) -> str:
+        facts = f"{self.learned} edges differ from the reference graph (SHD); with no edges at all, {self.empty}"
+        if not self.beatable:
+            return f"{facts}. Too small a case to compare with chance: a perfect answer could be luck."
         return (
-            f"The result differs from the reference graph in {self.learned} places (SHD); the empty graph in "
-            f"{self.empty}, a random order with the same pruning in {self.random_mean:.1f} on average and "
-            f"{self.random_best} at best of {self.n_random}; {self.random_as_good:.0%} of the random orders do at "
-            "least as well."
+            f"{facts}; with random orders, {self.random_mean:.1f} on average ({self.random_as_good:.0%} of "
+            f"{self.n_random} do at least as well)."
         )
 
     @property
@@ -67,7 +81,7 @@ def compare_with_chance(
     edges: BoolArray,
     *,
     prune: Callable[[IntArray], BoolArray] | None = None,
-    n_random: int = 50,
+    n_random: int = 100,
     random_state: RandomState = 0,
 ) -> Chance:
     """Compare a result with random orders under the same pruning.
@@ -109,5 +123,7 @@ def compare_with_chance(
         float(random.mean()),
         int(random.min()),
         float((random <= learned).mean()),
+        float((random == 0).mean()),
         n_random,
+        len(true),
     )

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
+
 import numpy as np
+import torch
 
 from precede.arrays import BoolArray
-from precede.diagnostics.check import Check, Level, counted, some
+from precede.diagnostics.check import Check, counted, some
 from precede.diagnostics.learned import Learned
-from precede.diagnostics.record import Direction
+from precede.diagnostics.record import SOURCE_WORDS, Source
 from precede.diagnostics.residual_tests import SIGNIFICANT, normality
+from precede.diagnostics.result_checks import log_likelihood_gains
+from precede.graph.equivalence import class_of
+from precede.knowledge import Constraints
+from precede.pruning.order_to_graph import order_to_graph
+from precede.runtime.deadline import Deadline
+from precede.scores.build import SCORE_NAMES, build_score
+from precede.search.polish import polish
 
 CUT_OFF = 0.05
 """Share of the rows at a column's smallest or largest value from which the column looks cut off there."""
@@ -16,6 +26,12 @@ CUT_OFF = 0.05
 
 COARSE, ROWS_EACH = 30, 5
 """A column of numbers with at most this many values, each with this many rows on average, was rounded to steps."""
+
+BY_MODEL = ("shape", "curvature", "variances", "policy")
+"""Sources of directions that rest on what the model assumes."""
+
+RESTARTS, SECONDS = 10, 20.0
+"""Of the search without the knowledge, and its time."""
 
 
 def stepped_columns(learned: Learned) -> BoolArray:
@@ -44,63 +60,119 @@ def gaussian_columns(learned: Learned) -> BoolArray:
     return np.asarray(normality(learned.fit.residuals) >= SIGNIFICANT)  # NaN, too few rows to tell, is not
 
 
-def edge_directions(learned: Learned) -> dict[tuple[int, int], Direction]:
-    """What may be claimed about each edge's direction.
+def direction_sources(learned: Learned) -> dict[tuple[int, int], Source]:
+    """Where the direction of each edge comes from.
 
-    An edge that conditional independences or background knowledge direct is told by any score. The others are told
-    only by a score that identifies more than the class, between columns that are what it takes them for.
-
-    Columns of few values and columns that are cut off are not what a continuous model takes them for, and two variables
-    with Gaussian noise give a score nothing that rests on other noise. Of a random order nothing is claimed.
+    Knowledge, time and experiments come first, since they fix a direction whatever the data say; then independences,
+    and what follows from all of these. What is left is up to the model: by the shape of the noise, by curvature, by
+    equal variances or by the policy, between columns that are what the model takes them for. Columns of few values
+    and columns that are cut off are not, and two variables with Gaussian noise give nothing to a score that rests on
+    other noise. Of a random order nothing is claimed.
     """
-    unfit = stepped_columns(learned) | cut_off_columns(learned)
-    gaussian = gaussian_columns(learned)
-    result: dict[tuple[int, int], Direction] = {}
-    for i, j in np.argwhere(learned.edges):
-        loose = bool(learned.pattern[j, i])
-        if not learned.assumptions.tells_directions:
-            direction: Direction = "told" if learned.told[i, j] else "not claimed"
-        elif loose and (unfit[i] or unfit[j] or (gaussian[i] and gaussian[j])):
-            direction = "not claimed"
-        else:
-            direction = "either way" if loose and learned.identifies == "cpdag" else "told"
-        result[int(i), int(j)] = direction
+    edges = learned.edges
+    result: dict[tuple[int, int], Source] = {}
+    for source, fixed in learned.fixed.items():
+        result |= {(int(i), int(j)): source for i, j in np.argwhere(fixed) if (i, j) not in result}
+    told = np.zeros_like(edges)
+    sources: dict[Source, BoolArray] = {"structure": told, **learned.fixed}
+    for source, fixed in sources.items() if learned.assumptions.tells_directions else ():
+        told = told | fixed
+        follows = edges & (class_of(edges, told).T == 0)  # transposed: the other way is ruled out
+        result = {(int(i), int(j)): source for i, j in np.argwhere(follows)} | result
+    unfit, gaussian = stepped_columns(learned) | cut_off_columns(learned), gaussian_columns(learned)
+    by_model: Source = _model_source(learned)
+    for i, j in np.argwhere(edges):
+        loose = unfit[i] or unfit[j] or (gaussian[i] and gaussian[j])
+        result.setdefault((int(i), int(j)), "open" if loose else by_model)
     return result
 
 
+def _model_source(learned: Learned) -> Source:
+    """What tells a direction that nothing else does."""
+    assumed = learned.assumptions
+    if learned.identifies == "cpdag" or not assumed.tells_directions:
+        return "open"
+    if (learned.score or "").endswith("policy"):
+        return "policy"
+    if assumed.gaussian == "excluded":
+        return "shape"
+    if assumed.mechanism == "additive" and not assumed.equal_variances:
+        return "curvature"
+    return "variances" if assumed.linear or assumed.equal_variances else "open"
+
+
 def check_identifiability(learned: Learned) -> Check:
-    """Which edges could be turned round without changing what the data say."""
-    name = "identifiability"
-    loose_edges = learned.edges & (learned.pattern.T == 1)  # transposed: either way
-    loose = [(int(i), int(j)) for i, j in np.argwhere(loose_edges)]
-    details = {"undirected": learned.edge_names(loose)}
-    n = learned.n_edges
-    level: Level
+    """Which directions nothing determines, and which only the model's assumptions do."""
+    name, n = "identifiability", learned.n_edges
     if n == 0:
-        return Check(name, 0.0, "No edges, so no directions to tell (0 undirected).", "fine", details)
+        return Check(name, 0.0, "No edges, so no directions to determine.", "fine", {"undirected": []})
+    sources = direction_sources(learned)
+    undirected = learned.edge_names([edge for edge, source in sources.items() if source == "open"])
+    details = {"undirected": undirected}
     if not learned.assumptions.tells_directions:
-        free = int((learned.edges & ~learned.told).sum())
-        sentence = f"The directions of {free} of {n} edges mean nothing: the order was drawn at random."
-        return Check(name, float(free), sentence, "warning", details)
-    if learned.identifies == "cpdag":
-        if not loose:
-            alone = "alone" if learned.constraints is None else "and what was known beforehand"
-            sentence = f"The directions of all {n} edges follow from conditional independences {alone} (0 undirected)."
-            return Check(name, 0.0, sentence, "fine", details)
+        sentence = f"The directions of {len(undirected)} of {n} edges mean nothing: the order was drawn at random."
+        return Check(name, float(len(undirected)), sentence, "warning", details)
+    if undirected:
         sentence = (
-            f"{counted(len(loose), 'edge')} of {n} ({some(details['undirected'])}) could point either way: under this "
-            "score the data tell that the pair is connected, not which precedes."
+            f"The direction of {counted(len(undirected), 'edge')} of {n} cannot be determined ({some(undirected)}): "
+            "the data show that the two are connected, not which causes which."
         )
-        return Check(name, float(len(loose)), sentence, "warning", details)
-    level = "note" if loose else "fine"
-    tail = (
-        f"without its assumptions, {len(loose)} of {n} could point either way."
-        if loose
-        else f"and even without its assumptions none of the {n} could be turned round alone."
+        return Check(name, float(len(undirected)), sentence, "warning", details)
+    by_model = [edge for edge, source in sources.items() if source in BY_MODEL]
+    if not by_model:
+        return Check(name, 0.0, f"The directions of all {n} edges follow without the model's noise.", "fine", details)
+    words = SOURCE_WORDS[sources[by_model[0]]]
+    sentence = f"The directions of {len(by_model)} of {n} edges rest on the model alone ({words})."
+    return Check(name, 0.0, sentence, "note", details)
+
+
+CONTRADICTED = 5.0
+"""A price in score, as a log-likelihood, from which the data contradict what was known."""
+
+
+def check_knowledge(learned: Learned) -> Check | None:
+    """What the data would prefer without the knowledge, and what the knowledge costs in score."""
+    name, known, free = "knowledge against the data", learned.constraints, Constraints.none(learned.n_variables)
+    free = free.in_time(learned.table.steps, learned.names)
+    if known is None or all(np.array_equal(a, b) for a, b in zip(astuple(known), astuple(free), strict=True)):
+        return None
+    if learned.score not in SCORE_NAMES:
+        return Check(name, None, "Not run: only a score of the data alone can weigh your knowledge.", "not run")
+    ends, limit = [], Deadline(SECONDS)
+    for constraints in (known, free):
+        score = build_score(
+            learned.score, learned.table, constraints, noise=learned.noise,  # type: ignore[arg-type]
+            device=torch.device("cpu"), deadline=limit,
+        )  # fmt: skip
+        rng = np.random.default_rng(learned.seed)
+        found = polish(score, learned.order, constraints, n_restarts=RESTARTS, rng=rng, deadline=limit)
+        edges, _ = order_to_graph(
+            found.order, learned.table, score, constraints,
+            pruning=learned.pruning, threshold=learned.threshold, cutoff=learned.cutoff,  # type: ignore[arg-type]
+        )  # fmt: skip
+        ends.append((found.score, edges))
+    if limit.passed():
+        return Check(name, None, f"Not run: weighing your knowledge takes more than {SECONDS:.0f} s.", "not run")
+    (held, _), (best, preferred) = ends
+    against = preferred & (~known.allowed | known.before.T | known.required.T)  # transposed: the other way was known
+    lost = known.required & ~preferred & ~preferred.T  # transposed: absent either way
+    evidence = log_likelihood_gains(learned, preferred)[preferred & ~known.allowed].max(initial=0.0)
+    price = max(best - held, float(evidence))
+    wishes = [*learned.edge_names(pairs(against)), *(f"no {edge}" for edge in learned.edge_names(pairs(lost)))]
+    details = {"price": price, "preferred": wishes}
+    if price < CONTRADICTED or not wishes:
+        return Check(
+            name, price, f"The data do not contradict your knowledge (price in score {price:.1f}).", "fine", details
+        )
+    sentence = (
+        f"The data contradict your knowledge: they prefer {some(wishes)}; keeping to it costs {price:.1f} in score."
     )
-    return Check(
-        name, float(len(loose)), f"Under the score's assumptions every direction can be told; {tail}", level, details
-    )
+    return Check(name, price, sentence, "warning", details)
+
+
+def pairs(chosen: BoolArray) -> list[tuple[int, int]]:
+    """The places of a matrix that are true."""
+    return [(int(i), int(j)) for i, j in np.argwhere(chosen)]
 
 
 def check_column_kinds(learned: Learned) -> Check | None:
@@ -119,8 +191,8 @@ def _not_claimed(name: str, learned: Learned, unfit: BoolArray, words: str) -> C
     """Say which columns are not what the method takes them for, and which directions are not claimed for that."""
     if not unfit.any():
         return None
-    directions = edge_directions(learned).items()
-    left = [(i, j) for (i, j), direction in directions if direction == "not claimed" and (unfit[i] or unfit[j])]
+    sources = direction_sources(learned).items()
+    left = [(i, j) for (i, j), source in sources if source == "open" and (unfit[i] or unfit[j])]
     names, edges = learned.variable_names(np.flatnonzero(unfit)), learned.edge_names(left)
     found = f"{counted(len(names), 'column')} {words.format(some(names))}"
     if not left:

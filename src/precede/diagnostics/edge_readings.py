@@ -8,7 +8,7 @@ import numpy as np
 
 from precede.arrays import FloatArray, IntArray
 from precede.data.rows import evenly_spaced
-from precede.diagnostics.directions import edge_directions
+from precede.diagnostics.directions import direction_sources
 from precede.diagnostics.influence import influence_on
 from precede.diagnostics.learned import Learned
 from precede.diagnostics.record import EdgePlots, EdgeReading, Trend
@@ -30,7 +30,7 @@ CURVE_POINTS, BINS, FEWEST_IN_CELL = 25, 20, 3
 def read_edges(learned: Learned) -> tuple[EdgeReading, ...]:
     """Every edge in causal order of its cause."""
     fit, linear = learned.fit, learned.assumptions.linear
-    directions = edge_directions(learned)
+    sources = direction_sources(learned)
     readings = []
     for i in learned.order:
         for j in np.flatnonzero(learned.edges[i]):
@@ -47,7 +47,7 @@ def read_edges(learned: Learned) -> tuple[EdgeReading, ...]:
                     trend=trend_of(x, fit.effects[edge]) if numeric else "mixed",
                     partial_r2=float(fit.partial_r2[edge]) if numeric else math.nan,
                     p_value=float(fit.p_values[edge]) if numeric else math.nan,
-                    direction=directions[edge],
+                    source=sources[edge],
                     influence=influence_on(learned, *edge) if numeric else None,
                 )
             )

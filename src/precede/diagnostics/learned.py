@@ -12,6 +12,7 @@ import numpy as np
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.load import Table
 from precede.diagnostics.parent_regressions import ParentRegressions, regress_on_parents
+from precede.diagnostics.record import Source
 from precede.graph import CausalGraph
 from precede.graph.equivalence import class_of, parted_by
 from precede.knowledge import Constraints
@@ -138,10 +139,23 @@ class Learned:
         return np.arange(self.n_variables) if past is None else np.flatnonzero(~past)
 
     @cached_property
+    def fixed(self) -> dict[Source, BoolArray]:
+        """Edges whose direction is fixed whatever the data say, by what fixes it."""
+        none = np.zeros_like(self.edges)
+        lag = np.array(self.table.steps or [0] * self.n_variables)
+        time = self.edges & (lag[:, None] > lag[None, :])
+        known = none if self.constraints is None else self.constraints.directs(self.edges)
+        targets = self.table.targets
+        return {
+            "time": time,
+            "knowledge": known & ~time,
+            "experiment": none if targets is None else parted_by(self.edges, targets),
+        }
+
+    @property
     def told(self) -> BoolArray:
-        """Edges whose direction interventions, time or background knowledge tell."""
-        told = np.zeros_like(self.edges) if self.constraints is None else self.constraints.directs(self.edges)
-        return told if self.table.targets is None else told | parted_by(self.edges, self.table.targets)
+        """Edges whose direction time, knowledge or an experiment fixes."""
+        return np.asarray(np.any(list(self.fixed.values()), axis=0))
 
     @cached_property
     def pattern(self) -> IntArray:

@@ -9,7 +9,7 @@ from precede.diagnostics.check import Level
 from precede.diagnostics.learned import Learned
 from precede.diagnostics.record import Remark
 
-AS_ASKED = ("Left out as asked", "Kinds of columns", "Once there was a graph")
+AS_ASKED = ("Left out as asked", "Kinds of columns", "Once there was a graph", "The score is the fit")
 """Remarks that say what was asked for, what was seen, or what was done about gaps, and limit nothing."""
 
 ENDINGS: dict[str, tuple[object, str]] = {
@@ -26,12 +26,12 @@ def remarks_on(learned: Learned) -> tuple[Remark, ...]:
     """Everything that limits a result, each once."""
     remarks = [Remark(sentence, _level(sentence)) for sentence in _sentences(learned)]
     search = learned.search
-    if search is not None and search.interrupted:
-        remarks.append(Remark("The search was interrupted: the graph is the best that was known by then."))
-    elif search is not None and search.out_of_time:
-        remarks.append(Remark("The time limit ended the search early: longer might find a better order."))
     ended = [words for name, (limits, words) in ENDINGS.items() if learned.reported.get(name) is limits]
-    remarks += [Remark(words) for words in ended]
+    if search is not None and search.interrupted:
+        ended.append("The search was interrupted: the graph is the best that was known by then.")
+    elif search is not None and search.out_of_time:
+        ended.append("The time limit ended the search early: longer might find a better order.")
+    remarks += [Remark(words, name="search") for words in ended]
     return tuple({remark.sentence: remark for remark in remarks}.values())
 
 

@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
 from precede.arrays import FloatArray, IntArray
-from precede.diagnostics.check import Check, Level
+from precede.diagnostics.check import Check, Level, ranked
 from precede.scores.assumptions import Assumptions
 from precede.strict_json import JsonObject, plain
 
-Direction = Literal["told", "either way", "not claimed"]
+Source = Literal[
+    "structure", "shape", "curvature", "variances", "policy", "time", "experiment", "knowledge", "open", "unchecked"
+]
+
+SOURCE_WORDS: dict[Source, str] = {
+    "structure": "structure",
+    "shape": "shape of the noise",
+    "curvature": "curvature",
+    "variances": "equal variances",
+    "policy": "the policy",
+    "time": "time",
+    "experiment": "an experiment",
+    "knowledge": "your knowledge",
+    "open": "open",
+    "unchecked": "not checked",
+}
+"""Where the direction of an edge comes from, as every page says it. Structure: independences between variables."""
 Trend = Literal["rising", "falling", "mixed"]
 
 
-@dataclass(frozen=True)
-class Remark:
+class Remark(Check):
     """Something that was done or that limits the result, in a sentence; a warning unless it was asked for."""
 
-    sentence: str
-    level: Level = "warning"
+    def __init__(self, sentence: str, level: Level = "warning", name: str = "remark") -> None:
+        super().__init__(name, None, sentence, level)
 
 
 @dataclass(frozen=True)
@@ -61,10 +78,9 @@ class EdgeReading:
     partial_r2 : float
         Share of what the other causes leave of the effect that this one explains.
     p_value : float
-        Of the partial F test.
-    direction : "told", "either way" or "not claimed"
-        "either way": the data cannot tell under this score. "not claimed": the method treats a column as
-        continuous numbers, and it is not.
+        Of the partial F test, after selection: the same rows chose the edge, so it is too small.
+    source : str
+        Where the direction comes from, a key of ``SOURCE_WORDS``; "open" where nothing determines it.
     influence : Influence or None
         None where single rows hardly matter.
     confidence, connected : float or None
@@ -78,10 +94,15 @@ class EdgeReading:
     trend: Trend
     partial_r2: float
     p_value: float
-    direction: Direction = "told"
+    source: Source = "unchecked"
     influence: Influence | None = None
     confidence: float | None = None
     connected: float | None = None
+
+    @property
+    def directed(self) -> bool:
+        """Whether the edge is drawn with a tip."""
+        return self.source != "open"
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,9 +191,9 @@ class Diagnostics(Mapping[str, Any]):
     plots: EdgePlots | None = None
 
     @property
-    def said(self) -> tuple[Remark | Check, ...]:
-        """Every remark and check."""
-        return (*self.remarks, *self.checks)
+    def said(self) -> list[Check]:
+        """Every remark and check: warnings first, the most harmful first."""
+        return ranked([*self.remarks, *self.checks])
 
     @property
     def warnings(self) -> list[str]:
@@ -181,8 +202,25 @@ class Diagnostics(Mapping[str, Any]):
 
     @property
     def sentences(self) -> list[str]:
-        """Everything that is said, warnings first: what the terminal prints and the report shows."""
-        return [item.sentence for level in ("warning", "note", "fine") for item in self.said if item.level == level]
+        """Everything that is said, warnings first."""
+        return [item.sentence for item in self.said]
+
+    def __str__(self) -> str:
+        """A page: the warnings with their remedies, the notes, and how much more there is."""
+        lines = []
+        for item in self.said:
+            if item.level in ("warning", "note"):
+                lines.append(f"{'!' if item.level == 'warning' else '-'} {item.sentence} {item.remedy}".rstrip())
+        counts = Counter(item.level for item in self.said)
+        lines.append(f"{counts['fine']} checks passed, {counts['not run']} were not run.")
+        if self.edges:
+            sources = Counter(SOURCE_WORDS[edge.source] for edge in self.edges)
+            words = ", ".join(f"{words} {count}" for words, count in sources.most_common())
+            lines.append(f"{len(self.edges)} edges; directions from: {words}.")
+        lines.append(f"More: {', '.join(self)}.")
+        return "\n".join(textwrap.fill(line, 100, subsequent_indent="  ") for line in lines)
+
+    __repr__ = __str__
 
     @cached_property
     def _plain(self) -> JsonObject:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import torch
 
-from precede.arrays import FloatArray
+from precede.arrays import BoolArray, FloatArray
 from precede.diagnostics.check import Check, Level, counted, some
 from precede.diagnostics.learned import Learned
 from precede.graph.dags import full_dag
@@ -15,7 +15,6 @@ from precede.knowledge import Constraints
 from precede.pruning.weights import regression_weights
 from precede.scores.build import build_score
 from precede.search.exact import exact_order
-from precede.search.record import SearchRecord
 
 REACH = 1.5
 """An edge is within reach of the rule when a rule this many times stricter or laxer would decide otherwise."""
@@ -38,32 +37,15 @@ def check_search(learned: Learned) -> Check:
     best = max([reached, *known.values()])
     shortfall = best - reached
     tolerance = 1e-6 * max(1.0, abs(best))
-    story = f"The result scores {reached:.2f}"
-    if search.policy_score is not None:
-        gain = search.polish_gain
-        alone = search.climbs_agree is None and search.rl_gain is not None  # a policy from scratch came after polish
-        start = "the greedy order" if alone else "the better of that and greedy"
-        added = "polish was off" if gain is None else f"polish added {gain:.2f} to {start}"
-        story += f" (the policy alone {search.policy_score:.2f}; {added}{_training(search)})"
-    against = "; ".join(f"{label} scores {value:.2f}" for label, value in known.items())
-    against = f"; {against}" if against else ""
     details = {"reached": reached, "best_known": best, **known}
+    against = "; ".join(f"{label} scores {value:.2f}" for label, value in known.items())
     if shortfall > tolerance:
-        sentence = f"{story}{against}: it is {shortfall:.2f} short of the best known, so search longer or polish."
+        sentence = f"The result scores {reached:.2f}, {shortfall:.2f} short of the best known ({against})."
         return Check(name, shortfall, sentence, "warning", details)
-    proven = "the exact optimum" in known
-    ending = "this is the optimum" if proven else "no better order is known, which is no proof that there is none"
-    return Check(name, 0.0, f"{story}{against}: {ending}.", "fine", details)
-
-
-def _training(search: SearchRecord) -> str:
-    """What the climbs say, and what training did after the polish."""
-    trained = "" if search.rl_gain is None else f"; training added {search.rl_gain:.2f}"
-    if search.climbs_agree is None:
-        return trained
-    ends = "the same score" if search.climbs_agree else "different scores"
-    climbs = f"; climbs from the greedy order and from the policy's ended at {ends}"
-    return climbs + (trained or ", and the policy was not trained")
+    if "the exact optimum" in known:
+        return Check(name, 0.0, f"The score {reached:.2f} is the optimum.", "fine", details)
+    agree = "Independent searches agree" if search.climbs_agree else "No search found a better order"
+    return Check(name, 0.0, f"{agree} (score {reached:.2f}); optimality is not guaranteed.", "fine", details)
 
 
 def _exact_score(learned: Learned) -> float | None:
@@ -94,7 +76,7 @@ def check_weak_edges(learned: Learned) -> Check:
         rule = f"|weight| within a factor {REACH} of {learned.threshold:g}"
     else:
         price = math.log(learned.n_samples) / 2 + math.log(learned.n_variables)
-        evidence = _evidence(learned)
+        evidence = log_likelihood_gains(learned, learned.edges)
         weak = learned.edges & ~required & (evidence < REACH * price)
         missed = before & ~learned.edges & (evidence > price / REACH)
         rule = f"gain in log-likelihood within a factor {REACH} of the extended BIC's price, {price:.1f}"
@@ -103,21 +85,22 @@ def check_weak_edges(learned: Learned) -> Check:
     details = {"weak": kept, "nearly": dropped, "rule": rule}
     total = len(kept) + len(dropped)
     if total == 0:
-        return Check(name, 0.0, f"No edge is a close call (0 with {rule}).", "fine", details)
+        return Check(name, 0.0, "No edge is borderline.", "fine", details)
     shown = f" ({some(kept)})" if kept else ""
-    near = f", and {counted(len(dropped), 'absent edge')} nearly came in ({some(dropped)})" if dropped else ""
+    near = f"; {counted(len(dropped), 'absent edge')} nearly came in ({some(dropped)})" if dropped else ""
     level: Level = "warning" if len(kept) > learned.n_edges / 3 else "note"
-    sentence = f"{len(kept)} of {counted(learned.n_edges, 'edge')} would fall to a stricter rule{shown}{near}: {rule}."
+    are = "is" if len(kept) == 1 else "are"
+    sentence = f"{len(kept)} of {counted(learned.n_edges, 'edge')} {are} borderline{shown}{near}."
     return Check(name, float(total), sentence, level, details)
 
 
-def _evidence(learned: Learned) -> FloatArray:
-    r"""Log-likelihood that i adds to j beyond its parents, :math:`-\frac m2 \log(1 - r_{ij|\mathrm{pa}(j)}^2)`."""
+def log_likelihood_gains(learned: Learned, edges: BoolArray) -> FloatArray:
+    r"""What i adds to j beyond its parents, :math:`-\frac m2 \log(1 - r_{ij|\mathrm{pa}(j)}^2)`."""
     matrix = learned.correlation
     d = len(matrix)
     squared = np.zeros((d, d))
     for j in range(d):
-        parents = np.flatnonzero(learned.edges[:, j])
+        parents = np.flatnonzero(edges[:, j])
         family = np.append(parents, j)
         precision = np.linalg.inv(matrix[np.ix_(family, family)])
         squared[parents, j] = precision[:-1, -1] ** 2 / (np.diag(precision)[:-1] * precision[-1, -1])

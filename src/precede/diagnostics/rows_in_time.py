@@ -28,12 +28,11 @@ def check_rows_in_time(learned: Learned) -> Check:
     alike = (likeness > max(ALIKE, SURELY * standard_error)) & ~is_sorted & now
     found = sorted(map(int, np.flatnonzero(alike)), key=lambda j: -likeness[j])
     if not found:
-        return Check(name, 0.0, "Rows near each other are no more alike than others (0 columns).", "fine")
+        return Check(name, 0.0, "No sign of time dependence.", "fine")
     named = [f"{learned.names[j]} {likeness[j]:.2f}" for j in found]
     sentence = (
-        f"Rows near each other are alike in {len(found)} of {learned.n_variables} columns (correlation of a row with "
-        f"the next: {some(named)}): they are in time, or sorted. Rows in time depend on one another, and trends move "
-        "together without a cause: edges, p-values and confidences are then overstated; use lags or differences."
+        f"Rows depend on the row before in {len(found)} of {learned.n_variables} columns (correlation: "
+        f"{some(named)}): they are in time, or sorted. Edges and confidences are then overstated."
     )
     return Check(name, float(len(found)), sentence, "warning", {"columns": named})
 

@@ -65,7 +65,7 @@ def with_shares(
     )
     loose = np.zeros_like(edges)
     for reading in diagnostics.edges:
-        loose[reading.cause, reading.effect] = reading.direction != "told"
+        loose[reading.cause, reading.effect] = not reading.directed
     others = tuple(check for check in diagnostics.checks if check.name not in (NAME, UNLIKELY))
     return replace(
         diagnostics,

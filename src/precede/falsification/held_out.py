@@ -48,7 +48,7 @@ class HeldOut:
             return f"{facts}: its edges do not help to predict."
         if rest > 0.02 * gain:
             return f"{facts}, and {rest:.3g} less than with every possible edge of its order: it may lack some."
-        return f"{facts}, and no less than with every possible edge of its order: it lacks none that would help."
+        return f"{facts}, and no less than with every possible edge of its order."
 
 
 def held_out_likelihood(

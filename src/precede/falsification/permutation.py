@@ -78,7 +78,7 @@ class PermutationTest:
             )
         if self.falsified:
             return f"{facts}: the graph is no better than a random one of the same shape."
-        return f"{facts}: the graph fits better than a random one of the same shape."
+        return f"{facts}: a random graph of the same shape is ruled out. This confirms no direction and no single edge."
 
 
 def permutation_test(

@@ -5,7 +5,7 @@ from precede.report.provenance import Provenance
 from precede.report.render import render_report
 from precede.report.report_files import rebuild_report, write_report, write_summary
 from precede.report.result_files import write_results
-from precede.report.summarize import Heading, sentences_of, summarize, with_confidence
+from precede.report.summarize import Heading, said_in, summarize, with_confidence
 
 __all__ = [
     "Heading",
@@ -14,7 +14,7 @@ __all__ = [
     "load_results",
     "rebuild_report",
     "render_report",
-    "sentences_of",
+    "said_in",
     "summarize",
     "with_confidence",
     "write_report",

@@ -16,12 +16,13 @@ from precede.graph import CausalGraph
 from precede.graph.component import ShownGraph, component_file, inline_module, policy_hash
 from precede.report.geometry import heatmap, largest_strength, learning_curve, picture
 from precede.report.schema import check_summary
+from precede.report.summarize import said_in
 from precede.report.summary import EvaluationEntry, Summary, TotalEntry
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-LEVEL_MARKS = {"fine": "✓", "note": "i", "warning": "!"}
+LEVEL_MARKS = {"fine": "✓", "note": "i", "warning": "!", "not run": "·"}
 
 METRIC_WORDS = {
     "shd": "Structural Hamming distance",
@@ -60,10 +61,11 @@ def render_report(summary: Summary) -> str:
 
     summary = check_summary(summary)
     graph, library, code = graph_of(summary), component_file("vendor/cytoscape.min.js").decode("utf-8"), script()
-    said = [*summary["remarks"], *summary["checks"]]
+    said = said_in(summary)
     return _template().render(
         summary=summary,
-        warnings=[item["sentence"] for item in said if item["level"] == "warning"],
+        said=said,
+        warnings=[item for item in said if item.level == "warning"],
         heatmap=heatmap(summary),
         learning=learning_curve(summary["learning"]),
         exports=_exports(graph),

@@ -13,8 +13,9 @@ from precede.confidence import Confidence
 from precede.data.load import Table
 from precede.data.rows import evenly_spaced
 from precede.diagnostics import Chance, Diagnostics, EdgeReading, Remark, compare_with_chance
+from precede.diagnostics.check import Check, Level, ranked
 from precede.diagnostics.hidden import HIDDEN_CAUSES
-from precede.diagnostics.record import EdgePlots
+from precede.diagnostics.record import SOURCE_WORDS, EdgePlots
 from precede.diagnostics.stability import with_shares
 from precede.errors import OptionError
 from precede.estimator import CausalEstimator
@@ -37,7 +38,7 @@ from precede.report.total_effects import total_effects
 from precede.report.words import assumed_words, found_words, searched_words, sure_words, unknown_words
 from precede.strict_json import JsonObject, plain
 
-FORMAT, VERSION = "precede-summary", 3
+FORMAT, VERSION = "precede-summary", 4
 
 CURVE_RECORDS = 300
 """Iterations that the learning curve keeps."""
@@ -95,8 +96,11 @@ def summarize(
     heading, provenance = heading or Heading(), provenance or Provenance.now()
     known = with_confidence(model, table, confidence)
     chance = None if truth is None else _evaluation(model.graph_, truth, table, known)
-    if chance is not None and chance[1].warning is not None:
-        known = replace(known, remarks=(Remark(chance[1].warning), *known.remarks))
+    if chance is not None:
+        against = chance[1]
+        level: Level = "warning" if against.no_better else "fine" if against.beatable else "note"
+        remark = Remark(against.warning or against.sentence, level, "better than chance")
+        known = replace(known, remarks=(remark, *known.remarks))
     identifies = str(known["identifies"])
     bootstrapped = confidence if isinstance(confidence, Confidence) else None
     summary = {
@@ -136,13 +140,12 @@ def summarize(
     return result
 
 
-def sentences_of(summary: Summary) -> list[str]:
-    """Everything that a report says about its result, warnings first: what the terminal prints."""
-    said = [*summary["remarks"], *summary["checks"]]
-    sentences = [item["sentence"] for level in ("warning", "note", "fine") for item in said if item["level"] == level]
-    chance = None if summary["evaluation"] is None else summary["evaluation"]["chance"]
-    against = [] if chance is None or chance["no_better"] else [chance["sentence"]]  # else it is among the warnings
-    return [*against, *sentences]
+def said_in(summary: Summary) -> list[Check]:
+    """Everything that a report says about its result, the most harmful first."""
+    return ranked(
+        Check(item["name"], None, item["sentence"], item["level"], remedy=item["remedy"])
+        for item in [*summary["remarks"], *summary["checks"]]
+    )
 
 
 def with_confidence(model: CausalEstimator, table: Table, confidence: Any = None) -> Diagnostics:
@@ -206,7 +209,8 @@ def _edge(reading: EdgeReading) -> EdgeEntry:
         "trend": reading.trend,
         "partial_r2": _rounded(reading.partial_r2, 3),
         "p_value": _rounded(reading.p_value, 3),
-        "direction": reading.direction,
+        "source": reading.source,
+        "direction": SOURCE_WORDS[reading.source],
         "confidence": _rounded(reading.confidence, 3),
         "connected": _rounded(reading.connected, 3),
         "total": None,
@@ -284,8 +288,8 @@ def _evaluation(graph: CausalGraph, truth: CausalGraph, table: Table, known: Dia
 
     metrics = evaluate(graph, truth).to_dict()
     true = aligned(truth, graph)[0].edges  # in the column order of the data
-    quick = prune is None and graph.n_variables <= 20
-    chance = compare_with_chance(true, table.values, graph.edges, prune=prune, n_random=100 if quick else 10)
+    n_random = 100 if graph.n_variables <= 20 else 40
+    chance = compare_with_chance(true, table.values, graph.edges, prune=prune, n_random=n_random)
     return metrics, chance
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypedDict
 
 from precede.diagnostics.check import Level
-from precede.diagnostics.record import Direction, Trend
+from precede.diagnostics.record import Source, Trend
 from precede.options import Options
 from precede.strict_json import JsonObject
 
@@ -51,7 +51,8 @@ class EdgeEntry(TypedDict):
     trend: Trend
     partial_r2: float | None
     p_value: float | None
-    direction: Direction
+    source: Source
+    direction: str
     confidence: float | None
     connected: float | None
     total: TotalEntry | None
@@ -65,16 +66,14 @@ class EdgeEntry(TypedDict):
     outside: int
 
 
-class RemarkEntry(TypedDict):
-    sentence: str
-    level: Level
-
-
 class CheckEntry(TypedDict):
+    """A check, or a remark, which has no value."""
+
     name: str
     value: float | None
     sentence: str
     level: Level
+    remedy: str
 
 
 class SuspicionEntry(TypedDict):
@@ -103,7 +102,9 @@ class ChanceEntry(TypedDict):
     random_mean: float
     random_best: int
     random_as_good: float
+    random_perfect: float
     n_random: int
+    n_variables: int
     sentence: str
     no_better: bool
 
@@ -152,7 +153,7 @@ class Summary(TypedDict):
     rows_shown: bool
     resamples: int
     data: DataEntry
-    remarks: list[RemarkEntry]
+    remarks: list[CheckEntry]
     checks: list[CheckEntry]
     assumed: list[str]
     found: list[str]

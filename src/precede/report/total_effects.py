@@ -24,18 +24,18 @@ def total_effects(graph: CausalGraph, readings: tuple[EdgeReading, ...]) -> list
     Returns
     -------
     effects : list of dict or None
-        ``value`` with the ends of its 95% interval, ``low`` and ``high``. Where the direction is not told, ``value``
+        ``value`` with the ends of its 95% interval, ``low`` and ``high``. Where the direction is open, ``value``
         is None, and the ends are the least and the largest effect in all equivalent graphs. None where no number tells
         it: for columns of words, too few rows, or a graph without data.
     """
     if graph.sample is None:
         return [None] * len(readings)
-    pattern = None if all(reading.direction == "told" for reading in readings) else graph.pattern
+    pattern = None if all(reading.directed for reading in readings) else graph.pattern
     result: list[TotalEntry | None] = []
     for reading in readings:
         i, j = reading.cause, reading.effect
         try:
-            if pattern is None or reading.direction == "told":
+            if pattern is None or reading.directed:
                 found = linear_effect(graph, graph.names[i], graph.names[j], level=LEVEL)
                 result.append({"value": found.value, "low": found.interval[0], "high": found.interval[1]})
             else:

@@ -68,7 +68,7 @@ def found_words(graph: CausalGraph, edges: Sequence[EdgeReading]) -> list[str]:
     sized = [edge for edge in edges if math.isfinite(edge.strength)]
     if sized:
         strongest = max(sized, key=lambda edge: edge.strength)
-        tip = "→" if strongest.direction == "told" else "–"
+        tip = "→" if strongest.directed else "–"
         sentences.append(
             f"The strongest: {names[strongest.cause]} {tip} {names[strongest.effect]}, {TREND_WORDS[strongest.trend]}; "
             f"strength {strongest.strength:.2f} standard deviations of {names[strongest.effect]}."
@@ -77,7 +77,7 @@ def found_words(graph: CausalGraph, edges: Sequence[EdgeReading]) -> list[str]:
     sources = [names[k] for k in graph.positions if causes[k] and not effects[k]]
     sinks = [names[k] for k in graph.positions if effects[k] and not causes[k]]
     alone = int((~causes & ~effects).sum())
-    if sources and all(edge.direction == "told" for edge in edges):
+    if sources and all(edge.directed for edge in edges):
         sentences.append(f"Nothing in the table causes {some(sources, 5)}; {some(sinks, 5)} cause nothing else in it.")
     if alone:
         sentences.append(f"{counted(alone, 'variable')} ha{'s' if alone == 1 else 've'} no edge at all.")

@@ -71,8 +71,8 @@ class InformedScore:
         self.sets_at_once = int(getattr(local, "sets_at_once", 16))
         self.notes = [
             *getattr(local, "notes", []),
-            "The score is the fit to the data plus the pretrained policy's log-odds of the edges, which count "
-            f"{policy.weight:g}-fold.",
+            f"The score is the fit to the data plus the pretrained policy's log-odds of the edges, weighted × "
+            f"{policy.weight:g}.",
         ]
         self._worth = policy.weight * policy.log_odds()
 

@@ -2,7 +2,6 @@
 import { drawn, number } from "./elements.js";
 
 export const TRENDS = { rising: "rises with the cause", falling: "falls as the cause rises", mixed: "no single direction" };
-export const DIRECTIONS = { "told": "told by the data", "either way": "either way", "not claimed": "not claimed" };
 
 function frame(xs, ys, xName, yName, contents) {
   const [w, h, l, b] = [300, 228, 54, 36];

@@ -10,7 +10,7 @@ function edgeCard(k) {
     edge.total !== null && ["Total effect", totalEffect(edge.total)],
     ["Partial R²", number(edge.partial_r2)], ["p-value", pValue(edge.p_value)],
     edge.confidence !== null && ["Confidence", number(edge.confidence)], edge.connected !== null && ["In either direction", number(edge.connected)],
-    ["Direction", DIRECTIONS[edge.direction]], rests && ["Rests on", rests]]), ...(plot ? [plot, el("p", { class: "hint" },
+    ["Direction from", edge.direction], rests && ["Rests on", rests]]), ...(plot ? [plot, el("p", { class: "hint" },
     `${effect.name} as it depends on ${cause.name}, its other causes taken out. ` +
     (edge.points === null ? `Darker cells hold more rows; ${edge.outside || "no"} row${edge.outside === 1 ? " lies" : "s lie"} outside. ` : edge.extremes[0].length ? "Larger points are values far out. " : "") +
     (edge.slope !== null ? "The line is the linear fit, the dashes a smooth one." : "The curve is a smooth fit."))] : []));

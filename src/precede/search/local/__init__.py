@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import threading
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any, Protocol
 
 from precede.arrays import IntArray
@@ -58,7 +60,11 @@ def _compiled(module: str) -> Any:
 
 @cache
 def _announced(module: str) -> Any:
-    logger.info("compiling the local search: a few seconds, the first time only")
+    from precede.search.local.compiled import SOURCES
+
+    kept = [Path(__file__).parent / "__pycache__", Path(os.environ.get("NUMBA_CACHE_DIR") or os.devnull)]
+    if not any(folder.is_dir() and any(folder.rglob(f"{module}.*{SOURCES}*.nbi")) for folder in kept):
+        logger.info("compiling the local search: a few seconds, the first time only")
     return _imported(module)
 
 

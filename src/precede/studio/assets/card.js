@@ -1,6 +1,6 @@
 // The card beside the graph: what is known of an edge or a variable, and what can be done about it.
 import { byId } from "./dom.js";
-import { DIRECTIONS, TRENDS, distribution, mechanism } from "./edge-plots.js";
+import { TRENDS, distribution, mechanism } from "./edge-plots.js";
 import { el, facts, number, pValue } from "./elements.js";
 
 const HINT = ["Choose an edge to see how it works, and to veto or require it.", "Choose a variable to see its causes and effects.", "Double-click a variable, or press Enter on it, to see all that leads to it and all it leads to."];
@@ -25,7 +25,7 @@ function edgeCard(edge, shown, rules, actions) {
       rule === null && edge.change !== "removed" ? el("button", { type: "button", "data-rule": "turn", title: `It is the other way round: run again with ${effect} → ${cause}`, onclick: () => actions.turn(cause, effect) }, "Turn") : null),
     facts([known && known.weight !== null && ["Weight", number(known.weight)], edge.strength !== null && !known && ["Strength", number(edge.strength)], known && ["Strength", number(known.strength)],
       edge.probability !== null && ["Probability", number(edge.probability, 2)], known && ["Effect", TRENDS[known.trend]], known && ["Partial R²", number(known.partial_r2)], known && ["p-value", pValue(known.p_value)],
-      known && ["Direction", DIRECTIONS[known.direction]]]),
+      known && ["Direction from", known.direction]]),
     plot, plot ? el("p", { class: "hint" }, `${effect} as it depends on ${cause}, its other causes taken out; darker cells hold more rows.`) : null,
     edge.change === "removed" ? null : el("p", {}, el("button", { type: "button", class: "link", onclick: () => actions.ask(cause, effect) }, `How large is the effect of ${cause} on ${effect}?`)),
   ];
