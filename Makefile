@@ -14,8 +14,8 @@ PIP := $(BIN)/pip --disable-pip-version-check
 	$(PIP) install --quiet --constraint constraints.txt --editable ".[dev]"
 	touch $@
 
-demo: .venv/installed  ## learn the Sachs protein network and write a report
-	$(BIN)/precede discover sachs --out results/sachs --seed 0
+demo: .venv/installed  ## learn a known graph and the Sachs protein network; a page leads to both reports
+	$(BIN)/precede demo
 
 test: .venv/developed  ## the whole test suite
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 -m "not slow and not peers"

@@ -1,10 +1,13 @@
 """Votes and the consensus: acyclic whatever is voted, and as good as enumeration on small graphs."""
 
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
 import pytest
 
+from precede import CausalGraph
+from precede.comparison import Comparison
 from precede.comparison.votes import agreement_weights, best_linear_order, consensus
 from precede.graph.dags import full_dag, is_acyclic
 
@@ -57,3 +60,18 @@ def test_one_that_stands_alone_counts_little() -> None:
 def test_two_count_alike() -> None:
     chain = np.eye(3, k=1, dtype=bool)
     assert agreement_weights([chain, ~chain & False], [np.arange(3)] * 2).tolist() == [0.5, 0.5]
+
+
+def test_a_tie_is_no_arrow() -> None:
+    one, other = np.array([[0, 1], [0, 0]], bool), np.array([[0, 0], [1, 0]], bool)
+    found = Comparison.of({"a": one, "b": other})
+    assert found.consensus.n_edges == 0
+    assert list(found.table["consensus"]) == ["--"]
+    assert "1 more are tied, direction open" in found.sentence
+
+
+def test_the_consensus_obeys_the_knowledge_of_its_members() -> None:
+    forward, backward = CausalGraph.from_matrix([[0, 1], [0, 0]]), CausalGraph.from_matrix([[0, 0], [1, 0]])
+    known = replace(forward, told=forward.edges)
+    assert Comparison.of({"a": backward, "b": backward, "c": forward}).consensus.edges[1, 0]
+    assert Comparison.of({"a": backward, "b": backward, "c": known}).consensus.edges[0, 1]

@@ -18,6 +18,7 @@ from precede.cli import (
     check,
     cite,
     compare,
+    demo,
     discover,
     effect,
     evaluate,
@@ -49,8 +50,9 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
-    epilog="Try it: [bold]precede discover sachs --out results/[/bold]",
+    epilog="Try it: [bold]precede demo[/bold]",
 )
+app.command()(demo.demo)
 app.command()(check.check)
 app.command()(discover.discover)
 app.command()(order.order)

@@ -170,9 +170,15 @@ def as_flags(sentence: str) -> str:
     sentence = re.sub(r"\bmissing='(\w+)'", r"--missing \1", sentence)
     sentence = re.sub(r"\bna=\[('[^']*'|\"[^\"]*\")\]", r"--na \1", sentence)
     sentence = re.sub(r"\btypes=\{['\"]([^'\"]*)['\"]: '(\w+)'\}", r"--types '\1=\2'", sentence)
+    sentence = re.sub(r"\btypes=\{['\"]([^'\"]*)['\"]: \[([^]]*)\]\}", _levels_as_flag, sentence)
     sentence = re.sub(r"\bleave_out names\b", "--leave-out names", sentence)
     sentence = re.sub(r"(?<![\w-])(types|interventions|group) names\b", r"--\1 names", sentence)
     return sentence.replace("types={...}", "--types")
+
+
+def _levels_as_flag(found: re.Match[str]) -> str:
+    levels = "<".join(level.strip(" '") for level in found[2].split(","))
+    return f"--types '{found[1]}={levels}'"
 
 
 def log_to_terminal(quiet: bool) -> None:

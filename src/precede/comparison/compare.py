@@ -79,7 +79,10 @@ class Comparison:
     def _counted(self) -> tuple[CausalGraph, FloatArray]:
         members = list(self.graphs.values())
         edges, order, shares = votes.consensus(
-            [graph.edges for graph in members], [graph.positions for graph in members], self.weights
+            [graph.edges for graph in members],
+            [graph.positions for graph in members],
+            self.weights,
+            np.any([graph.edges & (False if graph.told is None else graph.told) for graph in members], axis=0),
         )
         graph = CausalGraph.from_matrix(edges, np.where(edges, np.maximum(shares, 1e-9), 0.0), order, members[0].names)
         return replace(graph, sample=members[0].sample, steps=members[0].steps), shares
@@ -92,10 +95,12 @@ class Comparison:
     def table(self) -> pd.DataFrame:
         """A row for each pair that some graph joins: what each says, the share of votes each way, and the consensus.
 
-        ``->`` and ``<-`` read from the first variable to the second; an empty mark means that the pair is not joined.
+        ``->`` and ``<-`` read from the first variable to the second, ``--`` is a pair with as many votes each way; an
+        empty mark means that the pair is not joined.
         The most disputed pairs come first.
         """
         names, (agreed, shares) = self.consensus.names, self._counted
+        joined = votes.joined_by(shares)
         rows = []
         for i, j in np.argwhere(np.triu(np.any([g.edges | g.edges.T for g in self.graphs.values()], axis=0))):
             marks = {label: _mark(graph, int(i), int(j)) for label, graph in self.graphs.items()}
@@ -107,7 +112,7 @@ class Comparison:
                     "forward": float(shares[i, j]),
                     "backward": float(shares[j, i]),
                     "agreement": float(max(shares[i, j], shares[j, i], 1 - shares[i, j] - shares[j, i])),
-                    "consensus": _mark(agreed, int(i), int(j)),
+                    "consensus": _mark(agreed, int(i), int(j)) or ("--" if joined[i, j] else ""),
                 }
             )
         columns = ["first", "second", *self.graphs, "forward", "backward", "agreement", "consensus"]
@@ -139,9 +144,11 @@ class Comparison:
     def sentence(self) -> str:
         """The comparison in plain words."""
         total, open_pairs = len(self.table), len(self.differences)
+        ties = int((self.table["consensus"] == "--").sum())
+        tied = f"; {ties} more are tied, direction open" if ties else ""
         return (
             f"{len(self.graphs)} graphs join {total} pairs of variables; they agree on {total - open_pairs} and differ "
-            f"on {open_pairs}. The consensus has {self.consensus.n_edges} edges."
+            f"on {open_pairs}. The consensus has {self.consensus.n_edges} edges{tied}."
         )
 
     def plot(self, ax: Axes | None = None) -> Axes:

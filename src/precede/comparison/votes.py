@@ -16,6 +16,9 @@ FULL_SUPPORT = 0.5
 """A pair is joined in the consensus when more than this share of the votes joins it, whichever way."""
 
 
+OUTWEIGHS, TIE = 1e3, 1e-9
+"""What a known direction is worth, and the difference of votes below which two directions are tied."""
+
 ROUNDS = 10
 """Of weights and consensus in turn; they settle after two or three."""
 
@@ -53,13 +56,13 @@ def agreement_weights(graphs: Sequence[BoolArray], orders: Sequence[IntArray]) -
 
 
 def consensus(
-    graphs: Sequence[BoolArray], orders: Sequence[IntArray], weights: FloatArray
+    graphs: Sequence[BoolArray], orders: Sequence[IntArray], weights: FloatArray, known: BoolArray | None = None
 ) -> tuple[BoolArray, IntArray, FloatArray]:
     """The graph that the weighted votes add up to, and an order of it.
 
     A pair is joined when more than half of the votes join it. The directions follow the order that goes against the
     fewest votes: an edge is a vote for its direction, a precedence in a member's order a part of one. So there is no
-    cycle, whatever the votes.
+    cycle, whatever the votes. A pair with as many votes one way as the other gets no edge: a tie is no arrow.
 
     Parameters
     ----------
@@ -68,6 +71,8 @@ def consensus(
         Causes first.
     weights : (n_graphs,) float array
         Sum to one.
+    known : (n_variables, n_variables) bool array, optional
+        Directions that knowledge or time fixed in a member: they outweigh all votes.
 
     Returns
     -------
@@ -86,9 +91,17 @@ def consensus(
     """
     votes = np.einsum("k,kij->ij", weights, np.asarray(graphs, dtype=float))
     before = np.einsum("k,kij->ij", weights, np.array([full_dag(np.asarray(order)) for order in orders], dtype=float))
-    order = best_linear_order(votes + ORDER_SHARE * before)
-    joined = votes + votes.T > FULL_SUPPORT  # transposed: a vote for a pair, whichever way
-    return joined & full_dag(order), order, votes
+    preference = votes + ORDER_SHARE * before
+    if known is not None:
+        preference += OUTWEIGHS * (known & ~known.T)  # transposed: where members do not contradict each other
+    order = best_linear_order(preference)
+    tied = np.abs(preference - preference.T) < TIE  # transposed: as much for the other way
+    return joined_by(votes) & full_dag(order) & ~tied, order, votes
+
+
+def joined_by(votes: FloatArray) -> BoolArray:
+    """Pairs that most votes join, whichever way."""
+    return np.asarray(votes + votes.T > FULL_SUPPORT)  # transposed: a vote for a pair
 
 
 def best_linear_order(preference: FloatArray) -> IntArray:

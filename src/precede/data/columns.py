@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from precede.arrays import FloatArray
-from precede.data.kinds import ColumnKind, Types, from_labels, label_of
+from precede.data.kinds import ColumnKind, Types, from_labels, known_order, label_of
 from precede.data.markers import blanked, numbers_among
 from precede.errors import listed
 from precede.lazy import pandas as pd
@@ -147,9 +147,10 @@ class _Reader:
         self._done: dict[Outcome, list[Hashable]] = {}
         self._refused: dict[Trouble, list[Hashable]] = {}
         self._texts: list[str] = []
+        self._orders: list[str] = []
 
     def notes(self) -> list[str]:
-        return [f"{_subject(names, *DONE[what])}." for what, names in self._done.items()]
+        return [f"{_subject(names, *DONE[what])}." for what, names in self._done.items()] + self._orders
 
     def problems(self) -> list[str]:
         return [f"{_subject(names, *REFUSED[what])}." for what, names in self._refused.items()] + self._texts
@@ -224,6 +225,17 @@ class _Reader:
             if told is None:
                 return None, None
             labels, ordered = told, True
+        elif self.types.get(name) == "ordinal" and not ordered:
+            scale = known_order(list(map(str, labels)))
+            if scale is None:
+                levels = ", ".join(repr(str(label)) for label in labels)
+                self._texts.append(
+                    f"column {name!r} is to be ordinal, and the order of its levels is not known: put them from low to "
+                    f"high, types={{{name!r}: [{levels}]}}."
+                )
+                return None, None
+            labels, ordered = scale, True
+            self._orders.append(f"The levels of {name!r} are in the order {' < '.join(scale)}.")
         place = {str(label): float(k) for k, label in enumerate(labels)}
         codes = column.astype(object).map(lambda cell: place[str(cell)], na_action="ignore")
         return _floats(pd.to_numeric(codes)), from_labels(labels, ordered)

@@ -71,11 +71,44 @@ class ColumnKind:
 
 NUMBER = ColumnKind("number")
 
+SCALES = (
+    "no|false, maybe, yes|true",
+    "none|no, minimal, mild, moderate, severe, critical",
+    "very low, low, medium|moderate|middle|normal|mid, high, very high",
+    "very small, small, medium, large, very large",
+    "xs, s, m, l, xl, xxl",
+    "never, rarely|seldom, sometimes, often, always",
+    "strongly disagree, disagree, neutral|undecided|neither agree nor disagree, agree, strongly agree",
+    "very dissatisfied, dissatisfied, neutral, satisfied, very satisfied",
+    "very poor, poor, fair, good, very good, excellent",
+)
+"""Words whose order everybody knows, from low to high; | is between two words for one level."""
+
 
 def from_labels(labels: Sequence[Hashable], ordered: bool) -> ColumnKind:
     """Kind of a column whose levels are words: the matrix holds their places."""
     name: KindName = "binary" if len(labels) == 2 else "ordinal" if ordered else "categorical"
     return ColumnKind(name, tuple(float(k) for k in range(len(labels))), tuple(map(str, labels)))
+
+
+def known_order(labels: Sequence[str]) -> list[str] | None:
+    """Levels from low to high where these are numbers or words of a known scale; None where they are not.
+
+    Examples
+    --------
+    >>> known_order(["high", "Low", "medium"]), known_order(["10", "9"]), known_order(["blue", "red"])
+    (['Low', 'medium', 'high'], ['9', '10'], None)
+    """
+    if all(map(spells_number, labels)):
+        return sorted(labels, key=float)
+    for scale in SCALES:
+        place = {word.strip(): k for k, words in enumerate(scale.split(",")) for word in words.split("|")}
+        found = {
+            place.get(" ".join(label.lower().replace("_", " ").replace("-", " ").split())): label for label in labels
+        }
+        if None not in found and len(found) == len(labels):
+            return [found[k] for k in sorted(k for k in found if k is not None)]
+    return None
 
 
 def kind_of(column: FloatArray) -> ColumnKind:
@@ -143,6 +176,11 @@ def _as_told(
         if words:
             raise OptionError(f"types: column {name!r} holds words, so it cannot be a {told}.")
         return ColumnKind("number" if told == "number" else "count")
+    if told == "ordinal" and words and stated is not None and stated.name == "categorical":
+        raise OptionError(
+            f"types: the order of the levels of {name!r} ({', '.join(stated.labels)}) is not known: give them from low "
+            "to high when the data are read."
+        )
     if told == "binary" and len(distinct) != 2:
         raise OptionError(f"types: column {name!r} has {len(distinct)} distinct values, so it is not binary.")
     chosen: KindName = "binary" if told == "binary" else "ordinal" if told == "ordinal" else "categorical"

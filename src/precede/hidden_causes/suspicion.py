@@ -59,10 +59,7 @@ class HiddenCauses:
         shown = ", ".join(f"{first} and {second} ({share:.0%})" for first, second, share in found[:3])
         more = f" and {len(found) - 3} more" if len(found) > 3 else ""
         noun = "pair" if len(found) == 1 else "pairs"
-        return (
-            f"{len(found)} {noun} may share a cause that is not in the data, or lack an edge: {shown}{more}. Residuals "
-            "that still depend, third variables and the graph around a pair speak for it."
-        )
+        return f"{len(found)} {noun} may share a cause that is not in the data, or lack an edge: {shown}{more}."
 
     def to_dict(self) -> JsonObject:
         """The suspected pairs and the sentence, JSON-ready."""

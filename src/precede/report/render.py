@@ -92,7 +92,6 @@ def _template() -> Template:
         lstrip_blocks=True,
     )
     environment.filters["number"] = _number
-    environment.filters["p_value"] = _p_value
     environment.filters["total"] = _total
     return environment.get_template("report.html")
 
@@ -153,19 +152,6 @@ def _number(value: Any) -> str:
     if isinstance(value, float) and not value.is_integer():
         return f"{value:.3g}" if abs(value) < 1e4 else f"{value:,.0f}"
     return f"{value:,.0f}" if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
-
-
-def _p_value(value: float | None) -> str:
-    """As people write it.
-
-    Examples
-    --------
-    >>> _p_value(3e-20), _p_value(0.04), _p_value(None)
-    ('< 1e-10', '0.04', '–')
-    """
-    if value is None:
-        return "–"
-    return "< 1e-10" if value < 1e-10 else f"{value:.2g}"
 
 
 def _total(effect: TotalEntry | None) -> str:

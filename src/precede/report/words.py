@@ -19,7 +19,7 @@ CANNOT_TELL = ("identifiability", "kinds of columns", "effect of standardizing",
 RELIES_ON = ("influence of single rows", "unstable edges", "edges within reach", "distance to the best")
 """Openings of the names of checks that bear on how sure the result is."""
 
-TREND_WORDS = {"rising": "which rises with it", "falling": "which falls as it rises", "mixed": "along a curve"}
+TREND_WORDS = {"rising": "higher {}, higher {}", "falling": "higher {}, lower {}", "mixed": "{} bends {}"}
 
 
 def assumed_words(known: Diagnostics, knowledge: Knowledge | None, table: Table) -> list[str]:
@@ -29,11 +29,9 @@ def assumed_words(known: Diagnostics, knowledge: Knowledge | None, table: Table)
     if choice:
         sentences.append(f"The score was chosen by looking at the data: {choice['reason']}")
     if known.assumptions.hidden_causes:
-        sentences.append("Nothing causes itself in a circle; common causes may be missing from the table.")
+        sentences.append("There are no feedback loops; common causes may be missing from the table.")
     else:
-        sentences.append(
-            "No variable that matters to two others is missing from the table, and nothing causes itself in a circle."
-        )
+        sentences.append("No common cause is missing from the table, and there are no feedback loops.")
     sentences.append(_rows_words(table))
     if knowledge is not None:
         sentences.append(knowledge_words(knowledge))
@@ -45,12 +43,13 @@ def _rows_words(table: Table) -> str:
     if table.steps is not None:
         far = max(table.steps)
         return (
-            f"The system stays the same over time, and what is more than {counted(far, 'step')} back matters only "
-            f"through the {'step' if far == 1 else 'steps'} between."
+            f"The system stays the same over time, and what is more than {counted(far, 'row')} back matters only "
+            "through the rows between. Edges among lagged columns are not estimated."
         )
     if table.targets is not None:
-        return "The rows are independent draws of one and the same system, but for the variables that were set."
-    return "The rows are independent draws of one and the same system."
+        n_set = int(table.targets.any(axis=1).sum())
+        return f"The rows are independent draws of one system; {n_set:,} rows are interventional."
+    return "The rows are independent draws of one system."
 
 
 def searched_words(known: Diagnostics) -> list[str]:
@@ -68,10 +67,11 @@ def found_words(graph: CausalGraph, edges: Sequence[EdgeReading]) -> list[str]:
     sized = [edge for edge in edges if math.isfinite(edge.strength)]
     if sized:
         strongest = max(sized, key=lambda edge: edge.strength)
+        cause, effect = names[strongest.cause], names[strongest.effect]
         tip = "→" if strongest.directed else "–"
         sentences.append(
-            f"The strongest: {names[strongest.cause]} {tip} {names[strongest.effect]}, {TREND_WORDS[strongest.trend]}; "
-            f"strength {strongest.strength:.2f} standard deviations of {names[strongest.effect]}."
+            f"The strongest: {cause} {tip} {effect} ({TREND_WORDS[strongest.trend].format(cause, effect)}), "
+            f"{strongest.strength:.2f} standard deviations of {effect}."
         )
     causes, effects = graph.edges.sum(axis=1) > 0, graph.edges.sum(axis=0) > 0
     sources = [names[k] for k in graph.positions if causes[k] and not effects[k]]
@@ -91,7 +91,8 @@ def sure_words(known: Diagnostics, confidence: Confidence | None = None) -> list
     levels = [item.level for item in known.said]
     warnings, notes = levels.count("warning"), levels.count("note")
     sentences = [
-        f"{counted(warnings, 'warning')} and {counted(notes, 'note')}; {levels.count('fine')} checks are fine."
+        f"{counted(warnings, 'warning')}, {counted(notes, 'note')}, {counted(levels.count('fine'), 'check')} passed, "
+        f"{levels.count('not run')} not run."
     ]
     shares = [edge.confidence for edge in known.edges if edge.confidence is not None]
     if shares and known.confidence_from == "policy":
@@ -135,7 +136,7 @@ def unknown_words(known: Diagnostics, identifies: str) -> list[str]:
         "experiment can rule it out."
     )
     if identifies == "cpdag":
-        sentences.append("Edges drawn without a tip may point either way.")
+        sentences.append("Lines without arrowheads: direction unknown.")
     return sentences
 
 

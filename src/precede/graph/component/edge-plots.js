@@ -3,10 +3,10 @@ import { drawn, number } from "./elements.js";
 
 export const TRENDS = { rising: "rises with the cause", falling: "falls as the cause rises", mixed: "no single direction" };
 
-function frame(xs, ys, xName, yName, contents) {
+function frame(xs, ys, xName, yName, contents, fromZero = false) {
   const [w, h, l, b] = [300, 228, 54, 36];
   const range = (v) => { const lo = Math.min(...v), hi = Math.max(...v), pad = (hi - lo || 1) * 0.04; return [lo - pad, hi + pad]; };
-  const [x0, x1] = range(xs), [y0, y1] = range(ys);
+  const [x0, x1] = range(xs), [y0, y1] = fromZero ? [0, range(ys)[1]] : range(ys);
   const px = (x) => l + (x - x0) / (x1 - x0) * (w - l - 6), py = (y) => 6 + (y1 - y) / (y1 - y0) * (h - b - 6);
   const label = (x, y, words, extra = {}) => drawn("text", { x, y, ...extra }, words);
   const short = (words) => words.length > 34 ? words.slice(0, 33) + "…" : words;
@@ -43,5 +43,5 @@ export function distribution(node) {
   if (!node.histogram || !node.range) return null;
   const [low, high] = node.range, width = (high - low) / node.histogram.length;
   return frame(node.range, [0, ...node.histogram], node.name, "rows", (px, py, floor) => drawn("g", { class: "columns" }, node.histogram.map((count, k) => drawn("rect", {
-    x: px(low + k * width).toFixed(1), y: py(count).toFixed(1), width: Math.max(0, px(low + width) - px(low) - 1).toFixed(1), height: Math.max(0, floor - py(count)).toFixed(1) }))));
+    x: px(low + k * width).toFixed(1), y: py(count).toFixed(1), width: Math.max(0, px(low + width) - px(low) - 1).toFixed(1), height: Math.max(0, floor - py(count)).toFixed(1) }))), true);
 }

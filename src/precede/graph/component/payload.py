@@ -68,7 +68,7 @@ def payload(
     cpdag : (n_variables, n_variables) array, optional
         1 at both ``[i, j]`` and ``[j, i]`` where an edge could point either way; it is drawn without a tip.
     suspicions : iterable of (first, second, probability)
-        Pairs that may share a hidden cause: drawn dashed, with two tips, never as an edge.
+        Pairs that may share a hidden cause: drawn dotted, with two tips, never as an edge.
     placed : bool
         Whether the places of boxes and the bends of edges come along, so that the page needs no layout of its own.
 

@@ -8,19 +8,19 @@ function edgeCard(k) {
   card.replaceChildren(el("h3", {}, `${cause.name} ${joint(edge)} ${effect.name}`), facts([
     edge.weight !== null && ["Weight", number(edge.weight)], ["Strength", number(edge.strength)], ["Trend", TRENDS[edge.trend]],
     edge.total !== null && ["Total effect", totalEffect(edge.total)],
-    ["Partial R²", number(edge.partial_r2)], ["p-value", pValue(edge.p_value)],
+    ["Partial R²", number(edge.partial_r2)],
     edge.confidence !== null && ["Confidence", number(edge.confidence)], edge.connected !== null && ["In either direction", number(edge.connected)],
     ["Direction from", edge.direction], rests && ["Rests on", rests]]), ...(plot ? [plot, el("p", { class: "hint" },
     `${effect.name} as it depends on ${cause.name}, its other causes taken out. ` +
     (edge.points === null ? `Darker cells hold more rows; ${edge.outside || "no"} row${edge.outside === 1 ? " lies" : "s lie"} outside. ` : edge.extremes[0].length ? "Larger points are values far out. " : "") +
-    (edge.slope !== null ? "The line is the linear fit, the dashes a smooth one." : "The curve is a smooth fit."))] : []));
+    (edge.slope !== null ? "The line is the linear fit, the thin curve a smooth one." : "The curve is a smooth fit."))] : []));
 }
 
 function suspicionCard(pair) {
   const [first, second] = [nodes[pair.cause].name, nodes[pair.effect].name];
   card.replaceChildren(el("h3", {}, `${first} ↔ ${second}`), facts([["Probability", number(pair.probability)]]),
-    el("p", { class: "hint" }, `${first} and ${second} may share a cause that is not in the data, or lack an edge: residuals that still depend, third variables and the graph around them speak for it. ` +
-      "This is a suspicion and no edge; the probability was calibrated on simulated data."));
+    el("p", { class: "hint" }, `${first} and ${second} may share a cause that is not in the data, or lack an edge. ` +
+      "Not an edge; the probability was calibrated on simulated data."));
 }
 
 function nodeCard(index) {

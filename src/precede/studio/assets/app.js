@@ -138,7 +138,7 @@ function drawLegend(shown) {
     state.view.filter((edge) => edge.mark === "suspicion" || edge.probability === null || edge.probability === undefined || edge.probability >= Number(slider.value) - 1e-9);
   } });
   state.view.filter(() => true);
-  byId("legend").replaceChildren(...[entry("rising", "rises"), entry("falling", "falls"), has((e) => e.mark === "line") && entry("either", "either way"), has((e) => e.doubtful) && entry("doubtful", "doubtful"), has((e) => e.mark === "suspicion") && entry("suspicion", "hidden cause?")].filter(Boolean),
+  byId("legend").replaceChildren(...[entry("rising", "rises"), entry("falling", "falls"), has((e) => e.mark === "line") && entry("either", "direction unknown"), has((e) => e.doubtful) && entry("doubtful", "confidence below ½"), has((e) => e.mark === "suspicion") && entry("suspicion", "hidden cause?")].filter(Boolean),
     ...(sure ? [el("span", { class: "least", title: shown.probability_source ?? "" }, el("label", { for: "least" }, "Probability at least ", el("output", { id: "least-value", for: "least" }, "0.00")), slider)] : []));
 }
 const actions = {

@@ -1,9 +1,9 @@
 // The card beside the graph: what is known of an edge or a variable, and what can be done about it.
 import { byId } from "./dom.js";
 import { TRENDS, distribution, mechanism } from "./edge-plots.js";
-import { el, facts, number, pValue } from "./elements.js";
+import { el, facts, number } from "./elements.js";
 
-const HINT = ["Choose an edge to see how it works, and to veto or require it.", "Choose a variable to see its causes and effects.", "Double-click a variable, or press Enter on it, to see all that leads to it and all it leads to."];
+const HINT = ["Choose an edge to see how it works, and to veto or require it.", "Choose a variable to see its causes and effects.", "Double-click a variable, or press Enter on it, to highlight ancestors and descendants."];
 
 export function drawCard(item, shown, rules, actions) {
   const place = byId("card");
@@ -14,7 +14,7 @@ export function drawCard(item, shown, rules, actions) {
 
 function edgeCard(edge, shown, rules, actions) {
   const [cause, effect] = [edge.cause, edge.effect].map((index) => shown.graph.nodes[index].name), rule = rules.of(cause, effect);
-  if (edge.mark === "suspicion") return [el("h2", {}, `${cause} and ${effect}`), el("p", {}, `They may share a cause that is not in the data, or lack an edge: residuals that still depend, third variables and the graph around them speak for it (probability ${number(edge.probability, 2)}). This is a suspicion, not an edge.`)];
+  if (edge.mark === "suspicion") return [el("h2", {}, `${cause} and ${effect}`), el("p", {}, `They may share a cause that is not in the data, or lack an edge (probability ${number(edge.probability, 2)}). Not an edge.`)];
   const known = shown.summary?.edges.find((other) => other.cause === edge.cause && other.effect === edge.effect);
   const plot = known && mechanism(known, shown.summary.nodes[edge.cause], shown.summary.nodes[edge.effect]);
   const button = (words, kind, title) => el("button", { type: "button", "data-rule": kind, title, "aria-pressed": String(rule === kind), onclick: () => actions.rule(kind, cause, effect) }, words);
@@ -24,7 +24,7 @@ function edgeCard(edge, shown, rules, actions) {
     el("p", { class: "acts" }, button("Veto", "forbidden", `${cause} does not cause ${effect}: run again without it`), button("Require", "required", `${cause} causes ${effect}: run again with it`),
       rule === null && edge.change !== "removed" ? el("button", { type: "button", "data-rule": "turn", title: `It is the other way round: run again with ${effect} → ${cause}`, onclick: () => actions.turn(cause, effect) }, "Turn") : null),
     facts([known && known.weight !== null && ["Weight", number(known.weight)], edge.strength !== null && !known && ["Strength", number(edge.strength)], known && ["Strength", number(known.strength)],
-      edge.probability !== null && ["Probability", number(edge.probability, 2)], known && ["Effect", TRENDS[known.trend]], known && ["Partial R²", number(known.partial_r2)], known && ["p-value", pValue(known.p_value)],
+      edge.probability !== null && ["Confidence", number(edge.probability, 2)], known && ["Effect", TRENDS[known.trend]], known && ["Partial R²", number(known.partial_r2)],
       known && ["Direction from", known.direction]]),
     plot, plot ? el("p", { class: "hint" }, `${effect} as it depends on ${cause}, its other causes taken out; darker cells hold more rows.`) : null,
     edge.change === "removed" ? null : el("p", {}, el("button", { type: "button", class: "link", onclick: () => actions.ask(cause, effect) }, `How large is the effect of ${cause} on ${effect}?`)),

@@ -4,19 +4,19 @@ import { options, plural } from "./dom.js";
 import { el, number } from "./elements.js";
 
 const needed = (words) => [el("p", { class: "hint" }, words)];
-const titles = { warning: "Warnings", note: "Notes", fine: "Fine" };
+const titles = { warning: "Warnings", note: "Notes", fine: "Passed", "not run": "Not run" };
 
 export function checksPanel(shown) {
   if (!shown?.summary) return needed(shown ? "The checks are on their way." : "Run first: then the graph is checked against the data.");
   const { assumed, found, sure, unknown, checks, remarks } = shown.summary;
-  const said = [...remarks.map((remark) => ({ name: "remark", ...remark })), ...checks];
+  const said = [...remarks, ...checks];
   return [
     el("h1", {}, "Can this graph be trusted?"),
     el("div", { class: "glance" }, [["What was assumed", assumed], ["What was found", found], ["How sure it is", sure], ["What the data cannot tell", unknown]].map(([title, words]) =>
       el("section", {}, el("h2", {}, title), words.map((sentence) => el("p", {}, sentence))))),
-    ...["warning", "note", "fine"].flatMap((level) => {
+    ...["warning", "note", "fine", "not run"].flatMap((level) => {
       const of = said.filter((item) => item.level === level);
-      return of.length ? [el("h2", {}, titles[level]), el("ul", { class: `checks ${level}` }, of.map((item) => el("li", {}, item.name === "remark" ? null : el("h3", {}, item.name), el("p", {}, item.sentence))))] : [];
+      return of.length ? [el("h2", {}, titles[level]), el("ul", { class: `checks ${level.replace(" ", "-")}` }, of.map((item) => el("li", {}, item.name === "remark" ? null : el("h3", {}, item.name), el("p", {}, `${item.sentence} ${item.remedy}`))))] : [];
     }),
   ];
 }
@@ -63,7 +63,7 @@ export async function comparePanel(runs, chosen, onChoose, drawGraph) {
   if (picked.length < 2) return [el("h1", {}, "Compare"), boxes, el("p", { class: "hint" }, able.length < 2 ? "Two runs with a graph are needed." : "Choose two runs or more.")];
   const found = await get(`/api/compare?runs=${picked.map((run) => run.id).join(",")}`);
   const graphs = found.labels.map((name, k) => { const place = el("div", { class: "mini" }); requestAnimationFrame(() => drawGraph(place, found.graphs[name], name)); return el("figure", {}, el("figcaption", {}, `Run ${name}${k ? ", beside the first" : ""}`), place); });
-  const mark = { "->": "→", "<-": "←", "": "·" };
+  const mark = { "->": "→", "<-": "←", "--": "–", "": "·" };
   const rows = found.table.filter((row) => new Set(found.labels.map((name) => row[name])).size > 1);
   return [
     el("h1", {}, "Compare"), boxes, el("p", { class: "said" }, found.sentence), el("div", { class: "minis" }, graphs),
