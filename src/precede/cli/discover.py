@@ -162,7 +162,7 @@ def discover(
                 writer.write(confidence, summary)
         if as_json:
             told = {} if outcome is None else {"outcome": _causes(model, outcome, confidence).to_dict()}
-            say_json({**told, **_summary(model, confidence, writer.files)})
+            say_json({**told, **_summary(model, with_confidence(model, table, confidence), writer.files)})
         else:
             if outcome is not None:
                 _show_outcome(_causes(model, outcome, confidence))
@@ -204,7 +204,7 @@ class _Writer:
         try:
             yield
         except OSError:
-            show_graph(SafeConsole(), self.model.graph_)
+            show_graph(SafeConsole(), self.model.graph_, self.model.diagnostics_)
             raise
 
 
@@ -331,10 +331,10 @@ def _assignment(pair: str) -> tuple[str, str]:
     return name.strip().replace("-", "_"), text.strip()
 
 
-def _summary(model: CausalEstimator, confidence: Confidence | None, files: list[Path]) -> JsonObject:
+def _summary(model: CausalEstimator, known: Diagnostics, files: list[Path]) -> JsonObject:
     return {
         "order": list(model.causal_order_),
-        "edges": edge_records(model.graph_, confidence),
+        "edges": edge_records(model.graph_, known),
         "score": model.score_,
         "diagnostics": model.diagnostics_.to_dict(),
         "files": [str(path) for path in files],

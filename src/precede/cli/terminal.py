@@ -25,7 +25,6 @@ from precede.errors import OptionError, PrecedeError
 from precede.strict_json import to_json
 
 if TYPE_CHECKING:
-    from precede.confidence import Confidence
     from precede.data.load import Table
     from precede.diagnostics import Diagnostics, EdgeReading
     from precede.graph import CausalGraph
@@ -235,7 +234,7 @@ def _kinds(pairs: list[str]) -> dict[Hashable, str | Sequence[Hashable]]:
 def show_graph(console: Console, graph: CausalGraph, known: Diagnostics, verbose: bool = False) -> None:
     """Print the order and the strongest edges: standardized strength, confidence, where the direction comes from."""
     from precede.diagnostics.check import counted
-    from precede.diagnostics.record import SOURCE_WORDS
+    from precede.diagnostics.record import SOURCE_WORDS, unchecked_edges
 
     order = " < ".join(map(name_of, graph.order))
     if len(order) > ORDER_LENGTH and not verbose:
@@ -244,7 +243,10 @@ def show_graph(console: Console, graph: CausalGraph, known: Diagnostics, verbose
     if not graph.n_edges:
         console.print("No edges.")
         return
-    shown = sorted(known.edges, key=lambda edge: -abs(edge.strength) if math.isfinite(edge.strength) else 0.0)
+    shown = sorted(
+        known.edges or unchecked_edges(graph),
+        key=lambda edge: -abs(edge.strength) if math.isfinite(edge.strength) else 0.0,
+    )
     shown = shown if verbose else shown[:FEW_EDGES]
     table = TerminalTable(box=None, pad_edge=False, header_style="bold")
     for heading in ("Edge", "Strength", "Confidence", "Direction from"):
@@ -271,17 +273,14 @@ def _strength_words(edge: EdgeReading) -> str:
     return {"rising": "+", "falling": "−", "mixed": "±"}[edge.trend] + f"{edge.strength:.2f}"
 
 
-def edge_records(graph: CausalGraph, confidence: Confidence | None = None) -> list[dict[str, object]]:
-    """The edges for ``--json``."""
-    return [
-        {"cause": cause, "effect": effect, "weight": weight} | ({} if share is None else {"confidence": share})
-        for (cause, effect, weight), share in zip(graph.edge_list(), _shares(graph, confidence), strict=True)
-    ]
-
-
-def _shares(graph: CausalGraph, confidence: Confidence | None) -> list[float | None]:
-    """Of each edge, the share of resamples that have it."""
-    if confidence is None:
-        return [None] * graph.n_edges
-    known = {(cause, effect): share for cause, effect, share in confidence.edge_list()}
-    return [known.get((cause, effect), 0.0) for cause, effect, _ in graph.edge_list()]
+def edge_records(graph: CausalGraph, known: Diagnostics) -> list[dict[str, object]]:
+    """The edges for ``--json``: names and weight, and what the checks found of each."""
+    found = {(graph.names[edge.cause], graph.names[edge.effect]): edge for edge in known.edges}
+    records: list[dict[str, object]] = []
+    for cause, effect, weight in graph.edge_list():
+        records.append({"cause": cause, "effect": effect, "weight": weight})
+        edge = found.get((cause, effect))
+        if edge is not None:
+            strength = edge.strength if math.isfinite(edge.strength) else None
+            records[-1] |= {"strength": strength, "confidence": edge.confidence, "source": edge.source}
+    return records

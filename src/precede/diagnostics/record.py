@@ -9,8 +9,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+import numpy as np
+
 from precede.arrays import FloatArray, IntArray
 from precede.diagnostics.check import Check, Level, ranked
+from precede.graph import CausalGraph
 from precede.scores.assumptions import Assumptions
 from precede.strict_json import JsonObject, plain
 
@@ -103,6 +106,13 @@ class EdgeReading:
     def directed(self) -> bool:
         """Whether the edge is drawn with a tip."""
         return self.source != "open"
+
+
+def unchecked_edges(graph: CausalGraph) -> tuple[EdgeReading, ...]:
+    """The edges of a graph of which nothing else is known, in causal order of the cause."""
+    unknown = float("nan")
+    places = ((int(i), int(j)) for i in graph.positions for j in np.flatnonzero(graph.edges[i]))
+    return tuple(EdgeReading(*place, None, unknown, "mixed", unknown, unknown) for place in places)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from precede.data.rows import evenly_spaced
 from precede.diagnostics import Chance, Diagnostics, EdgeReading, Remark, compare_with_chance
 from precede.diagnostics.check import Check, Level, ranked
 from precede.diagnostics.hidden import HIDDEN_CAUSES
-from precede.diagnostics.record import SOURCE_WORDS, EdgePlots
+from precede.diagnostics.record import SOURCE_WORDS, EdgePlots, unchecked_edges
 from precede.diagnostics.stability import with_shares
 from precede.errors import OptionError
 from precede.estimator import CausalEstimator
@@ -177,11 +177,7 @@ def _edge_probability(confidence: Any, table: Table) -> FloatArray:
 def _edges(graph: CausalGraph, known: Diagnostics, rows: bool) -> list[EdgeEntry]:
     """Every edge with what is known of it and its plot, in causal order."""
     if not known.edges:  # nothing was checked
-        return [
-            _edge(EdgeReading(int(i), int(j), None, float("nan"), "mixed", float("nan"), float("nan")))
-            for i in graph.positions
-            for j in np.flatnonzero(graph.edges[i])
-        ]
+        return [_edge(edge) for edge in unchecked_edges(graph)]
     result = []
     for k, (reading, total) in enumerate(zip(known.edges, total_effects(graph, known.edges), strict=True)):
         plots = known.plots
