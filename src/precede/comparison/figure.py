@@ -35,13 +35,13 @@ def agreement_grid(table: pd.DataFrame, labels: Sequence[str], ax: Axes | None =
     if ax is None:
         size = (1.6 + 0.8 * len(columns), 1.4 + 0.28 * max(len(shown), 1))
         _, ax = plt.subplots(figsize=size, layout="constrained")
-    code = {"->": 1.0, "<-": -1.0, "--": 0.0, "": 0.0}
+    code = {"->": 1.0, "<-": -1.0, "--": np.nan, "": 0.0}
     cells = np.array([[code[row[name]] for name in columns] for row in shown.to_dict("records")]).reshape(
         -1, len(columns)
     )
     ax.imshow(cells, cmap="RdBu", vmin=-2.5, vmax=2.5, aspect="auto")
     for (row, column), value in np.ndenumerate(cells):
-        mark = "→" if value > 0 else "←" if value < 0 else shown.iloc[row][columns[column]].replace("--", "–")
+        mark = "–" if np.isnan(value) else "→" if value > 0 else "←" if value < 0 else ""
         ax.text(column, row, mark, ha="center", va="center", fontsize=9)
     ax.axvline(len(labels) - 0.5, color="black", linewidth=1)
     ax.set_xticks(range(len(columns)), columns, rotation=45, ha="right")
