@@ -172,7 +172,7 @@ def test_suspicions_are_drawn_and_never_edges():
     assert [edge["mark"] for edge in shown[len(result["edges"]) :]] == ["suspicion"]
     page = render_report(result)
     assert 'id="suspicions"' in page
-    assert "no edge, but a suspicion" in page
+    assert "may share a cause that is not in the data" in page
     damaged = {**result, "suspicions": [{"first": 0, "second": 9, "probability": 0.9}]}
     with pytest.raises(OptionError, match="not there"):
         render_report(damaged)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from precede.cli.terminal import Debug, SafeConsole, edge_records, kindly
+from precede.cli.terminal import Debug, SafeConsole, kindly
 
 
 def report(
@@ -27,7 +27,15 @@ def report(
 
         if latex:
             results = load_results(folder)
-            typer.echo(to_latex(edge_records(results.graph, results.confidence)))
+            records: list[dict[str, object]] = [
+                {"cause": cause, "effect": effect, "weight": weight}
+                for cause, effect, weight in results.graph.edge_list()
+            ]
+            if results.confidence is not None:
+                shares = {(cause, effect): share for cause, effect, share in results.confidence.edge_list()}
+                for record, edge in zip(records, results.graph.edge_list(), strict=True):
+                    record["confidence"] = shares.get(edge[:2], 0.0)
+            typer.echo(to_latex(records))
             return
 
         SafeConsole().print(f"[bold]Written[/bold]  {rebuild_report(folder, title, note)}", highlight=False)

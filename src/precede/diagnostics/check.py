@@ -9,7 +9,7 @@ from typing import Any, Literal
 Level = Literal["fine", "note", "warning", "not run"]
 
 REMEDIES = {
-    "better than chance": "Take it as a guess; say what you know (--knowledge FILE) or add experiments (--interventions).",
+    "better than chance": "Take it as a guess; say what you know: --knowledge FILE.",
     "rows near each other": "If the rows are in time: --lags 1 (--group NAME for several series).",
     "knowledge against the data": "Check the rule; without it the data decide.",
     "identifiability": "Say what you know: --tier 'a,b<c', --root NAME, or --knowledge FILE.",

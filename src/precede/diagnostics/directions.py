@@ -79,11 +79,13 @@ def direction_sources(learned: Learned) -> dict[tuple[int, int], Source]:
         told = told | fixed
         follows = edges & (class_of(edges, told).T == 0)  # transposed: the other way is ruled out
         result = {(int(i), int(j)): source for i, j in np.argwhere(follows)} | result
+    place = {name: k for k, name in enumerate(learned.names)}
+    by_score = {(place[i], place[j]): source for i, j, source in learned.reported.get("direction_sources", ())}
     unfit, gaussian = stepped_columns(learned) | cut_off_columns(learned), gaussian_columns(learned)
     by_model: Source = _model_source(learned)
     for i, j in np.argwhere(edges):
         loose = unfit[i] or unfit[j] or (gaussian[i] and gaussian[j])
-        result.setdefault((int(i), int(j)), "open" if loose else by_model)
+        result.setdefault((int(i), int(j)), "open" if loose else by_score.get((i, j), by_model))
     return result
 
 

@@ -63,7 +63,8 @@ def _announced(module: str) -> Any:
     from precede.search.local.compiled import SOURCES
 
     kept = [Path(__file__).parent / "__pycache__", Path(os.environ.get("NUMBA_CACHE_DIR") or os.devnull)]
-    if not any(folder.is_dir() and any(folder.rglob(f"{module}.*{SOURCES}*.nbi")) for folder in kept):
+    files = [file.name for folder in kept if folder.is_dir() for file in folder.rglob(f"*_{SOURCES}-*.nbi")]
+    if all(name.startswith("numba_ready") for name in files):
         logger.info("compiling the local search: a few seconds, the first time only")
     return _imported(module)
 
