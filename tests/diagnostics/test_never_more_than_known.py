@@ -304,6 +304,6 @@ def test_what_is_said_of_the_rows_goes_by_the_table() -> None:
         table = pc.load_table(data, **options)
         model = pc.CORL(score="sparse-linear", random_state=0, verbose=False).fit(table)
         said[name] = assumed_words(model.diagnostics_, None, table)[-1]
-    assert said["plain"] == "The rows are independent draws of one and the same system."
-    assert "more than 2 steps back" in said["lags"]
-    assert said["set"].endswith("but for the variables that were set.")
+    assert said["plain"] == "The rows are independent draws of one system."
+    assert "more than 2 rows back" in said["lags"]
+    assert said["set"].endswith("40 rows are interventional.")
