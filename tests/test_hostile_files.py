@@ -224,3 +224,49 @@ def test_a_damaged_checkpoint_of_pretraining(damage: Any, tmp_path: Path) -> Non
     path.write_bytes(damage)
     with pytest.raises(OptionError, match=r"default\.pt is damaged"):
         next(iter(pretrain_into(tmp_path, "default", settings, resume=True)))
+
+
+# small files that ask for gigabytes (benchmarks/bombs.py measures more of them)
+
+
+def test_a_cell_in_the_last_corner_of_a_sheet(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["a", "b"], [1, 2]):
+        book.active.append(row)
+    book.active["XFD1048576"] = 1
+    book.save(tmp_path / "far.xlsx")
+    with pytest.raises(DataError, match=r"reaches over 1,048,576 rows and 16,384 columns .* save a part of its rows"):
+        pc.load_table(tmp_path / "far.xlsx")
+
+
+def test_a_workbook_that_unpacks_to_far_more(tmp_path: Path) -> None:
+    import zipfile
+
+    pytest.importorskip("openpyxl")
+    DATA.to_excel(tmp_path / "data.xlsx", index=False)
+    with zipfile.ZipFile(tmp_path / "data.xlsx", "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("more.xml", b"<v>1</v>" * 2**21)
+    with pytest.raises(DataError, match=r"unpacks to 16,\d+,\d+ bytes, over 100 times its size"):
+        pc.load_table(tmp_path / "data.xlsx")
+
+
+def test_millions_of_constant_rows_in_parquet(tmp_path: Path) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pa.table({"a": np.ones(20_000_000, np.int8)}), tmp_path / "rows.parquet")
+    with pytest.raises(
+        DataError, match=r"holds 20,000,000 rows of 1 columns in [\d,]+ bytes, which would take 0\.2 GB"
+    ):
+        pc.load_table(tmp_path / "rows.parquet")
+
+
+def test_a_hundred_million_lags() -> None:
+    with pytest.raises(DataError, match="no row has 100000000 rows before it: take fewer lags"):
+        pc.load_table(DATA, lags=10**8)
+
+
+def test_an_infinite_column_is_not_called_constant() -> None:
+    frame = DATA.assign(k=[1.0] * 59 + [np.inf])
+    with pytest.raises(DataError, match="values are infinite, in column 'k'") as error:
+        pc.load_table(frame)
+    assert "constant" not in str(error.value)

@@ -113,7 +113,7 @@ def constant_problems(low: FloatArray, high: FloatArray, names: Names) -> list[s
     size = np.maximum(np.abs(low), np.abs(high))
     problems = _magnitude_problems(size, names)
     with np.errstate(invalid="ignore"):
-        constant = high - low <= 4 * np.finfo(float).eps * size
+        constant = (high - low <= 4 * np.finfo(float).eps * size) & np.isfinite(size)  # infinite ones are told of
     if constant.sum() == 1:
         k = int(np.argmax(constant))
         problems.append(f"column {names[k]!r} is constant (every value is {low[k]:g}): leave it out.")

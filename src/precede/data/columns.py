@@ -12,6 +12,7 @@ import numpy as np
 from precede.arrays import FloatArray
 from precede.data.kinds import ColumnKind, Types, from_labels, known_order, label_of
 from precede.data.markers import blanked, numbers_among
+from precede.data.numbers import Spelling, decimal_mark, odd_measures, spelling_of, to_numbers
 from precede.errors import listed
 from precede.lazy import pandas as pd
 
@@ -19,7 +20,6 @@ LOOKS_LIKE_A_DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\
 LOOKS_LIKE_AN_ID = re.compile(
     r"(.*[_\W])?(id|ids|uuid|guid|index|key|nr|no|row|rownames?|unnamed: ?\d+)\W*", re.IGNORECASE
 )
-THOUSANDS = re.compile(r"\s*[-+]?\d{1,3}(,\d{3})+(\.\d+)?\s*")
 
 MOST_LABELS = 100
 """A column of words with more distinct ones is not a category."""
@@ -29,6 +29,9 @@ ROWS_PER_LABEL = 5
 
 DISTINCT_SHARE = 0.9
 """A column of words labels the rows where this share of them is distinct."""
+
+LARGEST_EXACT = 2**53
+"""Whole numbers beyond it are not all floats."""
 
 FEWEST_ROWS = 20
 """Rows from which a column may be told to label them."""
@@ -72,7 +75,7 @@ def frame_to_columns(frame: pd.DataFrame, types: Types, na: Collection[str]) -> 
     """
     if all(dtype == np.dtype(np.float64) for dtype in frame.dtypes):
         return matrix_to_columns(frame.to_numpy(), tuple(frame.columns), types, na)
-    reader = _Reader(types, frozenset(na))
+    reader = _Reader(types, frozenset(na), frame.attrs[DECIMAL] if DECIMAL in frame.attrs else decimal_of(frame, na))
     used: list[Hashable] = []
     arrays: list[FloatArray] = []
     stated: dict[int, ColumnKind] = {}
@@ -88,6 +91,25 @@ def frame_to_columns(frame: pd.DataFrame, types: Types, na: Collection[str]) -> 
     for k, array in enumerate(arrays):
         values[:, k] = array
     return Columns(values, tuple(used), stated, reader.notes(), reader.problems())
+
+
+DECIMAL = "precede-decimal"
+"""Attribute of a frame that was read from a file: the decimal mark of the whole file, None where nothing tells."""
+
+
+def decimal_of(frame: pd.DataFrame, na: Collection[str]) -> str | None:
+    """The decimal mark of the texts of a frame; None where they show both, or where none tells."""
+    texts = (frame.iloc[:, k] for k in range(frame.shape[1]))
+    return decimal_mark(
+        _spelling(column, na) for column in texts if column.dtype == object or str(column.dtype) == "str"
+    )
+
+
+def _spelling(column: pd.Series[Any], na: Collection[str]) -> Spelling | None:
+    try:
+        return spelling_of(column.dropna().unique(), na)
+    except TypeError:  # lists and the like
+        return None
 
 
 def matrix_to_columns(values: FloatArray, names: tuple[Hashable, ...], types: Types, na: Collection[str]) -> Columns:
@@ -115,15 +137,20 @@ def matrix_to_columns(values: FloatArray, names: tuple[Hashable, ...], types: Ty
     return Columns(values, names, stated, reader.notes(), reader.problems())
 
 
-Outcome = Literal["id", "markers", "thousands", "spelled"]
+Outcome = Literal["id", "markers", "commas", "marks", "spelled", "rounded"]
 Trouble = Literal["date", "complex"]
 
 DONE: dict[Outcome, tuple[str, str]] = {
     "id": ("labels the rows, so it was left out", "label the rows, so they were left out"),
     "markers": ("had texts that stand for missing values", "had texts that stand for missing values"),
-    "thousands": (
-        "had commas between thousands, which were read as such",
-        "had commas between thousands, read as such",
+    "commas": ("was read with decimal commas", "were read with decimal commas"),
+    "marks": (
+        "had marks between thousands, which were read as such",
+        "had marks between thousands, read as such",
+    ),
+    "rounded": (
+        "has whole numbers of more than 15 digits, which were rounded",
+        "have whole numbers of more than 15 digits, which were rounded",
     ),
     "spelled": ("held numbers as text, and was read as numbers", "held numbers as text, and were read as numbers"),
 }
@@ -142,15 +169,15 @@ REFUSED: dict[Trouble, tuple[str, str]] = {
 class _Reader:
     """Reads column after column, and remembers what to say about them."""
 
-    def __init__(self, types: Types, na: frozenset[str]) -> None:
-        self.types, self.na, self.numbers = types, na, numbers_among(na)
+    def __init__(self, types: Types, na: frozenset[str], decimal: str | None = ".") -> None:
+        self.types, self.na, self.numbers, self.decimal = types, na, numbers_among(na), decimal
         self._done: dict[Outcome, list[Hashable]] = {}
         self._refused: dict[Trouble, list[Hashable]] = {}
         self._texts: list[str] = []
-        self._orders: list[str] = []
+        self._single: list[str] = []
 
     def notes(self) -> list[str]:
-        return [f"{_subject(names, *DONE[what])}." for what, names in self._done.items()] + self._orders
+        return [f"{_subject(names, *DONE[what])}." for what, names in self._done.items()] + self._single
 
     def problems(self) -> list[str]:
         return [f"{_subject(names, *REFUSED[what])}." for what, names in self._refused.items()] + self._texts
@@ -163,8 +190,13 @@ class _Reader:
             case "boolean":
                 return _floats(column), from_labels((False, True), ordered=True)
             case "number":
-                numbers = column if column.dtype != object else pd.to_numeric(column)
-                values = blanked(_floats(numbers), self.numbers)
+                exact = column if column.dtype != object else _to_numeric(column)
+                if exact is None:
+                    self._texts.append(f"column {name!r} has whole numbers beyond 1e308: give it another unit.")
+                    return None, None
+                values = blanked(_floats(exact), self.numbers)
+                if _rounded(column, values):
+                    self._done.setdefault("rounded", []).append(name)
                 if self.has_order(name):
                     return self.ordered(values, name)
                 return (None if self.labels_rows(values, name) else values), None
@@ -195,16 +227,14 @@ class _Reader:
         if marked.any():
             column = stripped.mask(marked)
         told = self.types.get(name)
-        numbers, separated = _spelled_numbers(column)
+        spelled = _spelling(column, self.na) if told in (None, "number", "count") else None
+        if spelled is not None:
+            return self._spelled(column, name, spelled, bool(marked.any())), None
         present = int(column.notna().sum())
-        spelled = int(numbers.notna().sum())
-        if told in (None, "number", "count") and spelled == present:
-            what: Outcome = "thousands" if separated else "markers" if marked.any() else "spelled"
-            self._done.setdefault(what, []).append(name)
-            return blanked(_floats(numbers), self.numbers), None
+        numeric = int(pd.to_numeric(column, errors="coerce").notna().sum()) / max(1, present)
         labels = sorted(map(str, column.dropna().unique()))
         if told is None:
-            trouble = self._why_no_category(column, name, len(labels), spelled / max(1, present))
+            trouble = self._why_no_category(column, name, len(labels), numeric)
             if trouble is not None:
                 if trouble:
                     self._texts.append(trouble)
@@ -212,6 +242,29 @@ class _Reader:
         if marked.any():
             self._done.setdefault("markers", []).append(name)
         return self._levels(column.map(str, na_action="ignore"), name, labels, ordered=False)
+
+    def _spelled(self, column: pd.Series[Any], name: Hashable, spelled: Spelling, marked: bool) -> FloatArray | None:
+        """A column of numbers that are written out, in the decimal mark that it shows or else in that of the table."""
+        decimal = next(iter(spelled.marks)) if len(spelled.marks) == 1 else self.decimal
+        if len(spelled.marks) > 1 or (decimal is None and spelled.unsure is not None):
+            why = (
+                f"has cells such as {_shortened(spelled.unsure)}, where the mark may stand for thousands or decimals"
+                if spelled.unsure is not None
+                else "has decimal points and decimal commas"
+            )
+            self._texts.append(f"column {name!r} {why}: write numbers as 1234.5, or leave it out.")
+            return None
+        texts = "".join(map(str, column.dropna().unique()))
+        values = to_numbers(column, decimal or ".", self.na)
+        grouped = ("." if decimal == "," else ",") in texts or re.search(r"\d[ \u00a0\u202f\u2009'’]\d", texts)
+        spelling: Outcome = "marks" if grouped else "commas" if "," in texts else "markers" if marked else "spelled"
+        if spelled.unit:
+            self._single.append(f"column {name!r} holds numbers in {spelled.unit}, read without the unit.")
+        else:
+            self._done.setdefault(spelling, []).append(name)
+        if _rounded(column, values):
+            self._done.setdefault("rounded", []).append(name)
+        return blanked(values, self.numbers)
 
     def _levels(
         self, column: pd.Series[Any], name: Hashable, labels: Sequence[Hashable], ordered: bool
@@ -235,7 +288,7 @@ class _Reader:
                 )
                 return None, None
             labels, ordered = scale, True
-            self._orders.append(f"The levels of {name!r} are in the order {' < '.join(scale)}.")
+            self._single.append(f"The levels of {name!r} are in the order {' < '.join(scale)}.")
         place = {str(label): float(k) for k, label in enumerate(labels)}
         codes = column.astype(object).map(lambda cell: place[str(cell)], na_action="ignore")
         return _floats(pd.to_numeric(codes)), from_labels(labels, ordered)
@@ -279,6 +332,11 @@ class _Reader:
             )
         if distinct <= max(2, min(MOST_LABELS, rows // ROWS_PER_LABEL)):
             return None
+        odd = odd_measures(column.dropna().unique())
+        if odd is not None:
+            return (
+                f"column {name!r} holds {odd}, first {_shortened(value)} in row {row}: write one number in each cell."
+            )
         if rows >= FEWEST_ROWS and distinct >= DISTINCT_SHARE * rows:
             self._done.setdefault("id", []).append(name)
             return ""
@@ -325,15 +383,24 @@ def _counts_rows(values: FloatArray, name: Hashable) -> bool:
     return bool((values == np.round(values)).all()) and len(np.unique(values)) == len(values)
 
 
-def _spelled_numbers(column: pd.Series[Any]) -> tuple[pd.Series[Any], bool]:
-    """Numbers that are spelled out, NaN for other text; and whether commas stood between thousands."""
-    plain = pd.to_numeric(column, errors="coerce")
-    rest = column[plain.isna() & column.notna()]
-    if not len(rest) or not all(isinstance(cell, str) and THOUSANDS.fullmatch(cell) for cell in rest):
-        return plain, False
-    plain = plain.astype(float)
-    plain[rest.index] = rest.map(lambda cell: float(cell.replace(",", "")))
-    return plain, True
+def _to_numeric(column: pd.Series[Any]) -> pd.Series[Any] | None:
+    """Objects that are numbers; None where a whole number is beyond all floats."""
+    try:
+        return pd.to_numeric(column.map(float, na_action="ignore"))
+    except OverflowError:
+        return None
+
+
+def _rounded(column: pd.Series[Any], values: FloatArray) -> bool:
+    """Whether whole numbers have lost digits."""
+    if str(column.dtype).lower().startswith("float"):
+        return False
+    large = np.flatnonzero(np.abs(values) > LARGEST_EXACT)
+    for k in large:
+        digits = re.sub(r"[\s.,'’]", "", str(column.iloc[k]))
+        if re.fullmatch(r"[-+]?\d+", digits) and np.isfinite(values[k]) and int(values[k]) != int(digits):
+            return True
+    return False
 
 
 def _first_text(column: pd.Series[Any]) -> tuple[object, int]:

@@ -52,7 +52,7 @@ def with_lags(table: Table, lags: int, groups: Sequence[Hashable] | None = None)
     """
     check_positive("lags", lags, integer=True)
     places = np.arange(table.n_samples) if table.rows is None else table.rows
-    now = _rows_with_a_past(places, lags, groups)
+    now = _rows_with_a_past(places, lags, groups) if lags < len(places) else np.empty(0, dtype=np.int64)
     if not len(now):
         holes = "" if table.rows is None else " among those that were not dropped"
         raise DataError(f"no row has {lags} rows before it{holes}: take fewer lags.")

@@ -184,7 +184,8 @@ def _table(
     columns = _columns(source, leave_out, types, na)
     values, names, notes = columns.values, columns.names, columns.notes
     if not columns.problems:
-        check_size(values, names, "")
+        labels = any("label" in note for note in notes)
+        check_size(values, names, " once columns that label the rows are left out" if labels else "")
     absent, infinite = missing_counts(values)
     _raise_all([*columns.problems, *_value_problems(values, names, absent, infinite, missing)])
     gappy = bool(absent.any())

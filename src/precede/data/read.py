@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import re
 import warnings
+import zipfile
 import zlib
 from collections.abc import Collection, Hashable
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, overload
+from typing import IO, Any, Literal, NamedTuple, overload
 
 import numpy as np
 
 from precede.arrays import FloatArray
 from precede.data.checks import check_column_names
+from precede.data.columns import DECIMAL, decimal_of
 from precede.data.markers import spells_number
 from precede.errors import DataError, did_you_mean, listed
 from precede.lazy import pandas as pd
@@ -31,21 +35,31 @@ OTHER_FORMATS = {
 }
 TABLE_ENDINGS = (".csv", ".tsv", ".txt", ".xlsx", ".parquet", ".gz")
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
-DOTS_BETWEEN_THOUSANDS = re.compile(r"[-+]?\d{1,3}(\.\d{3})+,\d+")
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 """Characters that no text has; an escape may stand in a name, which is then shown escaped."""
 
 SMALL_FILE = 2**23
 """Bytes up to which a CSV file of nothing but numbers may be read without pandas, whose import would take longer."""
 
-LARGEST_WHOLE = 2.0**63
-"""Whole numbers that pandas stores as such are smaller."""
+LARGEST_WHOLE = 2.0**53
+"""Whole numbers up to it are floats, too."""
+
+LONGEST_HEADER = 2**25
+"""Bytes of a first line that are read before it is called none."""
 
 FIRST_EXACT_PANDAS = (3, 1)
 """Reads every number as the nearest float without being asked; earlier versions have an option for it."""
 
 MOST_EXPANSION = 200
 """Times its own size that a compressed file may unpack to."""
+
+MOST_CELLS = 20_000_000
+"""Of a sheet, empty ones included."""
+
+LARGE_TABLE = 2**27
+"""Bytes of numbers up to which a Parquet file may hold any number of rows."""
+
+EXCEL_ERRORS = ("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!")
 
 
 class Numbers(NamedTuple):
@@ -73,24 +87,37 @@ def read_file(path: Path, na: Collection[str], quick: bool = False) -> tuple[pd.
         raise DataError(f"{str(path)!r} is a directory: name a file in it.")
     try:
         with path.open("rb") as file:
-            head = file.read(SAMPLE_BYTES)
+            head = _head(file)
         packed = head.startswith(GZIP)
         if packed:
-            with gzip.open(path) as unpacked:
-                head = unpacked.read(SAMPLE_BYTES)
             _check_expansion(path)
+            with gzip.open(path) as unpacked:
+                head = _head(unpacked)
+    except DataError:
+        raise
     except FileNotFoundError:
         raise DataError(f"there is no file {str(path)!r}{_files_like(path)}") from None
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise DataError(f"{str(path)!r} cannot be read: {_reason(error)}.") from None
     if head.startswith(PARQUET):
-        return _read_parquet(path), []
+        return _read_parquet(path)
     if head.startswith(ZIP):
         return _read_excel(path)
     for magic, kind in OTHER_FORMATS.items():
         if head.startswith(magic):
             raise DataError(f"{path.name} is {kind}: save the table as CSV, Excel (.xlsx) or Parquet.")
     return _read_csv(_TextFile(path, packed, na, quick), head)
+
+
+def _head(file: IO[bytes] | gzip.GzipFile) -> bytes:
+    """The first bytes of a file, as many as it takes to have its first line and some more."""
+    head = file.read(SAMPLE_BYTES)
+    while head.count(b"\n") < 2 and len(head) < LONGEST_HEADER and head[:2] not in (GZIP, PARQUET[:2], ZIP[:2]):
+        more = file.read(len(head))
+        if not more:
+            break
+        head += more
+    return head
 
 
 def _files_like(path: Path) -> str:
@@ -107,22 +134,59 @@ def _files_like(path: Path) -> str:
 
 
 def _read_excel(path: Path) -> tuple[pd.DataFrame, list[str]]:
-    """The first sheet of a workbook."""
+    """The first sheet of a workbook, checked as a CSV file is."""
     try:
-        with pd.ExcelFile(path, engine="openpyxl") as book:
-            sheets = list(map(str, book.sheet_names))
-            frame = pd.read_excel(book, sheet_name=sheets[0])
+        import openpyxl  # type: ignore[import-untyped]
     except ImportError:
         raise DataError(f"{path.name} is an Excel file, which needs openpyxl: install precede[excel].") from None
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(part.file_size for part in archive.infolist())
+        if size > max(MOST_EXPANSION // 2 * path.stat().st_size, SMALL_FILE):
+            raise DataError(_too_large(path, f"unpacks to {size:,} bytes, over {MOST_EXPANSION // 2} times its size"))
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        try:
+            sheets = list(book.sheetnames)
+            rows = _sheet_rows(path, book[sheets[0]])
+        finally:
+            book.close()
+    except DataError:
+        raise
     except Exception as error:  # what a damaged workbook makes openpyxl and zipfile raise has no common class
         raise DataError(f"{path.name} is not a readable Excel file: {_reason(error)}.") from None
-    frame.columns = pd.Index([str(name).strip() for name in frame.columns])
-    other = (
-        []
-        if len(sheets) == 1
-        else [f"{path.name}: the first sheet, {sheets[0]!r}, was read, {listed(sheets[1:])} not."]
-    )
-    return frame, other
+    if not rows:
+        raise DataError(f"{path.name} is empty.")
+    width = max(map(len, rows))
+    header, *body = ([*row, *[None] * (width - len(row))] for row in rows)
+    names = ["" if name is None else str(name).strip() for name in header]
+    _check_header(path, names)
+    frame = pd.DataFrame(body, columns=names, dtype=object).infer_objects()
+    frame, said = _without_counter(path, frame)
+    if len(sheets) > 1:
+        said.append(f"{path.name}: the first sheet, {sheets[0]!r}, was read, {listed(sheets[1:])} not.")
+    return frame, said
+
+
+def _sheet_rows(path: Path, sheet: Any) -> list[list[object]]:
+    """The cells of a sheet, up to the last row that has some; a few cells far away are refused before memory is."""
+    sheet.reset_dimensions()  # what the file says of its size need not be true
+    rows: list[list[object]] = []
+    width = last = 0
+    for row in sheet.iter_rows(values_only=True):
+        cells = [None if cell in EXCEL_ERRORS else cell for cell in row]
+        while cells and cells[-1] is None:
+            cells.pop()
+        rows.append(cells)
+        if cells:
+            width, last = max(width, len(cells)), len(rows)
+        if last * width > MOST_CELLS:
+            span = f"reaches over {last:,} rows and {width:,} columns ({last * width:,} cells, at most {MOST_CELLS:,})"
+            raise DataError(_too_large(path, span))
+    return [cells for cells in rows[:last] if cells]
+
+
+def _too_large(path: Path, why: str) -> str:
+    return f"{path.name} {why}: keep only the table in it, or save a part of its rows and columns as CSV."
 
 
 def _check_expansion(path: Path) -> None:
@@ -139,14 +203,34 @@ def _check_expansion(path: Path) -> None:
                 )
 
 
-def _read_parquet(path: Path) -> pd.DataFrame:
+def _read_parquet(path: Path) -> tuple[pd.DataFrame, list[str]]:
     try:
-        frame = pd.read_parquet(path)
+        from pyarrow import parquet
     except ImportError:
         raise DataError(f"{path.name} is a Parquet file, which needs pyarrow: install precede[tables].") from None
+    try:
+        about = parquet.read_metadata(path)
+        rows, columns = about.num_rows, about.num_columns
+        if 8 * rows * columns > max(MOST_EXPANSION * path.stat().st_size, LARGE_TABLE):
+            raise DataError(
+                f"{path.name} holds {rows:,} rows of {columns:,} columns in {path.stat().st_size:,} bytes, which would "
+                f"take {8 * rows * columns / 1e9:.1f} GB: save a part of its rows and columns first."
+            )
+        frame = pd.read_parquet(path)
+    except DataError:
+        raise
     except Exception as error:  # damaged notes of pandas in a file make pyarrow raise anything
         raise DataError(f"{path.name} is not a readable Parquet file: {_reason(error)}.") from None
-    return frame
+    _check_header(path, [str(name).strip() for name in frame.columns])
+    said = []
+    index = [name for name in frame.index.names if name is not None]
+    if index:
+        said.append(f"{path.name}: the index {listed(index)} was read as a column.")
+        frame = frame.reset_index(level=index)
+    if not isinstance(frame.index, pd.RangeIndex):
+        said.append(f"{path.name}: the index has no name and labels the rows, so it was left out.")
+        frame = frame.reset_index(drop=True)
+    return frame, said
 
 
 class _TextFile(NamedTuple):
@@ -177,29 +261,46 @@ def _read_text(file: _TextFile, text: str, encoding: str) -> tuple[pd.DataFrame 
     said = [_odd_encoding(path)] if encoding == "cp1252" else []
     if not text.strip():
         raise DataError(f"{path.name} is empty.")
-    delimiter = _delimiter(text.lstrip().splitlines()[0])
-    header, *rows = _records(path, text, delimiter)
+    lines = list(io.StringIO(text.lstrip(), newline=""))  # other characters that end lines may stand in a name
+    delimiter = _delimiter(lines)
+    header, *rows = _records(path, lines, delimiter, len(text.encode()) < SAMPLE_BYTES - 8)
     header = [name.strip() for name in header]
     if rows and len(rows[0]) == len(header) + 1:  # as R writes row names: without a name of their own
         header = ["", *header]
     _check_header(path, header)
-    dots = delimiter != "," and any(DOTS_BETWEEN_THOUSANDS.fullmatch(cell.strip()) for row in rows for cell in row)
-    decimal = "," if dots or (delimiter == ";" and _decimal_commas(rows)) else "."
     if file.quick and header[0] and rows and not file.packed and path.stat().st_size <= SMALL_FILE:
         values = _parse_numbers(path, delimiter, encoding)
         if values is not None and values.shape[1] == len(header):
             return Numbers(values, tuple(header)), said
-    frame = _parse(
-        file, sep=r"\s+" if delimiter == " " else delimiter, names=header, decimal=decimal,
-        thousands="." if dots else None, encoding=encoding,
-    )  # fmt: skip
-    if header[0] != "":
-        return frame, said
+    dialect: dict[str, Any] = {"sep": r"\s+" if delimiter == " " else delimiter, "names": header, "encoding": encoding}
+    frame = _parse(file, **dialect)
+    if decimal_of(frame, file.na) != ".":
+        frame = _by_decimal_mark(frame, _parse(file, dtype=str, **dialect), file.na)
+    frame, more = _without_counter(path, frame)
+    return frame, [*said, *more]
+
+
+def _by_decimal_mark(frame: pd.DataFrame, texts: pd.DataFrame, na: Collection[str]) -> pd.DataFrame:
+    """The frame with the decimal mark of all its cells, and as text those numbers whose dots do not mark decimals."""
+    decimal = decimal_of(texts, na)
+    if decimal != ".":
+        for k, name in enumerate(frame.columns):
+            column = texts.iloc[:, k]
+            if pd.api.types.is_numeric_dtype(frame.dtypes.iloc[k]) and column.str.contains(".", regex=False).any():
+                frame[name] = column
+    frame.attrs[DECIMAL] = decimal
+    return frame
+
+
+def _without_counter(path: Path, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """The frame without a first column that has no name and counts the rows; any other without a name is refused."""
+    if frame.columns[0] != "":
+        return frame, []
     first = frame.iloc[:, 0]
     count = np.arange(len(frame))
     if pd.api.types.is_integer_dtype(first) and any(np.array_equal(first, count + start) for start in (0, 1)):
         remark = f"{path.name}: the first column has no name and only counts the rows, so it was left out."
-        return frame.iloc[:, 1:], [*said, remark]
+        return frame.iloc[:, 1:], [remark]
     raise DataError(
         f"the first column of {path.name} has no name and does not just count the rows: name it in the header, "
         "or remove it if it labels the rows."
@@ -230,32 +331,33 @@ def _decoded(path: Path, head: bytes) -> tuple[str, str]:
     return encoding, text
 
 
-def _delimiter(line: str) -> str:
-    """The delimiter that cuts the header into most fields; whitespace where none does."""
-    counts = {mark: line.count(mark) for mark in DELIMITERS}
-    best = max(counts, key=lambda mark: counts[mark])
-    return best if counts[best] else (" " if len(line.split()) > 1 else ",")
+def _delimiter(lines: list[str]) -> str:
+    """The delimiter that cuts the header and the rows below it alike, into most fields; whitespace where none does."""
+    best, most = ",", (False, False, False, 0)
+    for mark in (*DELIMITERS, " "):
+        with suppress(csv.Error):
+            header, *rows = _cut(lines, mark)
+            width = len(header)
+            fitting = sum(len(row) in (width, width + 1) for row in rows[:-1]) >= 0.9 * len(rows[:-1])
+            best, most = max((best, most), (mark, (width > 1, fitting, mark != " ", width)), key=lambda found: found[1])
+    return best if most[0] else ","
 
 
-def _records(path: Path, text: str, delimiter: str) -> list[list[str]]:
-    """The first records of the file: the header and a few rows."""
-    lines = text.splitlines(keepends=True)
+def _cut(lines: list[str], delimiter: str) -> list[list[str]]:
+    """The first records of a file: the header and a few rows."""
     if delimiter == " ":
-        lines = [re.sub(r"[ \t]+", " ", line.strip()) for line in lines]
+        lines = [re.sub(r"[ \t]+", " ", line.strip(" \t\r\n")) for line in lines]
+    records = islice(csv.reader(lines, delimiter=delimiter, skipinitialspace=True), 20)
+    return [record for record in records if record]
+
+
+def _records(path: Path, lines: list[str], delimiter: str, whole_file: bool) -> list[list[str]]:
+    """The first records, without one that may be cut."""
     try:
-        records = islice(csv.reader(lines, delimiter=delimiter, skipinitialspace=True), 20)
-        found = [record for record in records if record]
+        found = _cut(lines, delimiter)
     except csv.Error as error:
         raise DataError(f"{path.name} is not a well-formed table: {_reason(error)}.") from None
-    whole_file = len(text.encode()) < SAMPLE_BYTES - 8
-    return found if whole_file or len(found) == 20 or len(found) == 1 else found[:-1]  # the last may be cut
-
-
-def _decimal_commas(rows: list[list[str]]) -> bool:
-    cells = [cell for row in rows for cell in row]
-    return any(re.fullmatch(r"[-+]?\d+,\d+", c) for c in cells) and not any(
-        re.fullmatch(r"[-+]?\d+\.\d+", c) for c in cells
-    )
+    return found if whole_file or len(found) == 20 or len(found) == 1 else found[:-1]
 
 
 def _check_header(path: Path, header: list[str]) -> None:

@@ -1,0 +1,168 @@
+"""Numbers as people write them: decimal marks, marks between thousands, exponents and units.
+
+A comma before three digits may stand for thousands or for decimals. Which of them is decided once for a table, from all
+of its cells: one cell such as ``0,5`` or ``1.234,5`` settles it. Where none does, nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from precede.arrays import FloatArray
+from precede.data.markers import spells_number
+from precede.lazy import pandas as pd
+
+GROUP = "[ \u00a0\u202f\u2009'’]"
+"""Marks between thousands that are never decimal marks."""
+
+CURRENCY = "[$€£¥₹]|USD|EUR|GBP|CHF"
+CELL = re.compile(
+    rf"(?P<sign>[-+−]?)\s*(?P<before>{CURRENCY})?\s*(?P<inner>[-+−]?)(?P<digits>[.,]?\d(?:(?:[.,]|{GROUP})?\d)*[.,]?)"
+    rf"(?P<power>[eE][-+]?\d{{1,3}})?\s*(?P<after>%|‰|{CURRENCY}|[^\W\d_µ°][^\W\d_/²³·^-]{{0,11}}|[µ°%][^\W\d_]{{0,9}}"
+    rf"|[^\W\d_]{{1,6}}/[^\W\d_]{{1,6}}[²³]?|[^\W\d_]{{1,6}}[²³])?"
+)
+BY_THREES = re.compile(r"[1-9]\d{0,2}(?P<mark>[.,])\d{3}(?:(?P=mark)\d{3})*")
+BY_TWOS = re.compile(r"[1-9]\d?(?:,\d\d)+,\d{3}")  # as in India
+SPACED = re.compile(rf"\d{{1,3}}(?P<mark>{GROUP})\d{{3}}(?:(?P=mark)\d{{3}})*(?P<rest>[.,]\d*)?")
+
+ODD_MEASURES = {
+    "fractions": re.compile(r"[-+]?(\d+\s+)?\d+\s*[/⁄]\s*\d+"),
+    "intervals": re.compile(r"[\[(]?\s*-?\d[\d.,]*\s*(-|–|—|to|\.\.+|,|;)\s*-?\d[\d.,]*\s*[\])]?"),
+    "numbers with their errors": re.compile(r"-?\d[\d.,]*\s*(±|\+/?-)\s*\d[\d.,]*"),
+    "limits": re.compile(r"[<>≤≥~≈]=?\s*-?\d[\d.,]*"),
+    "numbers with different units": CELL,
+}
+"""Cells that hold numbers, but not one each."""
+
+FEWEST_GROUPED = 5
+"""Cells such as 1,234 that tell thousands where numbers below 1,000 have no comma, and a tenth as many of those."""
+
+
+@dataclass
+class Spelling:
+    """How the numbers of a column are written.
+
+    Parameters
+    ----------
+    marks : set of str
+        Decimal marks that some cell shows beyond doubt.
+    unsure : str or None
+        A cell that can be read either way.
+    unit : str
+        What stands before or after every number.
+    """
+
+    marks: set[str] = field(default_factory=set)
+    unsure: str | None = None
+    unit: str = ""
+
+
+def spelling_of(cells: Iterable[object], na: Collection[str] = ()) -> Spelling | None:
+    """How a column writes its numbers; None where a cell is none, or has another unit than those before.
+
+    Examples
+    --------
+    >>> spelling_of(["1.234,5 kg", "2 kg"])
+    Spelling(marks={','}, unsure=None, unit='kg')
+    >>> spelling_of(["1,234", "2,345"])
+    Spelling(marks=set(), unsure='1,234', unit='')
+    """
+    found, units = Spelling(), set()
+    grouped = small = 0
+    for cell in cells:
+        text = str(cell).strip()
+        if text in na:
+            continue
+        parts = CELL.fullmatch(text)
+        if parts is None:
+            if not spells_number(text):  # inf
+                return None
+            units.add("")
+            continue
+        units.add(parts["before"] or parts["after"] or "")
+        if len(units) > 1 or (parts["before"] and parts["after"]) or (parts["sign"] and parts["inner"]):
+            return None
+        mark = _mark(parts["digits"], parts["power"])
+        if mark is None:
+            return None
+        if mark in (".", ","):
+            found.marks.add(mark)
+        elif mark == "either":
+            found.unsure = found.unsure or text
+            grouped += "," in text
+        else:
+            small += len(parts["digits"]) <= 3
+    if not units:
+        return None
+    if grouped >= FEWEST_GROUPED and small >= max(2, grouped // 10) and not found.marks:
+        found.marks.add(".")
+    found.unit = units.pop()
+    return found
+
+
+def _mark(digits: str, power: str | None) -> str | None:
+    """The decimal mark that a number shows: "." or ",", "none", or "either"; None where it is no number."""
+    spaced = SPACED.fullmatch(digits)
+    if spaced is not None:
+        return (spaced["rest"] or "none")[0] if spaced["rest"] else "none"
+    if re.search(GROUP, digits):
+        return None
+    dots, commas = digits.count("."), digits.count(",")
+    if not dots and not commas:
+        return "none"
+    last = "." if digits.rfind(".") > digits.rfind(",") else ","
+    if dots and commas:
+        whole = digits[: digits.rfind(last)]
+        return last if last not in whole and (BY_THREES.fullmatch(whole) or BY_TWOS.fullmatch(whole)) else None
+    if max(dots, commas) > 1:
+        grouped = BY_THREES.fullmatch(digits) or BY_TWOS.fullmatch(digits)
+        return {".": ",", ",": "."}[last] if grouped else None
+    return "either" if BY_THREES.fullmatch(digits) and power is None else last
+
+
+def decimal_mark(spellings: Iterable[Spelling | None]) -> str | None:
+    """The decimal mark of a table: what its columns show; None where they show both, or where none tells.
+
+    Examples
+    --------
+    >>> decimal_mark([spelling_of(["0,5"]), spelling_of(["1,234"])])
+    ','
+    >>> decimal_mark([spelling_of(["1,234"])]) is None
+    True
+    """
+    known = [spelling for spelling in spellings if spelling is not None]
+    marks = {mark for spelling in known for mark in spelling.marks}
+    if not marks and not any("," in (spelling.unsure or "") for spelling in known):
+        return "."
+    return marks.pop() if len(marks) == 1 else None
+
+
+def to_numbers(column: pd.Series[Any], decimal: str, na: Collection[str]) -> FloatArray:
+    """The numbers of a column whose cells all are; NaN for those that are missing."""
+    values = {cell: _number(str(cell).strip(), decimal, na) for cell in column.dropna().unique()}
+    return np.asarray(column.map(values).to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def _number(text: str, decimal: str, na: Collection[str]) -> float:
+    if text in na:
+        return math.nan
+    parts = CELL.fullmatch(text)
+    if parts is None:
+        return float(text)
+    digits = re.sub(GROUP, "", parts["digits"]).replace("." if decimal == "," else ",", "").replace(",", ".")
+    return float(("-" if (parts["sign"] or parts["inner"]) in ("-", "−") else "") + digits + (parts["power"] or ""))
+
+
+def odd_measures(cells: Collection[object]) -> str | None:
+    """What half of the cells or more hold, where that is numbers but not one each."""
+    texts = [str(cell).strip() for cell in cells]
+    for what, pattern in ODD_MEASURES.items():
+        if 2 * sum(pattern.fullmatch(text) is not None for text in texts) >= len(texts) > 0:
+            return what
+    return None
