@@ -52,7 +52,7 @@ def test_every_problem_is_named_and_the_command_works(untidy: Path, tmp_path: Pa
     assert "patient_id" in said
     assert "patient_id" not in answer["kinds"]
     assert "lacks 1 values" in said
-    assert "far from the rest" in said
+    assert "odd, too far out" in said
     assert "spreads differ widely" in said
     assert answer["kinds"]["group"].startswith("categorical")
     command = shlex.split(answer["command"])

@@ -84,6 +84,7 @@ def discover(
     sink: Annotated[list[str] | None, typer.Option(help="A variable without effects; may be repeated.")] = None,
     tier: Annotated[str | None, typer.Option(help="What comes first, from early to late: 'a,b<c'.")] = None,
     missing: Missing = "em",
+    odd: Annotated[str | None, typer.Option(help="Cells too far out: missing (default), keep.")] = None,
     leave_out: LeaveOut = None,
     types: Types = None,
     na: Na = None,
@@ -128,7 +129,7 @@ def discover(
 
         log_to_terminal(quiet)
         flags = {
-            "score": score, "search": search, "pruning": pruning, "max_time": max_time, "device": device,
+            "score": score, "search": search, "pruning": pruning, "odd": odd, "max_time": max_time, "device": device,
             "random_state": None if resamples and not _draws(method) else seed,
             "checkpoint": None if checkpoint is None else str(checkpoint),
             "resume": (resume and (checkpoint is not None or out is None or not resamples)) or None,

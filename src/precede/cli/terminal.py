@@ -167,6 +167,7 @@ def as_flags(sentence: str) -> str:
     "--na 'x' makes it missing, --types 'a b=categorical' a level, --missing drop drops the row."
     """
     sentence = re.sub(r"\bmissing='(\w+)'", r"--missing \1", sentence)
+    sentence = re.sub(r"\bodd='(\w+)'", r"--odd \1", sentence)
     sentence = re.sub(r"\bna=\[('[^']*'|\"[^\"]*\")\]", r"--na \1", sentence)
     sentence = re.sub(r"\btypes=\{['\"]([^'\"]*)['\"]: '(\w+)'\}", r"--types '\1=\2'", sentence)
     sentence = re.sub(r"\btypes=\{['\"]([^'\"]*)['\"]: \[([^]]*)\]\}", _levels_as_flag, sentence)

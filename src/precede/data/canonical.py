@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from precede.arrays import FloatArray, IntArray
-from precede.data.load import Table
+
+if TYPE_CHECKING:
+    from precede.data.table import Table
 
 LARGEST_SORT = 2**27
 """Tables with more cells keep the sequence of their rows: sorting would copy the data."""
@@ -34,6 +38,7 @@ def canonical(table: Table, *, columns: bool = True, rows: bool = True) -> tuple
     Examples
     --------
     >>> values = np.array([[2.0, 1.0], [1.0, 3.0], [5.0, 2.0]])
+    >>> from precede.data.table import Table
     >>> once, _ = canonical(Table(values, ("x10", "x9"), True))
     >>> again, _ = canonical(Table(values[::-1, ::-1], ("x9", "x10"), True))
     >>> once.names, bool((once.values == again.values).all())
@@ -41,13 +46,18 @@ def canonical(table: Table, *, columns: bool = True, rows: bool = True) -> tuple
     """
     places = np.arange(table.n_variables)
     if columns and table.labeled:
-        places = np.array(sorted(places.tolist(), key=lambda k: _natural(str(table.names[k]))), dtype=np.int64)
+        places = columns_by_name(table.names)
     sequence = np.arange(table.n_samples)
     if rows and table.values.size <= LARGEST_SORT:
-        sequence = _row_sequence(table.values, places)
+        sequence = row_sequence(table.values, places)
     elif (places == np.arange(len(places))).all():
         return table, places
     return table.rearranged(sequence, places), places
+
+
+def columns_by_name(names: Sequence[Hashable]) -> IntArray:
+    """Places of the columns, sorted by name."""
+    return np.array(sorted(range(len(names)), key=lambda k: _natural(str(names[k]))), dtype=np.int64)
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:
@@ -56,8 +66,10 @@ def _natural(name: str) -> list[tuple[int, int, str]]:
     return [(0, int(part), part) if part.isdecimal() else (1, 0, part) for part in parts if part] + [(-1, 0, name)]
 
 
-def _row_sequence(values: FloatArray, columns: IntArray) -> IntArray:
-    """Rows in lexicographic sequence, shuffled alike for every table of this length."""
+def row_sequence(values: FloatArray, columns: IntArray) -> IntArray:
+    """Rows in lexicographic sequence, shuffled alike for every table of this length; missing cells (NaN) come last."""
+    if np.isnan(values).any():
+        values = np.where(np.isnan(values), np.inf, values)  # equal to each other
     rows: IntArray = np.argsort(values[:, columns[0]], kind="stable")
     for n in range(2, len(columns) + 1):
         sorted_so_far = values[np.ix_(rows, columns[: n - 1])]

@@ -14,12 +14,10 @@ from precede.data.checks import constant_problems, extremes
 from precede.data.columns import frame_to_columns
 from precede.data.load import Table, load_table
 from precede.data.markers import NA_MARKERS
+from precede.data.odd import without_odd
 from precede.data.read import read_file
 from precede.errors import DataError
 from precede.lazy import pandas as pd
-
-FAR_OUT = 10.0
-"""Robust standard deviations beyond which a value is called an outlier."""
 
 WIDE_SCALES = 1e4
 """Ratio of spreads from which the columns' units are remarked on."""
@@ -94,6 +92,8 @@ def survey(path: Path) -> Survey:
         table = load_table(path, leave_out=looked.leave_out)
     except DataError as error:
         return Survey((*findings, Finding(None, f"{error} This takes work by hand.", "by hand")), None)
+    judged = without_odd(table)
+    findings += [Finding(None, sentence, "none") for sentence in judged.remarks[len(table.remarks) :]]
     return Survey(tuple(findings), table)
 
 
@@ -121,15 +121,6 @@ def _look_at(frame: pd.DataFrame, name: Hashable) -> tuple[list[Finding], FloatA
     stuck = constant_problems(*extremes(values[:, None]), (name,))
     if stuck:
         return [*findings, *(Finding(name, problem, "leave out") for problem in stuck)], None
-    present = values[np.isfinite(values)]
-    middle = float(np.median(present))
-    spread = 1.4826 * float(np.median(np.abs(present - middle)))
-    far = int((np.abs(present - middle) > FAR_OUT * spread).sum()) if spread > 0 and not read.stated else 0
-    if far:
-        extreme = present[np.argmax(np.abs(present - middle))]
-        findings.append(
-            Finding(name, f"column {name!r} has {far} values far from the rest ({extreme:g}): are they right?", "none")
-        )
     return findings, values
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.data.canonical import columns_by_name, row_sequence
 from precede.data.kinds import NUMBER, ColumnKind, indicator_places
 from precede.data.missing import Gaps, complete, gaps_of
 
@@ -37,6 +38,8 @@ class Table:
         How many steps before now each column is, for time series.
     rows : (n_samples,) int array, optional
         Where each row stood in the source; None where no row was dropped.
+    odd : (n_samples, n_variables) bool array, optional
+        Which of the missing cells were there, but odd (:mod:`precede.data.odd`); None where none was looked for.
     """
 
     values: FloatArray
@@ -48,6 +51,7 @@ class Table:
     targets: BoolArray | None = None
     steps: tuple[int, ...] | None = None
     rows: IntArray | None = None
+    odd: BoolArray | None = None
 
     def __post_init__(self) -> None:
         if not self.kinds:
@@ -65,7 +69,8 @@ class Table:
         """The table of some rows, any of them several times; missing cells are drawn anew (multiple imputation)."""
         values = self.values[rows]
         targets = None if self.targets is None else self.targets[rows]
-        table = Table(values, self.names, self.labeled, kinds=self.kinds, targets=targets, steps=self.steps)
+        odd = None if self.odd is None else self.odd[rows]
+        table = Table(values, self.names, self.labeled, kinds=self.kinds, targets=targets, steps=self.steps, odd=odd)
         if self.gaps is None:
             return table
         values[self.gaps.mask[rows]] = np.nan
@@ -98,15 +103,21 @@ class Table:
             targets=None if self.targets is None else self.targets[np.ix_(rows, places)],
             steps=None if self.steps is None else tuple(self.steps[k] for k in places),
             rows=None if self.rows is None else self.rows[rows],
+            odd=None if self.odd is None else self.odd[np.ix_(rows, places)],
         )
 
 
 def filled_table(table: Table, how: str, rng: np.random.Generator) -> Table:
-    """A table with NaN where cells are missing, turned into one without."""
-    gaps = gaps_of(table.values, table.kinds, how)
-    values = complete(table.values, table.kinds, gaps, rng)
-    values.flags.writeable = False
-    return replace(table, values=values, gaps=gaps)
+    """A table with NaN where cells are missing, turned into one without.
+
+    Cells are drawn once rows and columns are sorted, so that the sequence in which they came changes nothing.
+    """
+    places = columns_by_name(table.names) if table.labeled else np.arange(table.n_variables)
+    rows = row_sequence(table.values, places)
+    inner = table.rearranged(rows, places)
+    gaps = gaps_of(inner.values, inner.kinds, how)
+    filled = replace(inner, values=complete(inner.values, inner.kinds, gaps, rng), gaps=gaps)
+    return filled.rearranged(np.argsort(rows), np.argsort(places))
 
 
 def standardized_table(table: Table) -> Table:

@@ -106,6 +106,9 @@ class CORL(CausalEstimator):
         What the pretrained policy's log-odds of the edges count beside "location-scale", "sparse-gp" or
         "sparse-gp-additive", in nats of the data: 40 where ``score="auto"`` finds that no class of models holds, else 0
         when "auto".
+    odd : {"missing", "keep"}
+        Cells too far out for the tail of their column, or for what the rest of their row says: by default they count as
+        missing, and a remark names them; "keep" where they are real.
     threshold : float
         Smallest absolute weight for ``pruning="threshold"``.
     cutoff : float
@@ -184,6 +187,7 @@ class CORL(CausalEstimator):
         search: SearchName = "auto",
         noise: NoiseName = "auto",
         policy_weight: NotNegative | Literal["auto"] = "auto",
+        odd: Literal["missing", "keep"] = "missing",
         threshold: Positive = THRESHOLD,
         cutoff: Share = 0.001,
         shaping: ShapingName | Auto = "auto",
@@ -221,6 +225,7 @@ class CORL(CausalEstimator):
         self.search = search
         self.noise = noise
         self.policy_weight = policy_weight
+        self.odd = odd
         self.threshold = threshold
         self.cutoff = cutoff
         self.shaping = shaping
@@ -271,6 +276,10 @@ class CORL(CausalEstimator):
     @property
     def _rows_by_value(self) -> bool:
         return self.inputs != "resample"  # those are drawn at random in any case
+
+    @property
+    def _odd_cells_are_missing(self) -> bool:
+        return self.odd == "missing" and not isinstance(self.score, OrderScore)  # which has the cells in it
 
     def _learn(self, table: Table) -> Findings:
         deadline = Deadline(self.max_time)

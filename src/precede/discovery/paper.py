@@ -27,6 +27,7 @@ def paper_options(name: PaperName, nonlinear: bool, pretrained: str | Path | Non
         "reward": "episodic" if name == "corl-1" else "dense",
         "pruning": "cam" if nonlinear else "threshold",
         "polish": False,
+        "odd": "keep",
         "n_iterations": 6000,
         "pretrained": pretrained,
         "patience": 2000,
