@@ -10,7 +10,7 @@ import pytest
 from sklearn.base import clone
 
 import precede as pc
-from precede.discovery.plan import TRAINING_OPTIONS
+from precede.discovery.plan import TRAINING_OPTIONS, taken_search
 from precede.errors import OptionError
 from precede.scores.build import SCORE_NAMES
 from precede.search.settings import Details
@@ -162,3 +162,9 @@ def test_the_papers_methods_by_name(data, name):
     assert ours.diagnostics_["search"]["iterations"] == 3
     with pytest.raises(OptionError, match="did you mean 'n_iterations'"):
         pc.CORL.paper(name, n_iteration=3)
+
+
+def test_many_options_are_not_all_listed():
+    asked = pc.CORL.paper("corl-1", n_iterations=5)
+    assert taken_search(asked)[1] == "reward, shaping, pointer and 9 other options of training were given"
+    assert taken_search(pc.CORL(gamma=0.9, reward="dense"))[1] == "reward, gamma were given"

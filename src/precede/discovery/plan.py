@@ -139,7 +139,8 @@ def taken_search(model: CORL) -> tuple[SearchName | Literal["none"], str]:
         return "none", "n_iterations=0 and polish=False: the pretrained policy's most likely order as it is"
     given = training_given(model)
     if given:
-        return "policy", f"{listed(given)} {'was' if len(given) == 1 else 'were'} given"
+        more = f" and {len(given) - 3} other options of training" if len(given) > 3 else ""
+        return "policy", f"{', '.join(given[:3])}{more} {'was' if len(given) == 1 else 'were'} given"
     if not model.polish:
         return "policy", "polish=False leaves the policy's own order"
     if model.pretrained is None:
