@@ -15,7 +15,7 @@ import numpy as np
 
 from precede import CORL
 from precede.metrics.structure import shd
-from precede.simulation.graphs import erdos_renyi
+from precede.simulation.graphs import random_dag
 
 SCORES = ("auto", "linear-any", "sparse-linear", "nongaussian")
 N_VARIABLES, N_SAMPLES = 10, 500
@@ -24,15 +24,13 @@ N_VARIABLES, N_SAMPLES = 10, 500
 def draw(n_edges: int, n_laplace: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Standardized columns and the graph they were drawn from."""
     rng = np.random.default_rng([seed, n_edges, n_laplace])
-    edges = erdos_renyi(N_VARIABLES, n_edges / N_VARIABLES, rng)
+    edges, _ = random_dag("er", N_VARIABLES, n_edges / N_VARIABLES, rng)
     weights = edges * rng.uniform(0.5, 2, edges.shape) * rng.choice([-1, 1], edges.shape)
     noise = rng.normal(size=(N_SAMPLES, N_VARIABLES))
     chosen = rng.choice(N_VARIABLES, n_laplace, replace=False)
     noise[:, chosen] = rng.laplace(scale=np.sqrt(0.5), size=(N_SAMPLES, n_laplace))
     values = noise * rng.uniform(0.5, 2, N_VARIABLES) @ np.linalg.inv(np.eye(N_VARIABLES) - weights)
-    columns = rng.permutation(N_VARIABLES)
-    values = values[:, columns]
-    return (values - values.mean(axis=0)) / values.std(axis=0), edges[np.ix_(columns, columns)]
+    return (values - values.mean(axis=0)) / values.std(axis=0), edges
 
 
 def main() -> None:

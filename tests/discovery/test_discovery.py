@@ -167,7 +167,7 @@ def test_the_equivalence_class_is_offered() -> None:
 def test_auto_says_why() -> None:
     made = pc.simulate(n_variables=5, degree=1, sem="lingam", n_samples=1000, standardize=True, random_state=0)
     fitted = pc.CORL(**{**FAST, "score": "auto"}).fit(made.data)
-    assert fitted.diagnostics_["score"] == fitted.diagnostics_["score_choice"]["name"] == "nongaussian"
+    assert fitted.diagnostics_["score"] == fitted.diagnostics_["score_choice"]["name"] == "linear-any"
     assert len(fitted.diagnostics_["score_choice"]["reason"]) > 10
 
 

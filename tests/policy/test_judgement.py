@@ -201,4 +201,4 @@ def test_auto_lets_the_policy_count_where_columns_are_rounded():
     data = simulate(n_variables=5, degree=1, sem="lingam", n_samples=600, standardize=True, random_state=7)
     rounded = (data.data * 4).round() / 4 + 0.1
     assert fit(rounded).diagnostics_["score"] == "location-scale+policy"
-    assert fit(data.data).diagnostics_["score_choice"]["name"] == "nongaussian"
+    assert fit(data.data).diagnostics_["score_choice"]["name"] == "linear-any"

@@ -10,40 +10,28 @@ import numpy as np
 from precede.arrays import BoolArray, FloatArray
 from precede.data.load import Table
 from precede.errors import DataError
-from precede.ranks import normality_p_values
 from precede.scores.by_kind import KindScoreName, score_for
 from precede.scores.covariance import covariance, regularized
-from precede.scores.curvature import gain_of_adding_up, share_of_curved_mechanisms
-from precede.scores.spread import hinge_basis, least_squares, share_with_uneven_noise
+from precede.scores.curvature import gain_of_adding_up, share_of_curved_mechanisms, share_of_gains
+from precede.scores.shape import SMALLEST_EVIDENCE, negentropy
+from precede.scores.spread import hinge_basis, left_out_residuals, share_with_uneven_noise
 
 ChosenName = (
-    Literal["nongaussian", "sparse-linear", "sparse-gp", "sparse-gp-additive", "location-scale", "policy"]
+    Literal["linear-any", "sparse-linear", "sparse-gp", "sparse-gp-additive", "location-scale", "policy"]
     | KindScoreName
 )
 
 MOST_ROWS = 3000
 """Rows that are looked at, evenly spaced: enough for every test here."""
 
-FEWEST_ROWS = 100
-"""Below this many rows neither curvature nor shape can be told."""
-
-CURVED_GAIN = 0.015
-"""Nats per row that the better curve must gain over the better line, held out, for a pair to count as curved."""
-
 CURVED_SHARE = 0.25
 """Share of the pairs, or of the supposed mechanisms, that must be curved for the data to count as nonlinear."""
 
-ADDS_UP = 0.045
-"""Nats per row that sums of curves must gain over joint ones for nonlinear mechanisms to count as additive."""
+ADDS_UP, ADDS_UP_ROWS = 0.02, 5.0
+"""Nats per row, and over all rows, that sums of curves must gain over joint ones for mechanisms to be additive."""
 
 SMALLEST_SPACING = 0.01
 """Spacings of standardized order statistics are taken as at least this."""
-
-NORMAL_P = 1e-4
-"""A residual with a smaller p-value of D'Agostino's test counts as not normal."""
-
-NOT_NORMAL_SHARE = 0.1
-"""Share of the residuals that must not be normal for the noise to count as non-Gaussian."""
 
 MOST_UNEVEN = 0.25
 """Share of the variables whose noise may depend on their causes before classes with additive noise are given up."""
@@ -77,24 +65,24 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
     Where a column is categorical, or none is a plain number, kinds decide (:func:`precede.scores.by_kind.score_for`).
     Else a class is named:
 
-    1. *Curved?* For the d most dependent pairs of variables, held-out likelihood of a bivariate model is compared:
-       :math:`-H(x) - H(y - \hat f(x))` with :math:`\hat f` a spline or a line, each in its better direction, and the
-       entropies H free of any shape. (In linear non-Gaussian data the regression of a cause on its effect is curved
-       too, but the line the other way does as well; so both directions must be tried.) Where a quarter of the pairs
-       are curved, or a quarter of the mechanisms that a policy supposes (a joint curve of several causes shows in no
-       pair, ``precede.scores.curvature``): "sparse-gp", or "sparse-gp-additive" where sums of curves fit those
+    1. *Curved?* For the d most dependent pairs of variables, the likelihood of rows left out of a bivariate model is
+       compared: :math:`-H(x) - H(y - \hat f(x))` with :math:`\hat f` a spline or a line, each in its better direction,
+       and the entropies H free of any shape. (In linear non-Gaussian data the regression of a cause on its effect is
+       curved too, but the line the other way does as well; so both directions must be tried.) Where a quarter of the
+       pairs are curved, or a quarter of the mechanisms that a policy supposes (a joint curve of several causes shows in
+       no pair, ``precede.scores.curvature``): "sparse-gp", or "sparse-gp-additive" where sums of curves fit those
        mechanisms better than joint ones.
-    2. *Normal?* Each variable is regressed linearly on all the others; where a tenth of the residuals fail
-       D'Agostino's test of normality at .0001: "nongaussian".
-    3. Else the data look linear and Gaussian, their scale is taken as arbitrary, and only the CPDAG can be told:
-       "sparse-linear".
+    2. Else the data look linear, and noise may have any shape and variance: "linear-any", which says by itself which
+       directions can be told.
 
-    The class has to survive: noise that does not depend on the causes
-    (``precede.scores.spread``), and columns that are not rounded. Where it does not, a
-    score would prefer wrong orders, the more surely the more rows there are; then the pretrained policy has its say
-    beside a density that takes less for granted ("location-scale"), or alone where cells are missing ("policy").
-    So it is with two columns, where one pair is all there is to name a class by. Without a policy to fall back on, the
-    class is taken as it is.
+    Shares are of gains with a margin that fades in, and every row is predicted from all the others, so that a few rows
+    more or less hardly matter; with few rows a gain must be larger.
+
+    The class has to survive: noise that does not depend on the causes (``precede.scores.spread``), and columns that are
+    not rounded. Where it does not, a score would prefer wrong orders, the more surely the more rows there are; then the
+    pretrained policy has its say beside a density that takes less for granted ("location-scale"), or alone where cells
+    are missing ("policy"). So it is with two columns that are not Gaussian, where one pair is all there is to name a
+    class by. Without a policy to fall back on, the class is taken as it is.
 
     Equal noise variances are never assumed: ask for ``score="linear"`` to do so.
 
@@ -132,13 +120,6 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
         raise DataError(f"column {table.names[int(spread.argmin())]!r} is constant: leave it out.")
     columns = (rows - rows.mean(axis=0)) / spread
     m = len(columns)
-    if m < FEWEST_ROWS:
-        return Choice(
-            "sparse-linear",
-            f"{m} rows are too few to tell a curve or a shape (at least {FEWEST_ROWS} are needed): linear Gaussian, "
-            "of which only the CPDAG can be told.",
-            {"n_samples": float(m)},
-        )
     named = _class_of(columns, supposed)
     if supposed is None:
         return named
@@ -149,7 +130,7 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
         broken = f"In {uneven:.0%} of the variables the size of the noise depends on the causes"
     elif rounded > MOST_ROUNDED:
         broken = f"{rounded:.0%} of the columns are rounded to few distinct values"
-    elif columns.shape[1] < FEWEST_VARIABLES and named.name != "sparse-linear":
+    elif columns.shape[1] < FEWEST_VARIABLES and (named.name != "linear-any" or has_shape(columns)):
         broken = "One pair of variables is too little to tell which class of models holds"
     else:
         return Choice(named.name, named.reason, figures)
@@ -174,8 +155,7 @@ def _class_of(columns: FloatArray, supposed: BoolArray | None) -> Choice:
     """Curved, linear non-Gaussian or linear Gaussian, with the reason."""
     m, d = columns.shape
     curved = share_of_curved_pairs(columns)
-    not_normal = share_not_normal(columns)
-    figures = {"curved_pairs": curved, "residuals_not_normal": not_normal, "n_samples": float(m)}
+    figures = {"curved_pairs": curved, "n_samples": float(m)}
     jointly = 0.0
     if supposed is not None:
         figures["curved_mechanisms"] = jointly = share_of_curved_mechanisms(columns, supposed)
@@ -185,28 +165,30 @@ def _class_of(columns: FloatArray, supposed: BoolArray | None) -> Choice:
             reason = f"{jointly:.0%} of the variables are a curved function of their likely causes: nonlinear"
         if d > MOST_GP_VARIABLES:
             return Choice(
-                "sparse-linear",
+                "linear-any",
                 f"{reason}, but {d} variables are too many for GP evidence (at most {MOST_GP_VARIABLES}): the linear "
                 "score is an approximation here.",
                 figures,
             )
         if supposed is not None:
             figures["gain_of_adding_up"] = gain_of_adding_up(columns, supposed)
-            if figures["gain_of_adding_up"] > ADDS_UP:
+            if figures["gain_of_adding_up"] > ADDS_UP + ADDS_UP_ROWS / m:
                 return Choice("sparse-gp-additive", f"{reason}, and the curves of several causes add up.", figures)
         return Choice("sparse-gp", f"{reason}.", figures)
-    straight = f"A line fits {1 - curved:.0%} of the most dependent pairs as well as a curve"
-    share = f"{not_normal:.0%}"
-    if not_normal >= NOT_NORMAL_SHARE:
-        return Choice(
-            "nongaussian", f"{straight} and {share} of the residuals are not normal: linear non-Gaussian.", figures
-        )
     return Choice(
-        "sparse-linear",
-        f"{straight} and only {share} of the residuals are not normal: linear Gaussian. Scale is taken as arbitrary, "
-        "so only the CPDAG can be told; score='linear' assumes equal noise variances and gives a DAG.",
+        "linear-any",
+        f"A line fits {1 - curved:.0%} of the most dependent pairs as well as a curve: linear, and noise may have any "
+        "shape. Scale is taken as arbitrary; score='linear' assumes equal noise variances.",
         figures,
     )
+
+
+def has_shape(columns: FloatArray) -> bool:
+    """Whether any variable is clearly not Gaussian given all the others linearly."""
+    precision = np.linalg.inv(regularized(covariance(columns)))
+    residuals = columns @ precision / np.diag(precision)
+    least = np.log(len(columns)) + SMALLEST_EVIDENCE
+    return any(len(columns) * negentropy(residual) > least for residual in residuals.T)
 
 
 def share_of_curved_pairs(columns: FloatArray) -> float:
@@ -220,23 +202,20 @@ def share_of_curved_pairs(columns: FloatArray) -> float:
     d = columns.shape[1]
     if d < 2:
         return 0.0
-    halves = columns[0::2], columns[1::2]  # each is predicted from the other
-    wholes = [hinge_basis(columns[:, i]) for i in range(d)]
-    bases = [(whole[0::2], whole[1::2]) for whole in wholes]
-    left = np.stack([_held_out_variance(basis, halves) for basis in bases])  # of j given i at [i, j]
+    bases = [hinge_basis(columns[:, i]) for i in range(d)]
+    left = np.stack([(left_out_residuals(basis, columns) ** 2).mean(axis=0) for basis in bases])  # j given i at [i, j]
     upper = np.triu_indices(d, 1)
     strongest = np.argsort(np.minimum(left, left.T)[upper])[:d]  # transposed: the other direction
     entropy = [spacing_entropy(columns[:, i]) for i in range(d)]
     straight, curved = np.full((2, len(strongest)), np.inf)
     for pair, (i, j) in enumerate(zip(upper[0][strongest], upper[1][strongest], strict=True)):
         for cause, effect in ((i, j), (j, i)):
-            target = halves[0][:, effect], halves[1][:, effect]
-            line = _held_out_residual((bases[cause][0][:, :2], bases[cause][1][:, :2]), target)
-            curve = _held_out_residual(bases[cause], target)
+            line = left_out_residuals(bases[cause][:, :2], columns[:, effect])
+            curve = left_out_residuals(bases[cause], columns[:, effect])
             straight[pair] = min(straight[pair], entropy[cause] + spacing_entropy(line))
             if curve.var() < line.var():  # entropy alone is a poor judge of coarse, tied values
                 curved[pair] = min(curved[pair], entropy[cause] + spacing_entropy(curve))
-    return float((straight - curved > CURVED_GAIN).mean())
+    return share_of_gains(np.maximum(straight - curved, 0.0), len(columns))
 
 
 def spacing_entropy(sample: FloatArray) -> float:
@@ -249,25 +228,3 @@ def spacing_entropy(sample: FloatArray) -> float:
     padded = np.pad(np.sort(sample), window, mode="edge")
     spacings = np.maximum(padded[2 * window :] - padded[: -2 * window], SMALLEST_SPACING)
     return float(np.log(spacings * (n / (2 * window))).mean())
-
-
-def share_not_normal(columns: FloatArray) -> float:
-    """Share of the variables whose residual, given all the others linearly, is not normal."""
-    precision = np.linalg.inv(regularized(covariance(columns)))
-    residuals = columns @ precision / np.diag(precision)
-    return float((normality_p_values(residuals) < NORMAL_P).mean())
-
-
-def _held_out_variance(basis: tuple[FloatArray, ...], targets: tuple[FloatArray, ...]) -> FloatArray:
-    """Mean squared residual of every target, each half predicted from the other's fit, from moments alone."""
-    fits = [least_squares(part, target) for part, target in zip(basis, targets, strict=True)]
-    total = sum((target**2).sum(axis=0) for target in targets)
-    for (gram, cross, _), (_, _, weights) in zip(fits, fits[::-1], strict=True):
-        total = total - 2 * (weights * cross).sum(axis=0) + (weights * (gram @ weights)).sum(axis=0)
-    return np.asarray(total / sum(map(len, targets)))
-
-
-def _held_out_residual(basis: tuple[FloatArray, ...], target: tuple[FloatArray, ...]) -> FloatArray:
-    """Residual of one target, each half predicted from the other's fit."""
-    weights = [least_squares(part, values)[2] for part, values in zip(basis, target, strict=True)]
-    return np.concatenate([target[0] - basis[0] @ weights[1], target[1] - basis[1] @ weights[0]])

@@ -1,11 +1,11 @@
-"""Are the mechanisms curved, and do their curves add up? Functions of several causes, compared on held-out rows."""
+"""Are the mechanisms curved, and do their curves add up? Functions of several causes, compared on rows left out."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.scores.spread import hinge_basis
+from precede.arrays import BoolArray, FloatArray
+from precede.scores.spread import hinge_basis, left_out_residuals, soft_share
 
 N_WAVES = 100
 """Random Fourier features of a joint curve."""
@@ -16,8 +16,11 @@ BEND_RIDGE = 3.0
 MOST_ROWS = 1000
 """Rows that are looked at, evenly spaced."""
 
-SMALLEST_GAIN = 0.015
-"""Nats per row that the curve must gain over the plane, held out, for a mechanism to count as curved."""
+LEAST_GAIN, CLEAR_GAIN = 0.005, 0.025
+"""Nats per row that the curve must gain over the plane, on rows left out, to count at all, and to count fully."""
+
+CHANCE_ROWS = 1.0
+"""Nats over all rows that are added to both: with few rows a gain is mostly chance."""
 
 
 def share_of_curved_mechanisms(columns: FloatArray, edges: BoolArray) -> float:
@@ -27,7 +30,7 @@ def share_of_curved_mechanisms(columns: FloatArray, edges: BoolArray) -> float:
 
     .. math:: y = b + w^\top x + \sum_k a_k \cos(\omega_k^\top x + \varphi_k), \qquad \omega_k \sim N(0, I / p),
 
-    with a ridge on the a, against the plane alone; each half of the rows is predicted from the other.
+    with a ridge on the a, against the plane alone; each row is predicted from all the others.
 
     Parameters
     ----------
@@ -47,7 +50,13 @@ def share_of_curved_mechanisms(columns: FloatArray, edges: BoolArray) -> float:
     0.0
     """
     gains = _gains(columns, edges, 1)[0]
-    return float(np.mean(gains > SMALLEST_GAIN)) if len(gains) else 0.0
+    return share_of_gains(gains, len(columns))
+
+
+def share_of_gains(gains: FloatArray, n_rows: int) -> float:
+    """Share of the gains, in nats per row, that count."""
+    chance = CHANCE_ROWS / n_rows
+    return soft_share(gains, LEAST_GAIN + chance, CLEAR_GAIN + chance)
 
 
 def gain_of_adding_up(columns: FloatArray, edges: BoolArray) -> float:
@@ -86,19 +95,13 @@ def _gain(causes: FloatArray, effect: FloatArray, rng: np.random.Generator) -> t
     plane = np.column_stack([np.ones(n), causes])
     waves = np.cos(causes @ (rng.normal(size=(p, N_WAVES)) / np.sqrt(p)) + rng.uniform(0, 2 * np.pi, N_WAVES))
     hinges = np.column_stack([hinge_basis(cause)[:, 2:] for cause in causes.T])
-    left = [_held_out_square(plane, bends, effect) for bends in (plane[:, :0], waves, hinges)]
+    left = [_left_out_square(plane, bends, effect) for bends in (plane[:, :0], waves, hinges)]
     jointly, added = (float(0.5 * np.log(left[0] / square)) for square in left[1:])
     return jointly, added
 
 
-def _held_out_square(plane: FloatArray, bends: FloatArray, target: FloatArray) -> float:
-    """Mean squared residual, each half of the rows predicted from the other's fit, with a ridge on the bends."""
-    basis = np.column_stack([plane, bends])
-    ridge = np.append(np.full(plane.shape[1], 1e-6 * len(plane)), np.full(bends.shape[1], BEND_RIDGE))
-    halves: IntArray = np.arange(len(target)) % 2
-    total = 0.0
-    for held_out in (halves == 0, halves == 1):
-        fitted = basis[~held_out]
-        weights = np.linalg.solve(fitted.T @ fitted + np.diag(ridge), fitted.T @ target[~held_out])
-        total += float(np.square(target[held_out] - basis[held_out] @ weights).sum())
-    return max(total / len(target), 1e-12)
+def _left_out_square(plane: FloatArray, bends: FloatArray, target: FloatArray) -> float:
+    """Mean squared residual of rows left out, with a ridge on the bends."""
+    ridge = np.append(np.zeros(plane.shape[1]), np.full(bends.shape[1], BEND_RIDGE))
+    left = left_out_residuals(np.column_stack([plane, bends]), target, ridge)
+    return max(float(np.square(left).mean()), 1e-12)

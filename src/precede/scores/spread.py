@@ -1,4 +1,4 @@
-"""Does the size of the noise depend on the causes? A check of model classes with additive noise, on held-out rows."""
+"""Does the size of the noise depend on the causes? A check of model classes with additive noise, on rows left out."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ N_KNOTS = 6
 """Pieces of the regression splines."""
 
 MOST_PARENTS = 6
-TREND = 0.15
-"""Rank correlation of a residual's size with a cause, or with the fit, from which on noise counts as not additive."""
+LEAST_TREND, CLEAR_TREND = 0.1, 0.2
+"""Rank correlations of a residual's size with a cause, or with the fit, at which noise begins to count as uneven, and
+at which it does so fully."""
 
-TREND_P = 1e-3
+CHANCE = 3.3
+"""Standard deviations of a rank correlation of nothing that do not count."""
+
+MOST_LEVERAGE = 0.95
 
 
 def hinge_basis(column: FloatArray) -> FloatArray:
@@ -24,18 +28,41 @@ def hinge_basis(column: FloatArray) -> FloatArray:
     return np.column_stack([np.ones_like(column), column, hinges])
 
 
-def least_squares(basis: FloatArray, targets: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Gram matrix, cross moments and least-squares weights."""
-    gram, cross = basis.T @ basis, basis.T @ targets
-    # a ridge, since hinges may coincide where values are tied
-    weights = np.linalg.solve(gram + 1e-8 * len(basis) * np.eye(len(gram)), cross)
-    return gram, cross, np.asarray(weights, dtype=np.float64)
+def left_out_residuals(basis: FloatArray, targets: FloatArray, ridge: FloatArray | float = 0.0) -> FloatArray:
+    """Residual of every row, predicted by the least-squares fit of all the others: no part of the rows decides.
+
+    Parameters
+    ----------
+    basis : (n_samples, n_terms) array
+    targets : (n_samples,) or (n_samples, n_targets) array
+    ridge : float or (n_terms,) array
+        Rows that speak against each term.
+    """
+    # a little ridge in any case, since hinges may coincide where values are tied
+    penalty = np.broadcast_to(ridge, basis.shape[1]) + 1e-8 * len(basis)
+    solved = np.linalg.solve(basis.T @ basis + np.diag(penalty), basis.T)
+    leverage = np.minimum(np.einsum("ij,ji->i", basis, solved), MOST_LEVERAGE)
+    left: FloatArray = (targets - basis @ (solved @ targets)) / (1 - leverage).reshape(-1, *[1] * (targets.ndim - 1))
+    return left
+
+
+def soft_share(strengths: FloatArray, low: float, high: float) -> float:
+    """Mean of strengths that count from low on, and fully from high on; 0 where there are none.
+
+    A share that small changes of the rows change little: a count of those above a limit would jump.
+
+    Examples
+    --------
+    >>> soft_share(np.array([0.1, 0.2, 0.5, 0.0]), 0.1, 0.3)
+    0.375
+    """
+    return float(np.clip((strengths - low) / (high - low), 0, 1).mean()) if len(strengths) else 0.0
 
 
 def share_with_uneven_noise(columns: FloatArray, edges: BoolArray, *, curved: bool) -> float:
     """Share of the variables with causes whose noise grows or shrinks with a cause or with the fit.
 
-    Each variable is regressed on its causes, each half of the rows by the other half's fit, and the size of the
+    Each variable is regressed on its causes, each row by the fit of the others, and the size of the
     residual is compared with the fitted value and with every cause by rank correlation. A monotone trend is what is
     asked for: what a fit has missed rarely has one.
 
@@ -59,20 +86,16 @@ def share_with_uneven_noise(columns: FloatArray, edges: BoolArray, *, curved: bo
     1.0
     """
     effects = np.flatnonzero(edges.any(axis=0))
-    if not len(effects):
-        return 0.0
     causes = [np.flatnonzero(edges[:, v])[:MOST_PARENTS] for v in effects]
-    return float(np.mean([_uneven(columns, i, int(v), curved) for i, v in zip(causes, effects, strict=True)]))
+    trends = np.array([_trend(columns, i, int(v), curved) for i, v in zip(causes, effects, strict=True)])
+    least = max(LEAST_TREND, CHANCE / np.sqrt(len(columns)))
+    return soft_share(trends, least, least + CLEAR_TREND - LEAST_TREND)
 
 
-def _uneven(columns: FloatArray, causes: IntArray, effect: int, curved: bool) -> bool:
+def _trend(columns: FloatArray, causes: IntArray, effect: int, curved: bool) -> float:
+    """Largest rank correlation of the residual's size."""
     parts = [hinge_basis(columns[:, i])[:, 1:] if curved else columns[:, [i]] for i in causes]
     basis = np.column_stack([np.ones(len(columns)), *parts])
-    target = columns[:, effect]
-    fitted = np.empty_like(target)
-    halves = np.arange(len(target)) % 2 == 0
-    for held_out in (halves, ~halves):
-        fitted[held_out] = basis[held_out] @ least_squares(basis[~held_out], target[~held_out])[2]
-    size = np.abs(target - fitted)
-    found = [rank_correlation(size, other) for other in (fitted, *columns[:, causes].T)]
-    return any(abs(correlation) > TREND and p_value * len(found) < TREND_P for correlation, p_value in found)
+    left = left_out_residuals(basis, columns[:, effect])
+    others = (columns[:, effect] - left, *columns[:, causes].T)
+    return max(abs(rank_correlation(np.abs(left), other)[0]) for other in others)
