@@ -16,7 +16,6 @@ from precede.confidence import Confidence, bootstrap
 from precede.data.canonical import canonical
 from precede.data.kinds import refuse_categories
 from precede.data.load import Table, load_table
-from precede.data.odd import without_odd
 from precede.diagnostics import Diagnostics, Learned
 from precede.diagnostics import diagnose as diagnosed
 from precede.diagnostics.method_assumptions import assumptions_of_method, identified_under
@@ -154,10 +153,9 @@ class CausalEstimator(Parameterized):
         """Whether rows are sorted before the method sees them: then their sequence cannot matter."""
         return False
 
-    @property
-    def _odd_cells_are_missing(self) -> bool:
-        """Whether cells that are too far out are taken for missing ones."""
-        return False
+    def _prepared(self, table: Table) -> Table:
+        """The table that is learned from, and resampled: a method may leave out what would mislead it."""
+        return table
 
     @abstractmethod
     def _learn(self, table: Table) -> Findings:
@@ -196,8 +194,7 @@ class CausalEstimator(Parameterized):
             raise OptionError(f"this method ({type(self).__name__}) does not take interventions: 'corl' does.")
         if not self._takes_categories:
             refuse_categories(table.names, table.kinds, f"this method ({type(self).__name__})")
-        if self._odd_cells_are_missing:
-            table = without_odd(table)
+        table = self._prepared(table)
         sorted_table, places = canonical(table, columns=self._columns_by_name, rows=self._rows_by_value)
         self._places_ = places
         with stopped_by_signals(Deadline(None)) as signals:

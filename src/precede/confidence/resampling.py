@@ -13,7 +13,6 @@ from precede.confidence.confidence import Confidence
 from precede.confidence.journal import Journal, Outcome
 from precede.data.checks import check_values
 from precede.data.load import Table, load_table
-from precede.data.odd import without_odd
 from precede.errors import DataError, OptionError, check_positive
 from precede.options import Options
 from precede.parameters import unfitted
@@ -53,9 +52,7 @@ def bootstrap(
     Resample k draws its rows and its seed from (seed, k) alone and computes on one thread, so neither the number of
     jobs nor their sequence nor an interruption changes the result.
     """
-    table = load_table(X)
-    if model._odd_cells_are_missing:  # those of the whole, in every resample
-        table = without_odd(table)
+    table = model._prepared(load_table(X))
     block = block or time_block(table)
     check_jobs("n_jobs", workers.jobs)
     _check(model, table, n_resamples, block)

@@ -9,11 +9,8 @@ import numpy as np
 
 from precede.arrays import IntArray
 from precede.data.checks import check_column_names, check_size, check_values
-from precede.data.table import Table, filled_table
+from precede.data.table import SEED, Table, filled_table
 from precede.errors import DataError, check_positive
-
-SEED = 0
-"""Of the draws that fill missing cells."""
 
 
 def lagged_name(name: Hashable, lag: int) -> Hashable:

@@ -28,7 +28,7 @@ from precede.data.kinds import Types, kinds_of, remark_on
 from precede.data.markers import NA_MARKERS, numbers_among
 from precede.data.missing import check_gaps, mean_filled, remarks_on_gaps
 from precede.data.read import Numbers, read_file
-from precede.data.table import Table, filled_table
+from precede.data.table import SEED, Table, filled_table
 from precede.errors import DataError, OptionError, check_choice, listed, unknown_column
 from precede.lazy import pandas as pd
 
@@ -42,8 +42,6 @@ DONE = {
     "pairwise": "linear scores use covariances of the rows in which both are present, other steps see draws",
     "impute": "they were replaced by the column's mean, which weakens edges and can make false ones",
 }
-SEED = 0
-"""Of the draws that fill missing cells: the same data give the same table."""
 
 
 def load_table(

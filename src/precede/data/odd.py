@@ -12,7 +12,7 @@ from precede.arrays import BoolArray, FloatArray
 from precede.data.canonical import LARGEST_SORT
 from precede.data.kinds import ColumnKind
 from precede.data.missing import em_moments
-from precede.data.table import Table, filled_table
+from precede.data.table import SEED, Table, filled_table
 
 FAR = 5.0
 """Robust standard deviations within which no cell of a column is odd."""
@@ -40,9 +40,6 @@ MOST_NAMED = 5
 
 PULLED_IN = 3.0
 """Robust standard deviations to which cells are pulled in for the moments that judge rows."""
-
-SEED = 0
-"""Of the draws in place of odd cells."""
 
 GROWS, GROWS_MORE, UNSURE = 0.48, 0.1, 0.7
 """How much steeper a tail may go on than it was seen: by its slope, by the logarithm of the rows, by its error."""
@@ -78,7 +75,7 @@ def without_odd(table: Table) -> Table:
     Cells are looked for once: a resample of a table keeps those of the whole. Nothing is odd in a table with
     interventions, which put values where they would not be, nor in one too large to sort.
     """
-    if table.odd is not None or table.targets is not None or table.values.size > LARGEST_SORT:
+    if table.resampled or table.odd is not None or table.targets is not None or table.values.size > LARGEST_SORT:
         return table
     known = table.values if table.gaps is None else np.where(table.gaps.mask, np.nan, table.values)
     odd = odd_cells(known, table.kinds)

@@ -12,6 +12,7 @@ import numpy as np
 from precede.arrays import FloatArray
 from precede.data.checks import constant_problems, extremes
 from precede.data.columns import frame_to_columns
+from precede.data.copies import without_copies
 from precede.data.load import Table, load_table
 from precede.data.markers import NA_MARKERS
 from precede.data.odd import without_odd
@@ -92,7 +93,7 @@ def survey(path: Path) -> Survey:
         table = load_table(path, leave_out=looked.leave_out)
     except DataError as error:
         return Survey((*findings, Finding(None, f"{error} This takes work by hand.", "by hand")), None)
-    judged = without_odd(table)
+    judged = without_odd(without_copies(table))
     findings += [Finding(None, sentence, "none") for sentence in judged.remarks[len(table.remarks) :]]
     return Survey(tuple(findings), table)
 

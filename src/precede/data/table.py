@@ -12,6 +12,9 @@ from precede.data.canonical import columns_by_name, row_sequence
 from precede.data.kinds import NUMBER, ColumnKind, indicator_places
 from precede.data.missing import Gaps, complete, gaps_of
 
+SEED = 0
+"""Of the draws that fill missing cells: the same data give the same table."""
+
 
 @dataclass(frozen=True)
 class Table:
@@ -40,6 +43,8 @@ class Table:
         Where each row stood in the source; None where no row was dropped.
     odd : (n_samples, n_variables) bool array, optional
         Which of the missing cells were there, but odd (:mod:`precede.data.odd`); None where none was looked for.
+    resampled : bool
+        Whether rows were drawn from a table, some of them several times: they are no copies then.
     """
 
     values: FloatArray
@@ -52,6 +57,7 @@ class Table:
     steps: tuple[int, ...] | None = None
     rows: IntArray | None = None
     odd: BoolArray | None = None
+    resampled: bool = False
 
     def __post_init__(self) -> None:
         if not self.kinds:
@@ -70,7 +76,10 @@ class Table:
         values = self.values[rows]
         targets = None if self.targets is None else self.targets[rows]
         odd = None if self.odd is None else self.odd[rows]
-        table = Table(values, self.names, self.labeled, kinds=self.kinds, targets=targets, steps=self.steps, odd=odd)
+        table = Table(
+            values, self.names, self.labeled, kinds=self.kinds, targets=targets, steps=self.steps, odd=odd,
+            resampled=True,
+        )  # fmt: skip
         if self.gaps is None:
             return table
         values[self.gaps.mask[rows]] = np.nan

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from precede.confidence import OrderSample
+from precede.data.copies import without_copies
 from precede.data.load import Table
+from precede.data.odd import without_odd
 from precede.discovery.paper import PaperName, paper_options
 from precede.discovery.pipeline import learn
 from precede.discovery.plan import Plan, PruningPlan, ScorePlan, check_search, own_network, search_settings
@@ -277,9 +279,11 @@ class CORL(CausalEstimator):
     def _rows_by_value(self) -> bool:
         return self.inputs != "resample"  # those are drawn at random in any case
 
-    @property
-    def _odd_cells_are_missing(self) -> bool:
-        return self.odd == "missing" and not isinstance(self.score, OrderScore)  # which has the cells in it
+    def _prepared(self, table: Table) -> Table:
+        if isinstance(self.score, OrderScore):  # which has all rows and cells in it
+            return table
+        table = without_copies(table)
+        return without_odd(table) if self.odd == "missing" else table
 
     def _learn(self, table: Table) -> Findings:
         deadline = Deadline(self.max_time)
