@@ -17,6 +17,7 @@ __all__ = [
     "Knowledge",
     "KnowledgeError",
     "Metrics",
+    "MixedGraph",
     "OptionError",
     "OrderScore",
     "PrecedeError",
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from precede.data.table import Table
     from precede.discovery import CORL, discover, methods
     from precede.errors import DataError, GraphError, KnowledgeError, OptionError, PrecedeError
-    from precede.graph import CausalGraph
+    from precede.graph import CausalGraph, MixedGraph
     from precede.knowledge import Knowledge
     from precede.metrics.structure import Metrics, evaluate
     from precede.report.load import load_results
@@ -62,6 +63,7 @@ else:
             "Knowledge": "precede.knowledge",
             "KnowledgeError": "precede.errors",
             "Metrics": "precede.metrics.structure",
+            "MixedGraph": "precede.graph",
             "OptionError": "precede.errors",
             "OrderScore": "precede.scores.protocol",
             "PrecedeError": "precede.errors",

@@ -21,7 +21,7 @@ from precede.diagnostics import diagnose as diagnosed
 from precede.diagnostics.method_assumptions import assumptions_of_method, identified_under
 from precede.effects import Outcome, causes_of, sample_of
 from precede.errors import OptionError, is_number
-from precede.graph import CausalGraph
+from precede.graph import CausalGraph, MixedGraph
 from precede.knowledge import Constraints, constraints_over
 from precede.lazy import pandas as pd
 from precede.options import check_options
@@ -83,6 +83,11 @@ class Findings:
     assumes: Assumptions | None = None
     search: SearchRecord | None = None
 
+    def pag_of(self, names: Sequence[Hashable]) -> MixedGraph | None:
+        """The PAG that was found, where causes may be hidden."""
+        allowed = self.assumes is not None and self.assumes.hidden_causes
+        return MixedGraph.from_edges(map(tuple, self.diagnostics["marks"]), names) if allowed else None
+
     def at(self, places: IntArray) -> Findings:
         """The same for columns in another sequence: the k-th variable here is at ``places[k]`` there."""
         inverse = np.argsort(places)
@@ -111,6 +116,8 @@ class CausalEstimator(Parameterized):
         ``[i, j]`` means i -> j, in the column order of the data.
     causal_order_ : list
         Names (integers for an array), causes first.
+    pag_ : MixedGraph
+        Where causes may be hidden, what is known; ``graph_`` is then one graph that agrees with it.
     cpdag_ : DataFrame
         The graph's equivalence class: which edges could point either way.
     score_ : float
@@ -302,7 +309,7 @@ class CausalEstimator(Parameterized):
         learned = self._learned(table, findings, graph)
         told = learned.told if learned.told.any() else None
         sample = sample_of(table.values, table.kinds, table.targets, table.gaps)
-        self.graph_ = replace(graph, sample=sample, steps=table.steps, told=told)
+        self.graph_ = replace(graph, sample=sample, steps=table.steps, told=told, pag=findings.pag_of(table.names))
         self.score_ = float(findings.score)
         columns = [field.name for field in fields(findings.step)]
         self.history_ = pd.DataFrame(list(findings.history), columns=columns)
@@ -347,6 +354,13 @@ class CausalEstimator(Parameterized):
         """What knowledge and time say."""
         known = self.get_params(deep=False).get("knowledge")
         return constraints_over(known, table.names).in_time(table.steps, table.names)
+
+    @property
+    def pag_(self) -> MixedGraph:
+        """What is known where causes may be hidden: ``CORL(hidden="allowed")`` and FCI."""
+        if self.graph_.pag is None:
+            raise OptionError(f"this {type(self).__name__} took no hidden causes into account: hidden='allowed' does.")
+        return self.graph_.pag
 
     @property
     def adjacency_matrix_(self) -> pd.DataFrame:

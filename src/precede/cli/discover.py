@@ -80,6 +80,9 @@ def discover(
     ] = None,
     pruning: Annotated[str | None, typer.Option(help="auto, threshold, bic, cam, cam-f, none.")] = None,
     knowledge: Annotated[Path | None, typer.Option(help="JSON or TOML file with what is known.")] = None,
+    hidden: Annotated[
+        str | None, typer.Option(help="Whether columns may share a cause that is not in the table: none, allowed.")
+    ] = None,
     root: Annotated[list[str] | None, typer.Option(help="A variable without causes; may be repeated.")] = None,
     sink: Annotated[list[str] | None, typer.Option(help="A variable without effects; may be repeated.")] = None,
     tier: Annotated[str | None, typer.Option(help="What comes first, from early to late: 'a,b<c'.")] = None,
@@ -133,7 +136,7 @@ def discover(
             "random_state": None if resamples and not _draws(method) else seed,
             "checkpoint": None if checkpoint is None else str(checkpoint),
             "resume": (resume and (checkpoint is not None or out is None or not resamples)) or None,
-            "knowledge": known_from(knowledge, root, sink, tier),
+            "knowledge": known_from(knowledge, root, sink, tier), "hidden": hidden,
         }  # fmt: skip
         model = _make_model(method, flags, option or [], quiet)
         if not stability and model.diagnose:

@@ -27,7 +27,7 @@ from precede.strict_json import to_json
 if TYPE_CHECKING:
     from precede.data.load import Table
     from precede.diagnostics import Diagnostics, EdgeReading
-    from precede.graph import CausalGraph
+    from precede.graph import CausalGraph, MixedGraph
     from precede.options import Options
 
 SACHS = "sachs"
@@ -237,6 +237,9 @@ def show_graph(console: Console, graph: CausalGraph, known: Diagnostics, verbose
     from precede.diagnostics.check import counted
     from precede.diagnostics.record import SOURCE_WORDS, unchecked_edges
 
+    if graph.pag is not None:
+        _show_marks(console, graph.pag)
+        return
     order = " < ".join(map(name_of, graph.order))
     if len(order) > ORDER_LENGTH and not verbose:
         order = f"{order[:ORDER_LENGTH].rpartition(' < ')[0]} < …"
@@ -265,6 +268,12 @@ def show_graph(console: Console, graph: CausalGraph, known: Diagnostics, verbose
         console.print(table)
     which = "" if len(shown) == graph.n_edges else f", the {len(shown)} strongest shown"
     console.print(f"{counted(graph.n_edges, 'edge')}{which}; strength in standard deviations.", highlight=False)
+
+
+def _show_marks(console: Console, pag: MixedGraph) -> None:
+    """Print the edges with their marks, whose meaning the remarks say."""
+    for first, second, mark in pag.edge_list():
+        console.print(f"  {name_of(first)} {mark} {name_of(second)}", highlight=False)
 
 
 def _strength_words(edge: EdgeReading) -> str:

@@ -114,6 +114,10 @@ def check_identifiability(learned: Learned) -> Check:
     if not learned.assumptions.tells_directions:
         sentence = f"The directions of {len(undirected)} of {n} edges mean nothing: the order was drawn at random."
         return Check(name, float(len(undirected)), sentence, "warning", details)
+    if learned.assumptions.hidden_causes:
+        sure = n - len(undirected)
+        sentence = f"{sure} of {n} edges are sure to be causes; the others may stand for a hidden cause."
+        return Check(name, float(len(undirected)), sentence, "note", details)
     if undirected:
         sentence = (
             f"The direction of {counted(len(undirected), 'edge')} of {n} cannot be determined ({some(undirected)}): "

@@ -13,7 +13,7 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.load import Table
 from precede.diagnostics.parent_regressions import ParentRegressions, regress_on_parents
 from precede.diagnostics.record import Source
-from precede.graph import CausalGraph
+from precede.graph import CausalGraph, MixedGraph
 from precede.graph.equivalence import class_of, parted_by
 from precede.knowledge import Constraints
 from precede.pruning.weights import THRESHOLD
@@ -160,6 +160,8 @@ class Learned:
     @cached_property
     def pattern(self) -> IntArray:
         """Equivalence class of the graph, with what is told and what follows from it."""
+        if self.assumptions.hidden_causes:
+            return MixedGraph.from_edges(map(tuple, self.reported["marks"]), self.names).pattern
         return class_of(self.edges, self.told)
 
     def variable_names(self, variables: IntArray) -> list[str]:

@@ -34,6 +34,7 @@ from precede.search.rewards import RewardName, ShapingName
 from precede.search.settings import Details, SearchName
 
 Auto = Literal["auto"]
+HiddenName = Literal["none", "allowed"]
 
 
 class CORL(CausalEstimator):
@@ -65,6 +66,9 @@ class CORL(CausalEstimator):
         Improve the policy's best order by insertion moves; False is the paper.
     knowledge : Knowledge, optional
         Obeyed by the sampling, the polish, the exact search and the pruning.
+    hidden : {"none", "allowed"}
+        Whether two columns may share a cause that is not in the table. "allowed" starts from the graph of the search
+        and tests its edges: ``pag_`` says what is known, ``graph_`` is one graph that agrees with it.
     pretrained : {"auto", "default", "paper"}, path or None
         Policy to start from; it brings a network of its own. "auto" takes the shipped one unless ``inputs``,
         ``encoder``, ``decoder``, ``pointer``, ``normalization`` or ``n_samples`` ask for another network, which is
@@ -175,6 +179,7 @@ class CORL(CausalEstimator):
         pruning: PruningName = "auto",
         polish: bool = True,
         knowledge: Knowledge | None = None,
+        hidden: HiddenName = "none",
         pretrained: str | Path | None = "auto",
         n_iterations: CountOrZero | Auto = "auto",
         batch_size: Annotated[int, Range(least=2)] | Auto = "auto",
@@ -213,6 +218,7 @@ class CORL(CausalEstimator):
         self.pruning = pruning
         self.polish = polish
         self.knowledge = knowledge
+        self.hidden = hidden
         self.pretrained = pretrained
         self.n_iterations = n_iterations
         self.batch_size = batch_size
@@ -317,6 +323,7 @@ class CORL(CausalEstimator):
             PruningPlan(self.pruning, self.threshold, self.cutoff),
             seed=self.random_state if isinstance(self.random_state, int) else None,
             verbose=self.verbose,
+            hidden=self.hidden == "allowed",
         )
 
     def sample_orders(self, n_orders: int = 1000, random_state: RandomState = None) -> OrderSample:

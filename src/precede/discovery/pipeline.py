@@ -13,6 +13,7 @@ import numpy as np
 from precede.arrays import BoolArray, IntArray
 from precede.data.table import Table, standardized_table
 from precede.discovery.gaps import DRAWN_AGAIN, ESTIMATED_AGAIN, search_again
+from precede.discovery.hidden import allow_hidden, refuse_rows, start_choice, start_constraints
 from precede.discovery.plan import Plan
 from precede.errors import OptionError
 from precede.estimator import Findings
@@ -48,6 +49,10 @@ def learn(
     plan: Plan, table: Table, constraints: Constraints, rng: np.random.Generator, deadline: Deadline
 ) -> tuple[Findings, TrainedPolicy | None]:
     """Score, search, prune; the findings, and the policy where one was trained."""
+    known = constraints
+    if plan.hidden:
+        refuse_rows(table)
+        constraints = start_constraints(known)
     seen = standardized_table(table) if plan.score.standardize_columns else table
     reported: JsonObject = {}
     if plan.search.polish and plan.search.kind != "exact" and table.n_variables <= WARM_UP_TO:
@@ -77,7 +82,13 @@ def learn(
         pruning=plan.pruning.name, threshold=plan.pruning.threshold, cutoff=plan.pruning.cutoff,
         edge_probability=likely,
     )  # fmt: skip
-    if score.identifies == "cpdag":
+    assumes = score.assumes
+    if plan.hidden:
+        pag, edges, order, assumes = allow_hidden(edges, order, table, known, assumes, deadline)
+        weights = weigh(edges, order, table, score)
+        reported |= {"identifies": "cpdag", "hidden": "allowed", "marks": [list(edge) for edge in pag.edge_list()]}
+        reported["remarks"] = [f"{count} x A {mark} B: {words}." for mark, words, count in pag.legend()]
+    elif score.identifies == "cpdag":
         member = choose(edges, found, table, score, constraints, plan.search.initial_order)
         edges, order = member.edges, member.order
         weights = weigh(edges, order, table, score)
@@ -98,7 +109,7 @@ def learn(
         found.history,
         IterationRecord,
         reported,
-        score.assumes,
+        assumes,
         found.record,
     )
     return findings, policy
@@ -118,6 +129,7 @@ def make_score(
     weight = 0.0 if plan.score.policy_weight == "auto" else plan.score.policy_weight
     if name == "auto":
         choice = choose_score(table, None if said is None else said.likely())
+        choice = start_choice(choice) if plan.hidden else choice
         name = choice.name
         if choice.informed and plan.score.policy_weight == "auto":
             weight = WEIGHT

@@ -78,6 +78,8 @@ class Plan:
     seed : int or None
         Where the user gave a whole number; a checkpoint remembers it.
     verbose : bool
+    hidden : bool
+        Whether causes may be missing from the table.
     """
 
     score: ScorePlan
@@ -85,6 +87,7 @@ class Plan:
     pruning: PruningPlan
     seed: int | None
     verbose: bool
+    hidden: bool = False
 
     @property
     def asks_the_policy(self) -> bool:

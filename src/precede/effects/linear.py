@@ -11,9 +11,10 @@ import numpy as np
 from precede.arrays import FloatArray, IntArray
 from precede.effects.sample import refuse_words, sample_for
 from precede.errors import GraphError, OptionError, check_choice, is_number, listed
-from precede.graph import CausalGraph
+from precede.graph import CausalGraph, MixedGraph
 from precede.graph.adjustment import causal_nodes, is_adjustment_set, minimal_adjustments, optimal_adjustment
 from precede.graph.dags import ancestors
+from precede.graph.pag_adjustment import NoSet, adjustment_in_pag
 from precede.graph.sample import Sample
 from precede.lazy import pandas as pd
 from precede.lazy import special
@@ -260,6 +261,8 @@ def regression_for(graph: CausalGraph, i: int, j: int, kind: EffectKind, adjustm
     them holds where nothing was set that leads to any of its variables.
     """
     edges = graph.edges
+    if graph.pag is not None:
+        return _where_causes_may_hide(graph, graph.pag, (i, j), kind, adjustment)
     if kind == "direct":
         others = edges[:, j].copy()
         others[i] = False
@@ -272,6 +275,25 @@ def regression_for(graph: CausalGraph, i: int, j: int, kind: EffectKind, adjustm
         return Regression(i, j, fixed, np.flatnonzero(causal_nodes(edges, i, j)))
     leading = (ancestors(edges) | np.eye(len(edges), dtype=bool))[:, [i, j, *fixed.tolist()]].any(axis=1)
     return Regression(i, j, fixed, np.flatnonzero(leading))
+
+
+def _where_causes_may_hide(
+    graph: CausalGraph, pag: MixedGraph, pair: tuple[int, int], kind: EffectKind, adjustment: Adjustment
+) -> Regression | None:
+    """The same by the PAG; refused where no set of columns tells the effect."""
+    cause, effect = (graph.names[k] for k in pair)
+    if kind == "direct" or adjustment != "optimal":
+        raise OptionError(
+            f"where causes may be hidden, only the total effect of {cause} on {effect} can be asked for, with "
+            "adjustment='optimal'."
+        )
+    fixed = adjustment_in_pag(pag.ends, *pair)
+    if fixed is NoSet.NOT_IDENTIFIED:
+        raise OptionError(
+            f"the effect of {cause} on {effect} cannot be estimated from these columns: a hidden cause may stand "
+            f"behind both. Measure what {cause} and {effect} may share, or set {cause} in an experiment."
+        )
+    return None if isinstance(fixed, NoSet) else Regression(*pair, fixed, np.zeros(0, np.int64))
 
 
 def _chosen_set(graph: CausalGraph, i: int, j: int, adjustment: Adjustment) -> IntArray:

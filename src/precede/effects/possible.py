@@ -118,6 +118,11 @@ def effects_in_class(
     i, j = pair
     cause, effect = graph.names[i], graph.names[j]
     none = Effect(cause, effect, "total", 0.0, 0.0, (0.0, 0.0), level, ())
+    if graph.pag is not None:  # refused where the members would have different effects
+        told = regression_for(graph, i, j, "total", "optimal")
+        return PossibleEffects(
+            cause, effect, (none if told is None else estimated(graph, sample, told, "total", level),)
+        )
     plain = cpdag(graph.edges)
     alone = graph.steps is None and sample.settings is None and np.array_equal(pattern, plain)
     found = []

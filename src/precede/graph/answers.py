@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from precede.confidence import Confidence
     from precede.effects import Effect, Explanation, NextSteps, PossibleEffects, WhatIf
     from precede.graph.causal_graph import CausalGraph
+    from precede.graph.mixed_graph import MixedGraph
 
 
 class Answers:
@@ -27,6 +28,7 @@ class Answers:
     names: tuple[Hashable, ...]
     steps: tuple[int, ...] | None
     told: BoolArray | None
+    pag: MixedGraph | None
 
     @property
     def past(self) -> BoolArray | None:
@@ -37,8 +39,11 @@ class Answers:
     def pattern(self) -> IntArray:
         """The graph's class: 1 at both ``[i, j]`` and ``[j, i]`` where the edge could point either way.
 
-        What interventions, time and background knowledge tell about directions counts.
+        What interventions, time and background knowledge tell about directions counts. With hidden causes an edge has
+        one direction where it is sure to be a cause.
         """
+        if self.pag is not None:
+            return self.pag.pattern
         told = np.zeros_like(self.edges) if self.told is None else self.told
         if self.steps is not None:
             lag = np.array(self.steps)

@@ -22,6 +22,7 @@ from precede.files import write_text
 from precede.graph import dot, drawing, formats, peers
 from precede.graph.answers import Answers
 from precede.graph.dags import full_dag, topological_order
+from precede.graph.mixed_graph import MixedGraph
 from precede.graph.sample import Sample
 from precede.lazy import pandas as pd
 
@@ -55,6 +56,8 @@ class CausalGraph(Answers):
         How many steps before now each column is, for time series; what caused the past is not learned.
     told : (n_variables, n_variables) bool array, optional
         Edges whose direction interventions, time or background knowledge tell, whatever the data say.
+    pag : MixedGraph, optional
+        What is known where causes may be hidden; the edges are then those of one graph that agrees with it.
 
     Examples
     --------
@@ -72,6 +75,7 @@ class CausalGraph(Answers):
     sample: Sample | None = None
     steps: tuple[int, ...] | None = None
     told: BoolArray | None = None
+    pag: MixedGraph | None = None
 
     @classmethod
     def from_matrix(

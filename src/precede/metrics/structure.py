@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from precede.arrays import BoolArray
+from precede.graph import MixedGraph
 from precede.graph.equivalence import cpdag
 from precede.metrics.alignment import aligned
+from precede.metrics.marks import MarkMetrics, evaluate_marks
 from precede.metrics.order import share_in_order
 
 
@@ -73,17 +75,26 @@ class Metrics:
         return asdict(self)
 
 
-def evaluate(estimated: Any, truth: Any) -> Metrics:
+@overload
+def evaluate(estimated: Any, truth: MixedGraph) -> MarkMetrics: ...
+
+
+@overload
+def evaluate(estimated: Any, truth: Any) -> Metrics: ...
+
+
+def evaluate(estimated: Any, truth: Any) -> Metrics | MarkMetrics:
     """Compare an estimated graph with the true one.
 
     Parameters
     ----------
     estimated, truth : CausalGraph, fitted estimator, networkx DiGraph, DataFrame or (n_variables, n_variables) array
-        ``[i, j]`` means i -> j. Two graphs with names are matched by name, otherwise by position.
+        ``[i, j]`` means i -> j. Two graphs with names are matched by name, otherwise by position. A true MixedGraph is
+        compared with the estimated one, with a model's ``pag_``, or with what a DAG says where causes may be hidden.
 
     Returns
     -------
-    Metrics
+    Metrics or MarkMetrics
 
     Examples
     --------
@@ -91,6 +102,8 @@ def evaluate(estimated: Any, truth: Any) -> Metrics:
     >>> metrics.shd, metrics.n_reversed, metrics.n_missing
     (2, 1, 1)
     """
+    if isinstance(truth, MixedGraph):
+        return evaluate_marks(estimated, truth)
     guess, true = aligned(estimated, truth)
     found, actual = guess.edges, true.edges
     hits = int((found & actual).sum())

@@ -15,7 +15,7 @@ from precede.effects.possible import PossibleEffects
 from precede.effects.sample import moments_from_json
 from precede.errors import OptionError
 from precede.files import finish_swap
-from precede.graph import CausalGraph
+from precede.graph import CausalGraph, MixedGraph
 from precede.strict_json import JsonObject
 
 MOMENTS_FILE, CONFIDENCE_FILE = "moments.json", "confidence.json"
@@ -54,6 +54,8 @@ class Results:
     ) -> dict[str, Effect | PossibleEffects]:
         """The total effect, the direct one along an edge, and the possible ones where only the class is told."""
         graph = self.graph
+        if graph.pag is not None:
+            return {"total": graph.effect(cause, effect, data, level=level)}
         answers: dict[str, Effect | PossibleEffects] = {
             "total": graph.effect(cause, effect, data, confidence=self.confidence, level=level)
         }
@@ -83,6 +85,9 @@ def load_results(folder: str | os.PathLike[str]) -> Results:
         raise OptionError(f"result.json in {str(folder)!r} cannot be read: {error}.") from None
     if not isinstance(description, dict):
         raise OptionError(f"result.json in {str(folder)!r} is not what 'precede discover --out' writes.")
+    found = description.get("diagnostics", {})
+    if found.get("hidden") == "allowed":
+        graph = replace(graph, pag=MixedGraph.from_edges([tuple(edge) for edge in found["marks"]], graph.names))
     if (place / MOMENTS_FILE).is_file():
         sample = moments_from_json(place / MOMENTS_FILE)
         if len(sample.mean) != graph.n_variables:

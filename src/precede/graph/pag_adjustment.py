@@ -1,0 +1,94 @@
+"""Adjustment in a PAG: which variables to hold fixed where causes may be hidden, or that no set of columns will do.
+
+References
+----------
+Perković, Textor, Kalisch, Maathuis (2018), Complete graphical characterization and construction of adjustment sets in
+Markov equivalence classes of ancestral graphs, JMLR 18: the generalized adjustment criterion (Definition 4) and the set
+that is valid if any is (Theorem 15).
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import numpy as np
+
+from precede.arrays import BoolArray, IntArray
+from precede.graph.ancestral import ARROW, TAIL, potentially_directed, reachable
+
+
+class NoSet(Enum):
+    """Why there is nothing to adjust for."""
+
+    NO_EFFECT = "no effect"
+    NOT_IDENTIFIED = "not identified"
+
+
+def adjustment_in_pag(ends: IntArray, cause: int, effect: int) -> IntArray | NoSet:
+    """Columns to adjust for, so that a regression gives the total effect in every graph that the PAG stands for.
+
+    Examples
+    --------
+    >>> ends = np.array([[0, 2, 0, 0], [1, 0, 1, 2], [0, 2, 0, 0], [0, 3, 0, 0]])  # 0 o-> 1 <-o 2, 1 --> 3
+    >>> adjustment_in_pag(ends, 1, 3), adjustment_in_pag(ends, 3, 0)
+    (array([], dtype=int64), <NoSet.NO_EFFECT: 'no effect'>)
+    >>> adjustment_in_pag(ends, 0, 3)  # 0 and 1 may share a hidden cause
+    <NoSet.NOT_IDENTIFIED: 'not identified'>
+    """
+    may = potentially_directed(ends)
+    onward = may.copy()
+    onward[:, cause] = False
+    reach = reachable(onward)
+    first = may[cause] & reach[:, effect]
+    if not first.any():
+        return NoSet.NO_EFFECT
+    if not all(_is_visible(ends, cause, int(b)) for b in np.flatnonzero(first)):
+        return NoSet.NOT_IDENTIFIED
+    between = reach[first].any(axis=0) & reach[:, effect]
+    forbidden = reach[between].any(axis=0)
+    chosen = reachable(may)[:, [cause, effect]].any(axis=1) & ~forbidden
+    chosen[[cause, effect]] = False
+    without = ends.copy()
+    without[cause, first] = without[first, cause] = 0
+    return NoSet.NOT_IDENTIFIED if _connected(ends, without, cause, effect, chosen) else np.flatnonzero(chosen)
+
+
+def _is_visible(ends: IntArray, x: int, y: int) -> bool:
+    """Whether x -> y for sure without a hidden common cause (Zhang 2006)."""
+    if ends[x, y] != ARROW or ends[y, x] != TAIL:
+        return False
+    arrow = ends == ARROW
+    parents = arrow[:, y] & (ends[y] == TAIL)
+    seen, front = {x, y}, [x]
+    while front:
+        node = front.pop()
+        for other in map(int, np.flatnonzero(arrow[:, node])):
+            if other in seen:
+                continue
+            if not ends[other, y]:
+                return True
+            if parents[other] and arrow[node, other]:
+                seen.add(other)
+                front.append(other)
+    return False
+
+
+def _connected(ends: IntArray, without: IntArray, start: int, goal: int, given: BoolArray) -> bool:
+    """Whether a path of definite status joins two variables given others, once the causal paths are cut."""
+    opened: BoolArray = np.asarray(reachable(potentially_directed(ends))[:, given].any(axis=1))  # rather too many
+    front = [(start, int(k)) for k in np.flatnonzero(without[start])]
+    seen = set(front)
+    while front:
+        last, node = front.pop()
+        if node == goal:
+            return True
+        for further in map(int, np.flatnonzero(without[node])):
+            if further in (last, start) or (node, further) in seen:
+                continue
+            marks = (ends[last, node], ends[further, node])
+            collider = marks == (ARROW, ARROW)
+            other = TAIL in marks or (ARROW not in marks and not ends[last, further])
+            if (collider and opened[node]) or (other and not given[node]):
+                seen.add((node, further))
+                front.append((node, further))
+    return False
