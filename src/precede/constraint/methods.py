@@ -13,10 +13,10 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from precede.arrays import FloatArray, IntArray
-from precede.constraint.marks import MEANING, in_words, marked_edges, member_dag
 from precede.data.load import Table
 from precede.errors import OptionError
 from precede.estimator import CausalEstimator, Findings
+from precede.graph import MixedGraph
 from precede.graph.dags import is_acyclic, topological_order
 from precede.knowledge import Constraints, Knowledge, constraints_over
 from precede.lazy import pandas as pd
@@ -65,9 +65,8 @@ class CausalLearnMethod(CausalEstimator):
         with redirect_stdout(io.StringIO()):  # it prints while it works
             ends, score = self._search(np.array(table.values), constraints)
         d = table.n_variables
-        edges, whole = member_dag(
-            ends, np.arange(d) if constraints is None else constraints.nearest_order(np.arange(d))
-        )
+        marked = MixedGraph.from_causallearn(ends, table.names)
+        edges, whole = marked.member(np.arange(d) if constraints is None else constraints.nearest_order(np.arange(d)))
         remarks = []
         if not whole:
             remarks.append("The marks contradict each other, so no graph has them all: graph_ turns some of them.")
@@ -77,20 +76,21 @@ class CausalLearnMethod(CausalEstimator):
             remarks.append(
                 "causal-learn did not keep to all that is known: graph_ is mended, marks_ is as it was found."
             )
-        found = marked_edges(ends, table.names)
         order = topological_order(edges)
         weights = regression_weights(regularized(covariance(table.values)), order, edges)
         reported = {
+            **({"hidden": "allowed"} if self._assumes.hidden_causes else {}),
             "identifies": "cpdag",
-            "marks": [list(edge) for edge in found],
-            "remarks": [*remarks, *in_words(found)],
+            "marks": [list(edge) for edge in marked.edge_list()],
+            "remarks": [*remarks, *(f"{count} x A {mark} B: {words}." for mark, words, count in marked.legend())],
         }
         return Findings(edges, order, weights, score, diagnostics=reported, assumes=self._assumes)
 
     @property
     def marks_(self) -> pd.DataFrame:
-        rows = [(*edge, MEANING[edge[2]]) for edge in self.diagnostics_["marks"]]
-        return pd.DataFrame(rows, columns=["first", "second", "mark", "meaning"])
+        return MixedGraph.from_edges(
+            map(tuple, self.diagnostics_["marks"]), sorted(self.graph_.names, key=str)
+        ).to_frame()
 
 
 class TestingMethod(CausalLearnMethod):
