@@ -271,9 +271,11 @@ def show_graph(console: Console, graph: CausalGraph, known: Diagnostics, verbose
 
 
 def _show_marks(console: Console, pag: MixedGraph) -> None:
-    """Print the edges with their marks, whose meaning the remarks say."""
+    """Print the edges with their marks, and what the marks mean."""
     for first, second, mark in pag.edge_list():
         console.print(f"  {name_of(first)} {mark} {name_of(second)}", highlight=False)
+    for mark, words, count in pag.legend():
+        console.print(f"[bold]A {mark} B[/bold]  {words} ({count})", highlight=False)
 
 
 def _strength_words(edge: EdgeReading) -> str:

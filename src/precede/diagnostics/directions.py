@@ -70,6 +70,8 @@ def direction_sources(learned: Learned) -> dict[tuple[int, int], Source]:
     other noise. Of a random order nothing is claimed.
     """
     edges = learned.edges
+    if learned.assumptions.hidden_causes:
+        return {(i, j): "open" if learned.pattern[j, i] else "structure" for i, j in pairs(edges)}
     result: dict[tuple[int, int], Source] = {}
     for source, fixed in learned.fixed.items():
         result |= {(int(i), int(j)): source for i, j in np.argwhere(fixed) if (i, j) not in result}
