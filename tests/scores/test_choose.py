@@ -7,6 +7,7 @@ from precede.data.load import Table
 from precede.errors import DataError
 from precede.scores import choose
 from precede.scores.choose import choose_score
+from precede.scores.location_scale import ConditionalDensity, location_scale_score
 from precede.scores.spread import left_out_residuals
 from precede.simulation import simulate
 
@@ -113,3 +114,18 @@ def test_curves_that_add_up_get_an_additive_score(sem, expected):
     assert choice.name == expected
     assert ("add up" in choice.reason) == (expected == "sparse-gp-additive")
     assert choose_score(table_of(made.data)).name == "sparse-gp"  # without a policy nothing is supposed
+
+
+@pytest.mark.parametrize(("d", "expected"), [(2, "location-scale"), (4, "linear-any")])  # half is rounded, or a quarter
+def test_a_column_may_be_constant_among_the_rows_that_are_looked_at(d, expected):
+    """It divided by its standard deviation there, or was refused as constant."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(2 * choose.MOST_ROWS, d))
+    seen = np.linspace(0, len(values) - 1, choose.MOST_ROWS).round().astype(int)
+    values[seen, 0] = 3.0
+    supposed = np.triu(np.ones((d, d), dtype=bool), 1)
+    assert choose_score(table_of(values), supposed).name == expected
+    density = ConditionalDensity(values, max_samples=choose.MOST_ROWS)
+    of_all = density.of_sets([(), (0,)])
+    assert np.isfinite(of_all[:, 1:]).all()
+    assert location_scale_score(values[seen][:500]).bounds().isfinite().all()

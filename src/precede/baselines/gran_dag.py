@@ -267,7 +267,8 @@ class GranDAG(CausalEstimator):
         n_train = table.n_samples - round(self.validation_share * table.n_samples)
         centered = shuffled - shuffled[:n_train].mean(axis=0)
         if self.standardize:
-            centered = centered / centered[:n_train].std(axis=0)
+            spread = centered[:n_train].std(axis=0)
+            centered = centered / np.where(spread > 0, spread, 1.0)  # a column may be constant in the training part
         values = torch.tensor(centered, dtype=torch.float32, device=device)
         return values[:n_train], values[n_train:]
 

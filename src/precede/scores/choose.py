@@ -11,7 +11,7 @@ from precede.arrays import BoolArray, FloatArray
 from precede.data.load import Table
 from precede.errors import DataError
 from precede.scores.by_kind import KindScoreName, score_for
-from precede.scores.covariance import covariance, regularized
+from precede.scores.covariance import covariance, regularized, standardized
 from precede.scores.curvature import gain_of_adding_up, share_of_curved_mechanisms, share_of_gains
 from precede.scores.shape import SMALLEST_EVIDENCE, negentropy
 from precede.scores.spread import hinge_basis, left_out_residuals, share_with_uneven_noise
@@ -113,12 +113,12 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
     if table.targets is not None:
         return Choice("sparse-linear", "Interventions are known: linear Gaussian, each variable from its own rows.", {})
     rows = table.values
+    constant = (rows == rows[:1]).all(axis=0)
+    if constant.any():
+        raise DataError(f"column {table.names[int(constant.argmax())]!r} is constant: leave it out.")
     if len(rows) > MOST_ROWS:
         rows = rows[np.linspace(0, len(rows) - 1, MOST_ROWS).round().astype(int)]
-    spread = rows.std(axis=0)
-    if (spread == 0).any():
-        raise DataError(f"column {table.names[int(spread.argmin())]!r} is constant: leave it out.")
-    columns = (rows - rows.mean(axis=0)) / spread
+    columns = standardized(rows)
     m = len(columns)
     named = _class_of(columns, supposed)
     if supposed is None:
@@ -185,6 +185,7 @@ def _class_of(columns: FloatArray, supposed: BoolArray | None) -> Choice:
 
 def has_shape(columns: FloatArray) -> bool:
     """Whether any variable is clearly not Gaussian given all the others linearly."""
+    columns = columns[:, columns.any(axis=0)]  # one may be constant among the rows that are looked at
     precision = np.linalg.inv(regularized(covariance(columns)))
     residuals = columns @ precision / np.diag(precision)
     least = np.log(len(columns)) + SMALLEST_EVIDENCE

@@ -61,15 +61,19 @@ def covariance(values: FloatArray) -> FloatArray:
 def standardized(values: FloatArray) -> FloatArray:
     """Columns of mean zero and variance one, whatever their units; squares of raw values may overflow or vanish.
 
+    A column that is constant among these rows, which may be a part of all, becomes zero.
+
     Examples
     --------
     >>> standardized(np.array([[1e-200, 3.0], [3e-200, 5.0]]))
     array([[-1., -1.],
            [ 1.,  1.]])
     """
-    centered = values - values.mean(axis=0)
-    centered = centered / np.abs(centered).max(axis=0)
-    result: FloatArray = centered / np.sqrt((centered**2).mean(axis=0))
+    centered = np.where((values == values[:1]).all(axis=0), 0.0, values - values.mean(axis=0))
+    largest = np.abs(centered).max(axis=0)
+    centered = centered / np.where(largest > 0, largest, 1.0)
+    spread = np.sqrt((centered**2).mean(axis=0))
+    result: FloatArray = centered / np.where(spread > 0, spread, 1.0)
     return result
 
 

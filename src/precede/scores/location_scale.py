@@ -12,6 +12,7 @@ from precede.knowledge import Constraints
 from precede.ranks import normal_scores
 from precede.runtime.deadline import Deadline
 from precede.scores.assumptions import Assumptions
+from precede.scores.covariance import standardized
 from precede.scores.informed import PolicyEvidence, informed
 from precede.scores.moves import ParentSet
 from precede.scores.parent_sets import ParentSets
@@ -106,7 +107,7 @@ class ConditionalDensity:
             values = values[np.linspace(0, len(values) - 1, max_samples).round().astype(int)]
         rng = np.random.default_rng(0)  # the same table gives the same score
         values = np.column_stack([spread_ties(column, rng) for column in values.T])
-        columns = (values - values.mean(axis=0)) / values.std(axis=0)
+        columns = standardized(values)
         self.n_samples, self.n_variables = columns.shape
         self.columns = torch.from_numpy(columns)
         self._targets = np.column_stack([columns, normal_scores(columns)])

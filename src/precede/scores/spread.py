@@ -98,4 +98,5 @@ def _trend(columns: FloatArray, causes: IntArray, effect: int, curved: bool) -> 
     basis = np.column_stack([np.ones(len(columns)), *parts])
     left = left_out_residuals(basis, columns[:, effect])
     others = (columns[:, effect] - left, *columns[:, causes].T)
-    return max(abs(rank_correlation(np.abs(left), other)[0]) for other in others)
+    varied = [other for other in others if np.ptp(other) > 0]  # not constant among the rows that are looked at
+    return max((abs(rank_correlation(np.abs(left), other)[0]) for other in varied if np.ptp(left) > 0), default=0.0)
