@@ -160,7 +160,8 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 """The parts of CORL that must obey: sampling, polish, exact search, each pruning, sparse scores."""
 
-QUICK = {"n_iterations": 2, "batch_size": 4, "n_samples": 4, "encoder": "null", "decoder": "mlp", "verbose": False}
+UNTRAINED = {"verbose": False}
+QUICK = {"n_iterations": 2, "batch_size": 4, "n_samples": 4, "encoder": "null", "decoder": "mlp", **UNTRAINED}
 
 
 def columns() -> pd.DataFrame:
@@ -228,7 +229,8 @@ def obeys(name: str, model: Any, knowledge: Knowledge) -> None:
 
 
 def corl(way: str, knowledge: Knowledge, seed: int) -> CORL:
-    return CORL(knowledge=knowledge, random_state=seed, **{"score": "linear", **QUICK, **WAYS[way]})
+    quick = UNTRAINED if "search" in WAYS[way] else QUICK
+    return CORL(knowledge=knowledge, random_state=seed, **{"score": "linear", **quick, **WAYS[way]})
 
 
 many = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -183,7 +183,7 @@ class OrderSearch:
                 )  # fmt: skip
         except OutOfTime:
             self._was_hurried = True
-            self._taken = "local", "the time limit passed before the policy had looked at the data"
+            self._taken = "local", "it was cut short before the policy had looked at the data"
             return False
         return True
 
