@@ -66,11 +66,11 @@ def fit(name: str, folder: Path, score: str, seed: int) -> None:
     """Fit, and write the folder of results; ``score`` is for Sachs."""
     if name == "sachs":
         made, title = load_sachs(), "the Sachs protein data"
-        model = CORL(score=score, n_iterations=200, random_state=seed)
+        model = CORL(score=score, random_state=seed)
     else:
         made = simulate(n_variables=100, degree=2, n_samples=3000, random_state=seed)
         title = "100 simulated variables"
-        model = CORL(score="linear", n_iterations=5, random_state=seed)
+        model = CORL(score="linear", random_state=seed)
     table = load_table(made.data)
     start = time.perf_counter()
     model.fit(table)
