@@ -219,7 +219,7 @@ def test_help(command: list[str]) -> None:
         (["discover", "{csv}", "--set", "n_iteration=5"], "did you mean 'n_iterations'"),
         (["discover", "{csv}", "--missing", "ignore"], "--missing ignore is unknown"),
         (["discover", "{csv}", "--knowledge", "nowhere.toml"], "cannot be read"),
-        (["simulate", "--graph", "ba", "--out", "{tmp}/s"], "graph='ba' is unknown"),
+        (["simulate", "--graph", "tree", "--out", "{tmp}/s"], "graph='tree' is unknown"),
         (["evaluate", "nowhere.csv", "nowhere.csv"], "nowhere.csv"),
         (["report", "{tmp}"], "summary.json"),
     ],
