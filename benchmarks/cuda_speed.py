@@ -19,6 +19,7 @@ from precede.scores.linear import LinearScore
 from precede.scores.quadratic import QuadraticScore
 from precede.scores.sparse_linear import NonGaussianScore
 from precede.search.cuda_graphs import EagerIteration
+from precede.search.learner import Learner
 from precede.search.train import Trainer
 from precede.simulation import simulate
 
@@ -69,7 +70,8 @@ def graphs_change_nothing() -> None:
         runs = []
         for graphed in (False, True):
             score = LinearScore(values, device="cuda")
-            trainer = Trainer(score, values, training_of(model, None), Constraints.none(12), np.random.default_rng(0))
+            settings, rng = training_of(model, None), np.random.default_rng(0)
+            trainer = Trainer([Learner(score, values, settings, Constraints.none(12), rng)])
             if not graphed:
                 trainer._iteration = EagerIteration(trainer._collect, trainer._update)
             runs.append(torch.stack([trainer.step() for _ in range(40)]))
@@ -82,7 +84,7 @@ def iteration_time(device: str) -> None:
         values = simulate(n_variables=d, random_state=0).data.to_numpy()
         settings = replace(training_of(CORL(score="linear"), None), batch_size=batch)
         score = LinearScore(values, device=device)
-        trainer = Trainer(score, values, settings, Constraints.none(d), np.random.default_rng(0))
+        trainer = Trainer([Learner(score, values, settings, Constraints.none(d), np.random.default_rng(0))])
         for _ in range(5):
             trainer.step()
         float(trainer.best_score)

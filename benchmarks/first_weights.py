@@ -21,7 +21,7 @@ from precede.pruning.order_to_graph import order_to_graph
 from precede.runtime.deadline import Deadline
 from precede.scores.linear import LinearScore
 from precede.search.greedy import greedy_order
-from precede.search.stacked.train import TrainerStack
+from precede.search.learner import Learner
 from precede.search.train import Trainer
 
 
@@ -41,23 +41,24 @@ def main() -> None:
         values = loaded.values
         none = Constraints.none(values.shape[1])
         for method in asked.methods:
-            trainers = []
+            learners = []
             for first in range(100, 100 + asked.weights):
                 model = pc.CORL.paper(method).set_params(n_iterations=asked.iterations, patience=None)
                 score = LinearScore(values, device=asked.device)
                 rng = np.random.default_rng(first)
-                trainers.append(Trainer(score, values, training_of(model, None), none, rng))
+                learners.append(Learner(score, values, training_of(model, None), none, rng))
             greedy = score.score_of(greedy_order(score, none))
-            for _ in TrainerStack(trainers).run(Deadline(asked.max_time)):
+            trainer = Trainer(learners)
+            for _ in trainer.run(Deadline(asked.max_time)):
                 pass
-            for first, trainer in enumerate(trainers, start=100):
+            for k, learner in enumerate(learners):
                 edges, _ = order_to_graph(
-                    trainer.best_order, loaded, score, none, pruning="threshold", threshold=0.3, cutoff=0.001
+                    trainer.best.order(k), loaded, score, none, pruning="threshold", threshold=0.3, cutoff=0.001
                 )
                 found = evaluate(CausalGraph.from_matrix(edges, names=dataset.graph.names), dataset.graph)
                 print(
-                    f"{case} {method} weights {first}: SHD {found.shd}, "
-                    f"{greedy - trainer.best_score:.1f} below the greedy order, {trainer.iteration} iterations",
+                    f"{case} {method} weights {100 + k}: SHD {found.shd}, "
+                    f"{greedy - float(trainer.best.scores[k]):.1f} below the greedy order, {learner.iteration} iterations",
                     flush=True,
                 )
 

@@ -32,6 +32,7 @@ from precede.runtime.device import one_thread
 from precede.scores.linear import LinearScore
 from precede.search.greedy import greedy_order
 from precede.search.settings import Details, TrainingSettings
+from precede.search.learner import Learner
 from precede.search.train import Trainer
 
 MARKS = (100, 300, 600, 1000, 1500, 2000, 3000)
@@ -72,9 +73,10 @@ def trained(name: str, mode: str, kind: str, nodes: int, degree: int, seed: int,
         score, free = LinearScore(table.values, device=torch.device(options.device)), Constraints.none(nodes)
         greedy = score.score_of(greedy_order(score, free))
         settings = replace(variant(name, mode), n_iterations=options.iterations, patience=None)
-        trainer = Trainer(score, table.values, settings, free, np.random.default_rng(10_000 + seed))
+        trainer = Trainer([Learner(score, table.values, settings, free, np.random.default_rng(10_000 + seed))])
         start, curve, first = time.perf_counter(), {}, None
-        for record in trainer.run():
+        for (record,) in trainer.run():
+            assert record is not None
             first = record.mean_score if first is None else first
             if record.iteration in MARKS:
                 curve[record.iteration] = [record.mean_score - greedy, record.best_score - greedy]

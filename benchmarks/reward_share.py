@@ -16,6 +16,7 @@ from precede.discovery.plan import training_of
 from precede.knowledge import Constraints
 from precede.runtime.device import one_thread
 from precede.scores.linear import LinearScore
+from precede.search.learner import Learner
 from precede.search.train import Trainer
 
 
@@ -41,7 +42,8 @@ def main() -> None:
         score = TimedScore(values)
         with one_thread():
             free = Constraints.none(d)
-            trainer = Trainer(score, values, training_of(CORL.paper("corl-2"), None), free, np.random.default_rng(0))
+            settings = training_of(CORL.paper("corl-2"), None)
+            trainer = Trainer([Learner(score, values, settings, free, np.random.default_rng(0))])
             trainer.step()  # the first one makes the optimizers
             score.seconds, start = 0.0, time.process_time()
             for _ in range(options.iterations):

@@ -16,18 +16,18 @@ from precede.discovery.plan import training_of
 from precede.knowledge import Constraints
 from precede.runtime.device import training_on
 from precede.scores.linear import LinearScore
-from precede.search.stacked.train import TrainerStack
+from precede.search.learner import Learner
 from precede.search.train import Trainer
 
 
-def trainers(d: int, n_runs: int, batch: int, device: str, name: str) -> list[Trainer]:
+def learners(d: int, n_runs: int, batch: int, device: str, name: str) -> list[Learner]:
     made = []
     for seed in range(n_runs):
         data = pc.simulate(n_variables=d, degree=2, n_samples=3000, random_state=seed).data
         model = pc.CORL.paper(name).set_params(batch_size=batch)  # type: ignore[arg-type]
         score = LinearScore(data.to_numpy(), device=device)
         rng = np.random.default_rng(seed)
-        made.append(Trainer(score, data.to_numpy(), training_of(model, None), Constraints.none(d), rng))
+        made.append(Learner(score, data.to_numpy(), training_of(model, None), Constraints.none(d), rng))
     return made
 
 
@@ -41,8 +41,8 @@ def main() -> None:
     arguments = parser.parse_args()
     for case in arguments.cases:
         d, n_runs, batch = map(int, case.split("x"))
-        made = trainers(d, n_runs, batch, arguments.device, arguments.method)
-        for name, run in (("together", TrainerStack(made)), ("alone", made[0])):
+        made = learners(d, n_runs, batch, arguments.device, arguments.method)
+        for name, run in (("together", Trainer(made)), ("alone", Trainer(made[:1]))):
             if name == "alone" and not arguments.alone:
                 continue
             with training_on(run.device):

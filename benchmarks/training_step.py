@@ -4,8 +4,7 @@
 
 ``CORL(score="linear")`` as it trains from the shipped policy, on ER2 data of 1,000 rows. Each part runs by itself, many
 times over, and the device is waited for at the end; "launch" is how long the CPU takes for a step when it does not
-wait. The second row of a size has the same step without the trace that drawing leaves for the gradient; the third draws
-orders by one call of the decoder after another, as from every other kind of decoder.
+wait.
 """
 
 from __future__ import annotations
@@ -22,32 +21,15 @@ from precede.discovery import CORL
 from precede.discovery.plan import training_of
 from precede.knowledge import Constraints
 from precede.policy.pretrained import load_pretrained
-from precede.policy.sampling import step_by_step
 from precede.runtime.device import training_on
 from precede.runtime.randomness import gumbel_noise
 from precede.scores.linear import LinearScore
 from precede.scores.protocol import column_sums
-from precede.search.best import first_best_order
-from precede.search.train import Collected, Trainer
+from precede.search.learner import Learner
+from precede.search.train import Trainer
 from precede.simulation import simulate
 
 PARTS = ("draw", "collect", "terms", "update", "best")
-
-
-class Untraced(Trainer):
-    """Algorithm 1 that goes through the LSTM's steps a second time for its gradient."""
-
-    def _collect(self, inputs: Tensor, noise: Tensor) -> tuple[Collected, Tensor]:
-        (states, _), orders = super()._collect(inputs, noise)
-        return (states, None), orders
-
-
-class StepByStep(Trainer):
-    """The same with orders drawn by the loop that serves any decoder."""
-
-    def _collect(self, inputs: Tensor, noise: Tensor) -> tuple[Collected, Tensor]:
-        states = self.actor.encoder(inputs)
-        return (states, None), step_by_step(self.actor.decoder, states.detach(), noise, self.before)
 
 
 def milliseconds(work: Callable[[], object], device: torch.device, repeats: int) -> tuple[float, float]:
@@ -67,23 +49,23 @@ def wait(device: torch.device) -> None:
 
 
 def measure(trainer: Trainer, batch: int, repeats: int) -> dict[str, float]:
-    device, d = trainer.device, trainer.score.n_variables
+    device, learner = trainer.device, trainer.learners[0]
+    d = learner.score.n_variables
     for _ in range(8):  # compiled and recorded
         trainer.step()
     found = {}
     found["launch"], found["step"] = milliseconds(trainer.step, device, repeats)
 
     def draw() -> tuple[Tensor, Tensor]:
-        return trainer.inputs.draw(batch), gumbel_noise((batch, d, d), trainer.generator)
+        return learner.inputs.draw(batch)[None], gumbel_noise((1, batch, d, d), learner.generator)
 
     def terms() -> tuple[Tensor, Tensor]:
         own = trainer.score.terms(orders)
-        return trainer.score.total(column_sums(orders, own)), trainer.returns(orders, own)
+        return trainer.score.total(column_sums(orders[0], own[0])[None]), trainer.returns(orders, own)
 
     def best() -> None:
-        first = first_best_order(orders, totals)
-        trainer.best.challenge(*first)
-        trainer.proposal.challenge(*first)
+        trainer.best.offer(orders, totals)
+        trainer.proposal.offer(orders, totals)
 
     inputs, noise = draw()
     orders = trainer._iteration.collect(inputs, noise)
@@ -112,16 +94,15 @@ def main() -> None:
     device = torch.device(options.device)
     print(torch.cuda.get_device_name() if device.type == "cuda" else device.type, torch.__version__)
     columns = ("step", "launch", *PARTS)
-    print(f"{'variables':>9}  {'drawn':16}" + "".join(f"{name:>9}" for name in columns))
+    print(f"{'variables':>9}" + "".join(f"{name:>9}" for name in columns))
     settings = training_of(CORL(score="linear", batch_size=options.batch), None)
     for d in options.sizes:
         values = simulate(n_variables=d, degree=2, n_samples=1000, random_state=0).data.to_numpy()
-        for kind, name in ((Trainer, "traced"), (Untraced, "untraced"), (StepByStep, "step by step")):
-            start = (np.random.default_rng(0), load_pretrained("default"))
-            trainer = kind(LinearScore(values, device=device), values, settings, Constraints.none(d), *start)
-            with training_on(device):
-                found = measure(trainer, options.batch, options.repeats)
-            print(f"{d:9d}  {name:16}" + "".join(f"{found[column]:9.2f}" for column in columns), flush=True)
+        start = (np.random.default_rng(0), load_pretrained("default"))
+        learner = Learner(LinearScore(values, device=device), values, settings, Constraints.none(d), *start)
+        with training_on(device):
+            found = measure(Trainer([learner]), options.batch, options.repeats)
+        print(f"{d:9d}" + "".join(f"{found[column]:9.2f}" for column in columns), flush=True)
 
 
 if __name__ == "__main__":

@@ -44,11 +44,13 @@ def test_only_what_fits_is_stacked() -> None:
         *(Cell(other, METHODS[0], seed) for seed in range(1)),
         *(Cell(DATA, mlp, seed) for seed in range(2)),
         *(Cell(own, Method("gp", "corl", "corl-2", nonlinear=True), 0) for own in CURVED),
+        *(Cell(DATA, replace(METHODS[0], options={**SMALL, "score": "gp"}), seed) for seed in range(2)),
         *(Cell(DATA, Method("eqvar", "eqvar"), seed) for seed in range(2)),
     ]
     assert [[cell.key for cell in part] for part in stacks_of(cells, 2)] == [
         ["er2/corl-1/0", "er2/corl-1/1"],
         ["er2/corl-2/0", "er2/corl-2/1"],
+        ["er2/corl-1/0", "er2/corl-1/1"],
         ["50/gp/0", "60/gp/0"],
     ]
 

@@ -7,10 +7,11 @@ import pytest
 import torch
 
 from precede.errors import OptionError
-from precede.policy.actor import Actor, admissible
+from precede.policy.actor import Actor
 from precede.policy.critic import Critic
 from precede.policy.decoders import make_decoder
 from precede.policy.encoders import make_encoder
+from precede.policy.lstm import LSTM
 
 ENCODERS = ("null", "mlp", "lstm", "transformer")
 DECODERS = ("mlp", "lstm")
@@ -26,11 +27,11 @@ def make_actor(encoder: str = "transformer", decoder: str = "lstm", pointer: str
 @pytest.mark.parametrize("pointer", ["dot", "additive"])
 @pytest.mark.parametrize("shared", [True, False])
 def test_sampling_follows_the_scored_probabilities(encoder: str, decoder: str, pointer: str, shared: bool) -> None:
-    """Without noise, each step takes the variable that the parallel pass finds most probable."""
+    """Without noise, each step takes the variable that scoring the order finds most probable."""
     actor = make_actor(encoder, decoder, pointer)
     states = actor.encoder(torch.randn(1 if shared else 3, 5, 8)).detach()
     orders = actor.sample(states, torch.zeros(3, 5, 5))
-    logits = actor.decoder.logits(states, orders).masked_fill(~admissible(orders), -torch.inf)
+    logits = actor.logits(states, orders)
     torch.testing.assert_close(logits.argmax(-1), orders)
 
 
@@ -154,3 +155,56 @@ def test_batch_normalization_is_the_same_after_training() -> None:
     inputs = torch.randn(4, 5, 8)
     torch.testing.assert_close(encoder(inputs), encoder.eval()(inputs))
     assert not any("running" in name for name in encoder.state_dict())
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_drawing_gives_the_probabilities_and_gradients_of_scoring(shared: bool) -> None:
+    """What is learned from the steps of a draw is what scoring the drawn orders anew would teach."""
+    actor = make_actor().double()
+    inputs = torch.randn(1 if shared else 7, 5, 8, dtype=torch.float64)
+    noise = -torch.empty(7, 5, 5, dtype=torch.float64).exponential_().log()
+    before = torch.zeros(5, 5, dtype=torch.float64)
+    before[4, 1] = 1
+    drawn = actor(inputs, noise, before)
+    scored = actor.log_probabilities(actor.encoder(inputs), drawn.orders, before)
+    found = []
+    for logs, entropies in ((drawn.log_probabilities, drawn.entropies), scored):
+        weights = torch.arange(35, dtype=torch.float64).view(7, 5)
+        gradients = torch.autograd.grad((weights * (logs + entropies)).sum(), list(actor.parameters()))
+        found.append([logs.detach(), entropies.detach(), *gradients])
+    for here, there in zip(*found, strict=True):
+        torch.testing.assert_close(here, there, rtol=1e-9, atol=1e-9)
+    assert torch.equal(drawn.orders, actor.sample(actor.encoder(inputs), noise, before))
+
+
+def test_the_lstm_is_torchs() -> None:
+    """First weights, names and steps, so that policies saved with torch's own have the same answers."""
+    torch.manual_seed(3)
+    ours = LSTM(5, 7)
+    torch.manual_seed(3)
+    theirs = torch.nn.LSTM(5, 7, batch_first=True)
+    assert list(ours.state_dict()) == list(theirs.state_dict())
+    for name, weight in theirs.state_dict().items():
+        assert torch.equal(ours.state_dict()[name], weight)
+    inputs = torch.randn(4, 6, 5)
+    torch.testing.assert_close(ours(inputs), theirs(inputs)[0], rtol=1e-5, atol=1e-6)
+
+
+def test_the_choices_depend_on_what_was_drawn_before() -> None:
+    """An LSTM that forgot its steps, or a pointer that ignored it, would pass no test against itself."""
+    actor = make_actor()
+    for parameter in actor.decoder.parameters():
+        torch.nn.init.normal_(parameter, std=0.05)
+    states = actor.encoder(torch.randn(1, 6, 8)).detach()
+    orders = torch.stack([torch.randperm(6) for _ in range(100)])
+    logits = actor.logits(states, orders)[:, 3].detach()
+    spread = [float(column[column.isfinite()].std()) for column in logits.T]
+    assert min(spread) > 0.1
+
+
+def test_equal_logits_take_the_first_variable() -> None:
+    actor = make_actor()
+    for parameter in actor.decoder.pointer.parameters():
+        torch.nn.init.zeros_(parameter)
+    orders = actor.sample(torch.ones(1, 5, 256), torch.zeros(3, 5, 5))
+    assert torch.equal(orders, torch.arange(5).expand(3, 5))

@@ -15,6 +15,7 @@ from precede.scores.linear import LinearScore
 from precede.search.best import BestOrdering
 from precede.search.checkpoint import restore, state_of
 from precede.search.exact import exact_order
+from precede.search.learner import Learner
 from precede.search.observers import run_observed
 from precede.search.patience import Patience
 from precede.search.settings import Details, TrainingSettings
@@ -50,8 +51,8 @@ def data() -> np.ndarray:
 def run(data: np.ndarray, constraints: Constraints | None = None, seed: int = 0, **changes):
     score = LinearScore(data)
     constraints = constraints or Constraints.none(data.shape[1])
-    trainer = Trainer(score, data, replace(SETTINGS, **changes), constraints, np.random.default_rng(seed))
-    return trainer, list(trainer.run())
+    trainer = Trainer([Learner(score, data, replace(SETTINGS, **changes), constraints, np.random.default_rng(seed))])
+    return trainer, [record for (record,) in trainer.run()]
 
 
 @pytest.mark.parametrize("encoder", ["null", "mlp", "lstm", "transformer"])
@@ -133,34 +134,44 @@ def test_records_count_up_and_the_best_only_rises(data: np.ndarray) -> None:
 
 
 def test_of_equal_orders_the_first_is_kept() -> None:
-    best = BestOrdering(torch.tensor([2, 1, 0]))
-    orders = torch.tensor([[0, 1, 2], [1, 0, 2], [0, 2, 1]])
-    best.offer(orders, torch.tensor([-9.0, -4.0, -4.0 + 1e-12], dtype=torch.float64))
-    assert best.order.tolist() == [1, 0, 2]
-    best.offer(orders, torch.tensor([-9.0, -5.0, -4.0 + 2e-9], dtype=torch.float64))
-    assert best.order.tolist() == [1, 0, 2]
-    best.offer(orders, torch.tensor([-9.0, -5.0, -4.0 + 1e-7], dtype=torch.float64))
-    assert best.order.tolist() == [0, 2, 1]
-    assert float(best.score) == -4.0 + 1e-7
+    best = BestOrdering(torch.tensor([[2, 1, 0]]))
+    orders = torch.tensor([[[0, 1, 2], [1, 0, 2], [0, 2, 1]]])
+    best.offer(orders, torch.tensor([[-9.0, -4.0, -4.0 + 1e-12]], dtype=torch.float64))
+    assert best.order().tolist() == [1, 0, 2]
+    best.offer(orders, torch.tensor([[-9.0, -5.0, -4.0 + 2e-9]], dtype=torch.float64))
+    assert best.order().tolist() == [1, 0, 2]
+    best.offer(orders, torch.tensor([[-9.0, -5.0, -4.0 + 1e-7]], dtype=torch.float64))
+    assert best.order().tolist() == [0, 2, 1]
+    assert best.known() is not None
+    assert float(best.scores) == -4.0 + 1e-7
+
+
+def test_each_run_keeps_its_own_best_until_it_ends() -> None:
+    best = BestOrdering(torch.tensor([[0, 1], [0, 1], [0, 1]]))
+    orders, scores = torch.tensor([[[1, 0]]] * 3), torch.tensor([[1.0], [2.0], [3.0]], dtype=torch.float64)
+    best.offer(orders, scores, torch.tensor([True, False, True]))
+    assert best.orders.tolist() == [[1, 0], [0, 1], [1, 0]]
+    assert best.known(1) is None
+    assert best.scores.tolist() == [1.0, -np.inf, 3.0]
 
 
 def test_an_offered_order_stands_until_a_better_one_comes(data: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
     score = LinearScore(data)
     optimum = exact_order(score)
-    trainer = Trainer(score, data, SETTINGS, Constraints.none(8), np.random.default_rng(0))
+    trainer = Trainer([Learner(score, data, SETTINGS, Constraints.none(8), np.random.default_rng(0))])
     trainer.offer(optimum.order[::-1].copy(), -1e9)
     records, interrupted = run_observed(trainer, [])
     assert not interrupted
     assert trainer.best_score > -1e9
-    trainer = Trainer(score, data, SETTINGS, Constraints.none(8), np.random.default_rng(0))
+    trainer = Trainer([Learner(score, data, SETTINGS, Constraints.none(8), np.random.default_rng(0))])
     trainer.offer(optimum.order, optimum.score)
-    assert [r.best_score for r in trainer.run()] == [optimum.score] * len(records)
+    assert [r.best_score for (r,) in trainer.run()] == [optimum.score] * len(records)
 
     def interrupt(self: Trainer) -> torch.Tensor:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Trainer, "step", interrupt)
-    trainer = Trainer(score, data, SETTINGS, Constraints.none(8), np.random.default_rng(0))
+    trainer = Trainer([Learner(score, data, SETTINGS, Constraints.none(8), np.random.default_rng(0))])
     trainer.offer(optimum.order, optimum.score)
     assert run_observed(trainer, []) == ([], True)
     assert trainer.best_order.tolist() == optimum.order.tolist()
@@ -176,7 +187,7 @@ def test_a_cancelled_deadline_ends_the_run(data: np.ndarray) -> None:
             raise AssertionError
 
     whole = Deadline(None)
-    trainer = Trainer(LinearScore(data), data, SETTINGS, Constraints.none(8), np.random.default_rng(0))
+    trainer = Trainer([Learner(LinearScore(data), data, SETTINGS, Constraints.none(8), np.random.default_rng(0))])
     records, interrupted = run_observed(trainer, [Canceller()], whole)
     assert interrupted
     assert len(records) == READ_EVERY
@@ -196,7 +207,7 @@ def test_every_observer_sees_every_record(data: np.ndarray) -> None:
             self.finished = trainer.iteration == 20
 
     one, two = Notes(), Notes()
-    trainer = Trainer(LinearScore(data), data, SETTINGS, Constraints.none(8), np.random.default_rng(0))
+    trainer = Trainer([Learner(LinearScore(data), data, SETTINGS, Constraints.none(8), np.random.default_rng(0))])
     records, _ = run_observed(trainer, [one, two])
     assert one.seen == two.seen == records
     assert one.finished
@@ -240,8 +251,8 @@ def test_max_time_ends_the_run(data: np.ndarray) -> None:
 
 def test_normalization_reaches_the_encoder(data: np.ndarray) -> None:
     batch, layer = (run(data, n_iterations=2, normalization=name)[0] for name in ("batch", "layer"))
-    assert any(isinstance(part, torch.nn.BatchNorm1d) for part in batch.actor.modules())
-    assert not any(isinstance(part, torch.nn.BatchNorm1d) for part in layer.actor.modules())
+    assert any(isinstance(part, torch.nn.BatchNorm1d) for part in batch.learners[0].actor.modules())
+    assert not any(isinstance(part, torch.nn.BatchNorm1d) for part in layer.learners[0].actor.modules())
 
 
 def test_a_best_score_of_another_score_is_not_kept(data: np.ndarray) -> None:
@@ -252,10 +263,10 @@ def test_a_best_score_of_another_score_is_not_kept(data: np.ndarray) -> None:
             return super().total(sums) - 1000
 
     first, _ = run(data, n_iterations=3)
-    same = Trainer(LinearScore(data), data, SETTINGS, Constraints.none(8), np.random.default_rng(0))
+    same = Trainer([Learner(LinearScore(data), data, SETTINGS, Constraints.none(8), np.random.default_rng(0))])
     restore(same, state_of(first))
     assert same.best_score == first.best_score
-    other = Trainer(Shifted(data), data, SETTINGS, Constraints.none(8), np.random.default_rng(0))
+    other = Trainer([Learner(Shifted(data), data, SETTINGS, Constraints.none(8), np.random.default_rng(0))])
     restore(other, state_of(first))
     assert other.best_score == pytest.approx(first.best_score - 1000)
     assert (other.best_order == first.best_order).all()
@@ -271,7 +282,8 @@ def test_the_critic_values_what_it_is_told(data: np.ndarray) -> None:
         ("episodic", "every-state", True),
     ]:
         trainer, _ = run(data, n_iterations=1, reward=reward, details=Details(critic=critic))
-        values = trainer._values(trainer.actor.encoder(trainer.inputs.draw(3)), orders)
+        (learner,) = trainer.learners
+        values = trainer._values(learner.actor.encoder(learner.inputs.draw(3))[None], orders[None])[0]
         assert values.shape == (3, 8)
         assert bool((values.std(1) > 1e-6).all()) is spread
 
@@ -336,7 +348,7 @@ class HostReads(TorchDispatchMode):
 @pytest.mark.parametrize("reward", ["dense", "episodic"])
 def test_no_step_reads_a_number(data: np.ndarray, reward: str) -> None:
     settings = replace(SETTINGS, reward=reward)
-    trainer = Trainer(LinearScore(data), data, settings, Constraints.none(8), np.random.default_rng(0))
+    trainer = Trainer([Learner(LinearScore(data), data, settings, Constraints.none(8), np.random.default_rng(0))])
     trainer.step()
     with HostReads() as reads:
         trainer.step()

@@ -174,7 +174,8 @@ def search_order(
     trainer = found.trainer
     if trainer is None:  # a climb from a given order
         return found, None
-    return found, TrainedPolicy(trainer.actor, trainer.inputs, trainer.before, trainer.score)
+    (learner,) = trainer.learners
+    return found, TrainedPolicy(learner.actor, learner.inputs, learner.before, learner.score)
 
 
 def unwatched(plan: Plan, found: Searched) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from precede.arrays import IntArray
 from precede.data.canonical import canonical
 from precede.data.datasets import Dataset
 from precede.data.load import load_table
@@ -25,11 +26,8 @@ from precede.runtime.deadline import Deadline
 from precede.runtime.device import one_thread
 from precede.runtime.randomness import numpy_rng
 from precede.search.greedy import greedy_order
-from precede.search.stacked.train import TrainerStack
+from precede.search.learner import Learner
 from precede.search.train import IterationRecord, Trainer
-
-OTHER_NETWORKS = frozenset({"encoder", "decoder", "pointer", "normalization", "inputs", "score"})
-"""Options that make another network, or another score, than the one that is stacked."""
 
 
 def stacks_of(cells: Sequence[Cell], size: int) -> list[list[Cell]]:
@@ -37,7 +35,7 @@ def stacks_of(cells: Sequence[Cell], size: int) -> list[list[Cell]]:
     groups: dict[str, list[Cell]] = {}
     for cell in cells:
         method = cell.method
-        if method.paper is not None and not OTHER_NETWORKS & set(method.options):
+        if method.paper is not None and "score" not in method.options:
             alike = cell.data.n_variables, method.paper, method.nonlinear, sorted(method.options.items()), cell.max_time
             groups.setdefault(str(alike), []).append(cell)
     parts = [group[k : k + size] for group in groups.values() for k in range(0, len(group), size)]
@@ -52,7 +50,7 @@ class _Run:
     dataset: Dataset
     model: CORL
     table: Table
-    trainer: Trainer
+    learner: Learner
     places: np.ndarray
     history: list[IterationRecord] = field(default_factory=list)
 
@@ -67,28 +65,29 @@ class _Run:
         score, _ = make_score(plan, seen, constraints, None, Deadline(None))
         pretrained = None if plan.search.start is None else load_pretrained(plan.search.start)
         rng = numpy_rng(model.random_state)
-        trainer = Trainer(score, seen.values, plan.search.training, constraints, rng, pretrained)
-        return cls(cell, dataset, model, table, trainer, places)
+        learner = Learner(score, seen.values, plan.search.training, constraints, rng, pretrained)
+        return cls(cell, dataset, model, table, learner, places)
 
-    def record(self) -> Record:
-        """Prune the best order and judge the graph."""
-        trainer, constraints = self.trainer, Constraints.none(self.table.n_variables)
+    def record(self, known: tuple[IntArray, float] | None) -> Record:
+        """Prune the best order, or the greedy one where there was no time for any, and judge the graph."""
+        score, constraints = self.learner.score, Constraints.none(self.table.n_variables)
+        quick = greedy_order(score, constraints)
+        greedy = score.score_of(quick)
+        order, best = known or (quick, greedy)
         pruning = self.model._plan(self.table).pruning
         edges, _ = order_to_graph(
-            trainer.best_order, self.table, trainer.score, constraints,
+            order, self.table, score, constraints,
             pruning=pruning.name, threshold=pruning.threshold, cutoff=pruning.cutoff,
         )  # fmt: skip
         inverse = np.argsort(self.places)
         graph = CausalGraph.from_matrix(
-            edges[np.ix_(inverse, inverse)], order=self.places[trainer.best_order], names=self.dataset.graph.names
+            edges[np.ix_(inverse, inverse)], order=self.places[order], names=self.dataset.graph.names
         )
         compared = evaluate(graph, self.dataset.graph).to_dict()
-        best = trainer.best_score
-        greedy = trainer.score.score_of(greedy_order(trainer.score, constraints))
-        moved = next(record.iteration for record in self.history if record.best_score == best)
+        moved = next((record.iteration for record in self.history if record.best_score == best), 0)
         metrics = {name: compared[name] for name in METRICS} | {
             "score": best, "policy_score": best, "greedy_score": greedy,
-            "iterations": trainer.iteration, "converged_at": moved,
+            "iterations": self.learner.iteration, "converged_at": moved,
         }  # fmt: skip
         record: Record = {
             "key": self.cell.key, "settings": self.cell.settings(), "error": None, "metrics": metrics
@@ -107,14 +106,15 @@ def run_stack(cells: Sequence[Cell], device: str | None) -> Iterator[Finished]:
     with one_thread():
         runs = [_Run.opened(cell, device) for cell in cells]
         within = Deadline(cells[0].max_time)
-        for records in TrainerStack([run.trainer for run in runs]).run(within):
+        trainer = Trainer([run.learner for run in runs])
+        for records in trainer.run(within):
             for run, record in zip(runs, records, strict=True):
                 if record is not None:
                     run.history.append(record)
         seconds = within.elapsed() / len(runs)
-        for run in runs:
+        for k, run in enumerate(runs):
             times = {
                 "key": run.cell.key, "seconds": round(seconds, 4), "device": device or "auto",
-                "cut": not run.trainer.finished,
+                "cut": not run.learner.finished,
             }  # fmt: skip
-            yield Finished(run.record(), times)
+            yield Finished(run.record(trainer.best.known(k)), times)

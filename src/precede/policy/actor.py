@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import torch
 from torch import Tensor, nn
 
 from precede.policy.decoders import DecoderName, PointerName, make_decoder
 from precede.policy.encoders import EncoderName, NormalizationName, make_encoder
-from precede.policy.recurrence import Trace
-from precede.policy.sampling import draw_orders
+
+
+class Drawn(NamedTuple):
+    """A batch of orders from a policy, with all that learning needs of how they were drawn.
+
+    Parameters
+    ----------
+    states : (1 or batch, n_variables, width) tensor
+    orders : (batch, n_variables) int64 tensor
+    log_probabilities, entropies : (batch, n_variables) tensors
+        Of every choice.
+    """
+
+    states: Tensor
+    orders: Tensor
+    log_probabilities: Tensor
+    entropies: Tensor
 
 
 class Actor(nn.Module):
@@ -34,6 +52,13 @@ class Actor(nn.Module):
         self.encoder = make_encoder(encoder, n_inputs, normalization)
         self.decoder = make_decoder(decoder, self.encoder.width, pointer)
 
+    def forward(self, inputs: Tensor, noise: Tensor, before: Tensor | None = None) -> Drawn:
+        """Encode inputs (1 or batch, n_variables, n_inputs), and draw orders as :meth:`sample` does, with gradients."""
+        states = self.encoder(inputs)
+        orders, logits = self._decode(states, len(noise), lambda t, logits: (logits + noise[:, t]).argmax(1), before)
+        return Drawn(states, orders, *_of_choices(orders, logits))
+
+    @torch.no_grad()
     def sample(self, states: Tensor, noise: Tensor, before: Tensor | None = None) -> Tensor:
         """Draw orders by Gumbel-max, one variable after another; greedy where the noise is zero.
 
@@ -50,11 +75,7 @@ class Actor(nn.Module):
         -------
         orders : (batch, n_variables) int64 tensor
         """
-        return draw_orders(self.decoder, states, noise, before)[0]
-
-    def sample_traced(self, states: Tensor, noise: Tensor, before: Tensor | None = None) -> tuple[Tensor, Trace | None]:
-        """The same, and what spares :meth:`log_probabilities` the way back over the orders where there is such."""
-        return draw_orders(self.decoder, states, noise, before, traced=True)
+        return self._decode(states, len(noise), lambda t, logits: (logits + noise[:, t]).argmax(1), before)[0]
 
     @torch.no_grad()
     def most_likely_order(self, inputs: Tensor, before: Tensor | None = None) -> Tensor:
@@ -66,31 +87,42 @@ class Actor(nn.Module):
         states = self.encoder(inputs).mean(0, keepdim=True)
         return self.sample(states, torch.zeros((1, d, d), device=inputs.device), before)[0]
 
-    def log_probabilities(
-        self, states: Tensor, orders: Tensor, before: Tensor | None = None, trace: Trace | None = None
-    ) -> tuple[Tensor, Tensor]:
-        """Log-probability of every choice of given orders, and the entropy of every choice, in one parallel pass.
-
-        A trace comes from :meth:`sample_traced`, with these states and weights.
+    def log_probabilities(self, states: Tensor, orders: Tensor, before: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Log-probability of every choice of given orders, and the entropy of every choice.
 
         Returns
         -------
         log_probabilities, entropies : (batch, n_variables) tensors
         """
-        logits = self.decoder.logits(states, orders, trace)
-        allowed = admissible(orders, before)
-        logits = logits.masked_fill(~allowed, -torch.inf).log_softmax(-1)
-        chosen = logits.gather(2, orders[:, :, None])[:, :, 0]
-        entropies = -(logits.exp() * logits.masked_fill(~allowed, 0.0)).sum(-1)
-        return chosen, entropies
+        return _of_choices(orders, self.logits(states, orders, before))
+
+    def logits(self, states: Tensor, orders: Tensor, before: Tensor | None = None) -> Tensor:
+        """Logits (batch, steps, n_variables) on the way through given orders; minus infinity for no choice."""
+        return self._decode(states, len(orders), lambda t, _: orders[:, t], before)[1]
+
+    def _decode(
+        self, states: Tensor, batch: int, choose: Callable[[int, Tensor], Tensor], before: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """The one way from states to orders: place what ``choose`` says, step by step; gives orders and logits."""
+        d = states.shape[1]
+        memory = self.decoder.begin(states, batch)
+        last = torch.full((batch,), d, device=states.device)
+        placed = torch.zeros((batch, d), dtype=torch.bool, device=states.device)
+        orders, logits = [], []
+        for t in range(d):
+            barred = placed
+            if before is not None:
+                barred = placed | ((~placed).to(before.dtype) @ before > 0)
+            logits.append(self.decoder.step(memory, last).masked_fill(barred, -torch.inf))
+            last = choose(t, logits[t].detach())
+            orders.append(last)
+            placed = placed.scatter(1, last[:, None], True)
+        return torch.stack(orders, 1), torch.stack(logits, 1)
 
 
-def admissible(orders: Tensor, before: Tensor | None = None) -> Tensor:
-    """Which variables may be chosen at each step of given orders, (batch, steps, n_variables) bool."""
-    d = orders.shape[1]
-    position = orders.argsort(1)
-    steps = torch.arange(d, device=orders.device)
-    waiting = position[:, None, :] >= steps[:, None]
-    if before is None:
-        return waiting
-    return waiting & (waiting.to(before.dtype) @ before == 0)
+def _of_choices(orders: Tensor, logits: Tensor) -> tuple[Tensor, Tensor]:
+    """Log-probability and entropy of every choice, (batch, n_variables) each."""
+    logs = logits.log_softmax(-1)
+    chosen = logs.gather(2, orders[:, :, None])[:, :, 0]
+    entropies = -(logs.exp() * logs.masked_fill(logits == -torch.inf, 0.0)).sum(-1)
+    return chosen, entropies

@@ -1,9 +1,4 @@
-"""Decoders: from the state of the last placed variable to the logits of the next (Appendix A, Figure 6).
-
-A decoder is used in two ways. ``begin`` and ``step`` sample, one variable after another
-(:mod:`precede.policy.sampling`); ``logits`` scores whole orders at once, teacher-forced, for the gradient. Both see the
-same numbers.
-"""
+"""Decoders: from the state of the last placed variable to the logits of the next (Appendix A, Figure 6)."""
 
 from __future__ import annotations
 
@@ -16,7 +11,7 @@ from torch import Tensor, nn
 
 from precede.errors import check_choice
 from precede.policy.encoders import WIDTH, perceptron
-from precede.policy.recurrence import KnownRecurrence, Trace, plain_lstm_cell
+from precede.policy.lstm import LSTM
 
 DecoderName = Literal["mlp", "lstm"]
 PointerName = Literal["dot", "additive"]
@@ -34,8 +29,9 @@ class DotPointer(nn.Module):
         self.query = nn.Linear(WIDTH, WIDTH)
 
     def forward(self, outputs: Tensor, keys: Tensor) -> Tensor:
-        """Logits (batch, steps, n_variables) of outputs (batch, steps, 256), keys (1 or batch, n_variables, 256)."""
-        products = self.query(outputs) @ keys.transpose(-1, -2)
+        """Logits (batch, n_variables) of outputs (batch, 256) and keys (1 or batch, n_variables, 256)."""
+        query = self.query(outputs)
+        products = query @ keys[0].T if len(keys) == 1 else (keys @ query[:, :, None])[:, :, 0]
         return LOGIT_CLIP * torch.tanh(products / math.sqrt(WIDTH))
 
 
@@ -49,14 +45,14 @@ class AdditivePointer(nn.Module):
         self.vector = nn.Linear(WIDTH, 1, bias=False)
 
     def forward(self, outputs: Tensor, keys: Tensor) -> Tensor:
-        mixed = torch.tanh(self.query(outputs)[:, :, None, :] + keys[:, None, :, :])
-        result: Tensor = self.vector(mixed).squeeze(-1)
+        mixed = torch.tanh(self.query(outputs)[:, None] + keys)
+        result: Tensor = self.vector(mixed)[..., 0]
         return result
 
 
 @dataclass
 class DecoderMemory:
-    """What sampling keeps from step to step: keys and projected inputs once, hidden state at every step."""
+    """What a decoder keeps from step to step: keys and inputs of all variables, hidden state and cell of the last."""
 
     keys: Tensor  # (1 or batch, n_variables, 256)
     inputs: Tensor  # (1 or batch, n_variables + 1, ...): row j for state j, the last row for the initial state
@@ -69,93 +65,42 @@ class LSTMDecoder(nn.Module):
 
     def __init__(self, width: int, pointer: PointerName) -> None:
         super().__init__()
-        self.lstm = nn.LSTM(width, WIDTH, batch_first=True)
+        self.lstm = LSTM(width, WIDTH)
         self.initial = nn.Linear(width, 2 * WIDTH)
         self.pointer = _make_pointer(pointer, width)
 
-    def start(self, states: Tensor, batch: int) -> tuple[Tensor, Tensor]:
-        """Hidden state and cell before the first step, (batch, 256) each."""
-        hidden, cell = torch.tanh(self.initial(states.mean(1))).chunk(2, dim=-1)
-        return hidden.expand(batch, -1), cell.expand(batch, -1)
-
-    @property
-    def recurrent(self) -> Tensor:
-        """Weights of the LSTM on its own hidden state."""
-        return list(self.lstm.parameters())[1]
-
-    def gates(self, inputs: Tensor) -> Tensor:
-        """What inputs (..., width) send to the four gates, biases included: (..., 1024)."""
-        into, _, *biases = self.lstm.parameters()
-        return nn.functional.linear(inputs, into, biases[0] + biases[1])
-
     def begin(self, states: Tensor, batch: int) -> DecoderMemory:
+        """Before the first step of a batch of orders, from states (1 or batch, n_variables, width)."""
+        hidden, cell = torch.tanh(self.initial(states.mean(1))).expand(batch, -1).chunk(2, dim=-1)
         inputs = with_initial_state(states)
-        if not inputs.is_cuda:
-            # every input a step can have is one of the d states or their mean: project them all once
-            inputs = self.gates(inputs)
-        return DecoderMemory(self.pointer.key(states), inputs, *self.start(states, batch))
+        if len(states) == 1:  # every input that a step can have is one of the d + 1: what they send to the gates, once
+            inputs = self.lstm.gates(inputs)
+        return DecoderMemory(self.pointer.key(states), inputs, hidden, cell)
 
     def step(self, memory: DecoderMemory, last: Tensor) -> Tensor:
         """Logits (batch, n_variables) after the variables ``last`` (batch,); n_variables means the initial state."""
-        chosen = select_states(memory.inputs, last[:, None])[:, 0]
-        if chosen.is_cuda:  # few kernels: on a GPU their number is what a step costs
-            memory.hidden, memory.cell = torch.lstm_cell(chosen, [memory.hidden, memory.cell], *self.lstm.parameters())
-        else:
-            gates = chosen + memory.hidden @ self.recurrent.T
-            memory.hidden, memory.cell, _ = plain_lstm_cell(gates, memory.cell)
-        # shared keys: one matrix product for the whole batch
-        if len(memory.keys) == 1:
-            shared: Tensor = self.pointer(memory.hidden[None], memory.keys)[0]
-            return shared
-        own: Tensor = self.pointer(memory.hidden[:, None], memory.keys)[:, 0]
-        return own
-
-    def logits(self, states: Tensor, orders: Tensor, trace: Trace | None = None) -> Tensor:
-        """Logits (batch, n_variables, n_variables) at every step of given orders.
-
-        A trace of these very orders, with these states and weights, spares the steps: the gradient alone is computed.
-        """
-        start = self.start(states, len(orders))
-        if trace is None:
-            visited = select_states(with_initial_state(states), visited_states(orders))
-            outputs, _ = self.lstm(visited, tuple(part[None].contiguous() for part in start))
-        else:
-            outputs = self._retraced(states, orders, start, trace).transpose(0, 1)
-        result: Tensor = self.pointer(outputs, self.pointer.key(states))
-        return result
-
-    def _retraced(self, states: Tensor, orders: Tensor, start: tuple[Tensor, Tensor], trace: Trace) -> Tensor:
-        """Hidden states (n_variables, batch, 256) of shared states, as the trace has them, with their gradient."""
-        inputs = self.gates(with_initial_state(states))[0]
-        known = (inputs, self.recurrent, *start, visited_states(orders).T, trace)
-        result: Tensor = KnownRecurrence.apply(*known)  # type: ignore[no-untyped-call]
+        entering = pick(memory.inputs, last)
+        gates = entering if len(memory.inputs) == 1 else self.lstm.gates(entering)
+        memory.hidden, memory.cell = self.lstm.step(gates, memory.hidden, memory.cell)
+        result: Tensor = self.pointer(memory.hidden, memory.keys)
         return result
 
 
 class MLPDecoder(nn.Module):
-    """The LSTM replaced by 256, 512 and 256 units: the choice depends on the last variable alone.
-
-    So the logits form a table of d + 1 rows, one for each last variable and one for the start.
-    """
+    """The LSTM replaced by 256, 512 and 256 units: the choice depends on the last variable alone."""
 
     def __init__(self, width: int, pointer: PointerName) -> None:
         super().__init__()
         self.layers = perceptron(width)
         self.pointer = _make_pointer(pointer, width)
 
-    def _table(self, states: Tensor) -> Tensor:
-        result: Tensor = self.pointer(self.layers(with_initial_state(states)), self.pointer.key(states))
-        return result
-
     def begin(self, states: Tensor, batch: int) -> DecoderMemory:
         nothing = states.new_zeros(0)
-        return DecoderMemory(nothing, self._table(states), nothing, nothing)
+        return DecoderMemory(self.pointer.key(states), self.layers(with_initial_state(states)), nothing, nothing)
 
     def step(self, memory: DecoderMemory, last: Tensor) -> Tensor:
-        return select_states(memory.inputs, last[:, None])[:, 0]
-
-    def logits(self, states: Tensor, orders: Tensor, trace: Trace | None = None) -> Tensor:
-        return select_states(self._table(states), visited_states(orders))  # no steps that a trace could spare
+        result: Tensor = self.pointer(pick(memory.inputs, last), memory.keys)
+        return result
 
 
 Decoder = LSTMDecoder | MLPDecoder
@@ -178,17 +123,11 @@ def _make_pointer(name: PointerName, width: int) -> DotPointer | AdditivePointer
 
 def with_initial_state(states: Tensor) -> Tensor:
     """Append the initial state, the mean of all states (Section 4.2), as the last row."""
-    return torch.cat([states, states.mean(1, keepdim=True)], dim=1)
+    return torch.cat([states, states.mean(-2, keepdim=True)], dim=-2)
 
 
-def visited_states(orders: Tensor) -> Tensor:
-    """State at each step: the initial one (index n_variables), then that of every variable placed but the last."""
-    start = torch.full_like(orders[:, :1], orders.shape[1])
-    return torch.cat([start, orders[:, :-1]], dim=1)
-
-
-def select_states(states: Tensor, indices: Tensor) -> Tensor:
-    """Rows ``indices`` (batch, steps) of states (1 or batch, n_states, width), as (batch, steps, width)."""
-    if len(states) == 1:
-        return states[0][indices]
-    return states.gather(1, indices[:, :, None].expand(-1, -1, states.shape[2]))
+def pick(rows: Tensor, last: Tensor) -> Tensor:
+    """Row ``last[k]`` of the k-th of rows (1 or batch, n_rows, width), as (batch, width)."""
+    if len(rows) == 1:
+        return nn.functional.embedding(last, rows[0])
+    return rows.gather(1, last[:, None, None].expand(-1, 1, rows.shape[2]))[:, 0]

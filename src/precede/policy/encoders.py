@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from precede.errors import check_choice
+from precede.policy.lstm import LSTM
 from precede.policy.moments import MomentsEncoder
 
 PaperEncoderName = Literal["null", "mlp", "lstm", "transformer"]
@@ -64,10 +65,10 @@ class LSTMEncoder(nn.Module):
 
     def __init__(self, n_inputs: int) -> None:
         super().__init__()
-        self.lstm = nn.LSTM(n_inputs, WIDTH, batch_first=True)
+        self.lstm = LSTM(n_inputs, WIDTH)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        result: Tensor = self.lstm(inputs)[0]
+        result: Tensor = self.lstm(inputs)
         return result
 
 

@@ -122,7 +122,7 @@ class Pretrained:
             actor = self.architecture.build()
         actor.encoder = LearnedStates(states.to(inputs.device))
         actor.decoder = copy.deepcopy(self.actor.decoder).to(inputs.device)
-        return actor.train()  # cuDNN differentiates an LSTM in training mode only
+        return actor
 
 
 def save_policy(path: Path | str, actor: Actor, architecture: Architecture, notes: Mapping[str, str]) -> None:

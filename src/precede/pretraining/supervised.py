@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from precede.errors import check_positive
-from precede.policy.actor import Actor, admissible
+from precede.policy.actor import Actor
 from precede.policy.edges import edge_loss
 from precede.policy.encoders import TransformerBlock
 from precede.policy.moments import MomentsBlock, MomentsEncoder
@@ -75,7 +75,8 @@ def set_valued_loss(logits: Tensor, orders: Tensor, adjacency: Tensor) -> Tensor
         The prefixes behind the logits.
     adjacency : (batch, n_variables, n_variables) bool tensor
     """
-    waiting = admissible(orders)
+    d = orders.shape[1]
+    waiting = orders.argsort(1)[:, None, :] >= torch.arange(d, device=orders.device)[:, None]
     held_back = waiting.float() @ adjacency.float() > 0
     everyone = logits.masked_fill(~waiting, -torch.inf).logsumexp(2)
     ready = logits.masked_fill(~waiting | held_back, -torch.inf).logsumexp(2)
@@ -231,7 +232,7 @@ class Pretrainer:
                 of_edges = edge_loss(edges, tasks.adjacency)
             else:
                 states = self.actor.encoder(inputs)
-        logits = self.actor.decoder.logits(states.float(), tasks.orders)
+        logits = self.actor.logits(states.float(), tasks.orders)
         return set_valued_loss(logits, tasks.orders, tasks.adjacency), of_edges
 
     def _half_precision(self) -> AbstractContextManager[Any]:

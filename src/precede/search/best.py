@@ -12,55 +12,49 @@ from precede.ties import TOLERANCE, first_best_tensor
 
 
 class BestOrdering:
-    """The best order so far; of equal ones the first.
+    """The best order of each run so far; of equal ones the first.
 
     Parameters
     ----------
-    order : (n_variables,) int64 tensor
+    orders : (runs, n_variables) int64 tensor
         What stands before anything was scored (Algorithm 1 starts from a random ordering and minus infinity).
     """
 
-    def __init__(self, order: Tensor) -> None:
-        self.order = order
-        self.score = torch.full((), -torch.inf, dtype=torch.float64, device=order.device)
+    def __init__(self, orders: Tensor) -> None:
+        self.orders = orders
+        self.scores = torch.full((len(orders),), -torch.inf, dtype=torch.float64, device=orders.device)
 
-    @property
-    def known(self) -> tuple[IntArray, float] | None:
-        """The order and its score; None before anything was scored."""
-        score = float(self.score)
-        return None if math.isinf(score) else (self.order.cpu().numpy(), score)
+    def known(self, run: int = 0) -> tuple[IntArray, float] | None:
+        """A run's order and its score; None before anything was scored."""
+        score = float(self.scores[run])
+        return None if math.isinf(score) else (self.order(run), score)
+
+    def order(self, run: int = 0) -> IntArray:
+        """A run's order, whether or not anything was scored."""
+        result: IntArray = self.orders[run].cpu().numpy()
+        return result
 
     def offer_one(self, order: IntArray, score: float) -> None:
-        """Name an order that was found elsewhere, with its score."""
-        device = self.order.device
-        self.offer(
-            torch.as_tensor(order, device=device)[None], torch.tensor([score], dtype=torch.float64, device=device)
-        )
+        """Name an order that was found elsewhere, with its score, to the only run."""
+        device = self.orders.device
+        scores = torch.tensor([[score]], dtype=torch.float64, device=device)
+        self.offer(torch.as_tensor(order, device=device)[None, None], scores)
 
-    def offer(self, orders: Tensor, scores: Tensor) -> None:
-        """Keep the best of a batch where it is better than the one so far.
-
-        Parameters
-        ----------
-        orders : (batch, n_variables) int64 tensor
-        scores : (batch,) float64 tensor
-        """
-        self.challenge(*first_best_order(orders, scores))
-
-    def challenge(self, order: Tensor, score: Tensor) -> None:
-        """Keep one order where it is better than the one so far.
+    def offer(self, orders: Tensor, scores: Tensor, going_on: Tensor | None = None) -> None:
+        """Keep the best of each run's batch where it is better than the one so far.
 
         Parameters
         ----------
-        order : (n_variables,) int64 tensor
-        score : () float64 tensor
+        orders : (runs, batch, n_variables) int64 tensor
+        scores : (runs, batch) float64 tensor
+        going_on : (runs,) bool tensor, optional
+            Runs that have ended keep what they have.
         """
-        better = score > self.score + TOLERANCE * self.score.abs().nan_to_num(posinf=0.0)
-        self.order = torch.where(better, order, self.order)
-        self.score = torch.where(better, score, self.score)
-
-
-def first_best_order(orders: Tensor, scores: Tensor) -> tuple[Tensor, Tensor]:
-    """The first of a batch's best orders, with its score; a GPU is not waited for, as ``orders[first]`` would."""
-    first = first_best_tensor(scores)[None]
-    return orders.index_select(0, first)[0], scores.index_select(0, first)[0]
+        first = first_best_tensor(scores)[:, None]
+        score = scores.gather(1, first)[:, 0]
+        order = orders.gather(1, first[:, :, None].expand(-1, 1, orders.shape[2]))[:, 0]
+        better = score > self.scores + TOLERANCE * self.scores.abs().nan_to_num(posinf=0.0)
+        if going_on is not None:
+            better = better & going_on
+        self.scores = torch.where(better, score, self.scores)
+        self.orders = torch.where(better[:, None], order, self.orders)

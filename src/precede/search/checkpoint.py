@@ -29,7 +29,7 @@ from precede.search.best import BestOrdering
 from precede.search.train import IterationRecord, Trainer
 from precede.strict_json import JsonObject, to_json
 
-FORMAT, VERSION = "precede-checkpoint", "4"
+FORMAT, VERSION = "precede-checkpoint", "5"
 SECONDS_BETWEEN_SAVES = 10.0
 
 
@@ -130,39 +130,41 @@ def state_of(trainer: Trainer) -> dict[str, Tensor]:
 
     What follows from the data, the settings and the seed is left out: the later trainer is built from the same.
     """
+    (learner,) = trainer.learners
     tensors = {
         "iteration": torch.tensor(trainer.iteration),
         "seconds": torch.tensor(trainer.seconds, dtype=torch.float64),
-        "patience": torch.tensor(trainer.patience.state(), dtype=torch.float64),
+        "patience": torch.tensor(learner.patience.state(), dtype=torch.float64),
     }
     for name, best in _orderings(trainer).items():
-        tensors |= {f"{name}_order": best.order, f"{name}_score": best.score}
-    tensors |= {f"generator.{name}": generator.get_state() for name, generator in trainer.generators.items()}
-    for name, learner in trainer.learners.items():
-        tensors |= {f"{name}.{key}": value for key, value in learner.network.state_dict().items()}
-        tensors |= {f"{name}_optimizer.{key}": value for key, value in learner.optimizer.state().items()}
+        tensors |= {f"{name}_order": best.orders[0], f"{name}_score": best.scores[0]}
+    tensors |= {f"generator.{name}": generator.get_state() for name, generator in learner.generators.items()}
+    for name, networks in (("actor", trainer.actor), ("critic", trainer.critic)):
+        tensors |= {f"{name}.{key}": value for key, value in networks.state().items()}
     return {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}
 
 
 def restore(trainer: Trainer, state: Mapping[str, Tensor]) -> None:
     """Go back to what :func:`state_of` gave; KeyError or RuntimeError where it is of another network."""
-    for name, generator in trainer.generators.items():
+    (learner,) = trainer.learners
+    for name, generator in learner.generators.items():
         generator.set_state(state[f"generator.{name}"])
-    for name, learner in trainer.learners.items():
-        learner.network.load_state_dict(_under(f"{name}.", state))
-        learner.optimizer.restore(_under(f"{name}_optimizer.", state))
+    trainer.actor.restore(_under("actor.", state))
+    trainer.critic.restore(_under("critic.", state))
     trainer.iteration, trainer.seconds = int(state["iteration"]), float(state["seconds"])
-    trainer.patience.restore(state["patience"].tolist())
+    learner.iteration = trainer.iteration
+    learner.patience.restore(state["patience"].tolist())
     if any(tensor.is_floating_point() and tensor.isnan().any() for tensor in state.values()):
         raise ValueError("it holds values that are not numbers")
     for name, best in _orderings(trainer).items():
-        if sorted(state[f"{name}_order"].tolist()) != list(range(trainer.score.n_variables)):
+        if sorted(state[f"{name}_order"].tolist()) != list(range(learner.score.n_variables)):
             raise ValueError(f"its {name} order does not list the variables")
-        best.order, best.score = state[f"{name}_order"].to(trainer.device), state[f"{name}_score"].to(trainer.device)
-        if best.score.isfinite():
-            now = trainer.score.totals(best.order[None])[0]
-            if not torch.isclose(now, best.score, rtol=1e-6):  # max_time has cut the score's table elsewhere
-                best.score = now
+        best.orders = state[f"{name}_order"].to(trainer.device)[None]
+        best.scores = state[f"{name}_score"].to(trainer.device)[None]
+        if best.scores.isfinite():
+            now = learner.score.totals(best.orders)
+            if not torch.isclose(now, best.scores, rtol=1e-6):  # max_time has cut the score's table elsewhere
+                best.scores = now
     trainer.prepare()
 
 

@@ -1,44 +1,89 @@
-"""The networks that Algorithm 1 trains, and how each of them takes a step."""
+"""One run of Algorithm 1: what it judges orders by, what it looks at, its networks and its random numbers."""
 
 from __future__ import annotations
 
-import math
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from precede.arrays import FloatArray
+from precede.knowledge import Constraints
 from precede.policy.actor import Actor
 from precede.policy.critic import Critic
 from precede.policy.inputs import FixedInputs, ResampledInputs
 from precede.policy.pretrained import Inputs, Pretrained
 from precede.runtime.deadline import Deadline
 from precede.runtime.randomness import initial_weights, torch_generator
-from precede.search.adam import Adam
+from precede.scores.protocol import OrderScore
+from precede.search.patience import Patience
 from precede.search.settings import TrainingSettings
 
 
 class Learner:
-    """A network with its Adam."""
+    """A run before and while it is trained by :class:`precede.search.train.Trainer`.
 
-    def __init__(self, network: torch.nn.Module, learning_rate: float) -> None:
-        self.network, self.learning_rate = network, learning_rate
+    Parameters
+    ----------
+    score : OrderScore
+    values : (n_samples, n_variables) array
+        What the encoder draws its rows from.
+    settings : TrainingSettings
+    constraints : Constraints
+        Orders that break them are never sampled.
+    rng : numpy Generator
+        Seeds everything.
+    pretrained : Pretrained, optional
+        A policy to start from; its architecture takes the place of the settings'.
+    within : Deadline, optional
+        Until when that policy must have looked at the data.
 
-    @cached_property
-    def optimizer(self) -> Adam:
-        """Made when first needed: a zero-shot order needs none."""
-        return Adam(self.network.parameters(), self.learning_rate)
+    Raises
+    ------
+    OutOfTime
+        It has not.
+    """
 
-    def descend(self, loss: Tensor, largest_gradient: float | None = None) -> Tensor:
-        """One step down the gradient of the loss, its norm clipped where a largest one is given; gives the norm."""
-        self.network.zero_grad(set_to_none=True)
-        loss.backward()
-        limit = math.inf if largest_gradient is None else largest_gradient
-        norm = torch.nn.utils.clip_grad_norm_(self.network.parameters(), limit)
-        self.optimizer.step()
-        return norm
+    def __init__(
+        self,
+        score: OrderScore,
+        values: FloatArray,
+        settings: TrainingSettings,
+        constraints: Constraints,
+        rng: np.random.Generator,
+        pretrained: Pretrained | None = None,
+        within: Deadline | None = None,
+    ) -> None:
+        self.score, self.settings, self.device = score, settings, score.device
+        self.iteration = 0
+        self.patience = Patience(settings.patience, settings.details.patience_on)
+        self.generator = torch_generator(rng, self.device)
+        scales = score.assumes.equal_variances
+        self.inputs = make_inputs(values, settings, rng, self.device, pretrained, scales)
+        if scales and pretrained is not None:
+            pretrained = replace(pretrained, states=None)  # those of a look without them
+        self.actor, self.critic = make_networks(self.inputs, settings, rng, self.device, pretrained, within)
+        self.before: torch.Tensor | None = None
+        if constraints.before.any():
+            self.before = torch.tensor(constraints.before, dtype=torch.float32, device=self.device)
+        start = constraints.nearest_order(rng.permutation(score.n_variables))
+        self.order = torch.tensor(start, device=self.device)
+        self.order_score = -np.inf
+        if pretrained is not None:  # the order that it finds most likely is the one to beat
+            self.order = self.actor.most_likely_order(self.inputs.draw(1), self.before)
+            with score.within(within):
+                self.order_score = float(score.totals(self.order[None])[0])
+
+    @property
+    def finished(self) -> bool:
+        """Whether the iterations or the patience are spent."""
+        return self.iteration >= self.settings.n_iterations or self.patience.spent(self.iteration)
+
+    @property
+    def generators(self) -> dict[str, torch.Generator]:
+        """What orders and rows are drawn by."""
+        rows = {"rows": self.inputs.generator} if isinstance(self.inputs, ResampledInputs) else {}
+        return {"orders": self.generator, **rows}
 
 
 def make_inputs(

@@ -45,7 +45,9 @@ def run_observed(
     """
     records: list[IterationRecord] = []
     try:
-        for record in trainer.run(within):
+        for (record,) in trainer.run(within):  # a fit is one run
+            if record is None:
+                continue
             records.append(record)
             for observer in observers:
                 observer.see(record, trainer)

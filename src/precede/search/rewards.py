@@ -100,9 +100,9 @@ class Returns:
 
 
 def standardized_returns(returns: Tensor) -> Tensor:
-    """Returns centered at each step and scaled over the batch.
+    """Returns (..., batch, n_variables) centered at each step and scaled over the batch.
 
     Their size differs between data sets by orders of magnitude, and the learning rates are fixed.
     """
-    centered = returns - returns.mean(0)
-    return (centered / centered.std().clamp_min(1e-12)).float()
+    centered = returns - returns.mean(-2, keepdim=True)
+    return (centered / centered.std((-2, -1), keepdim=True).clamp_min(1e-12)).float()

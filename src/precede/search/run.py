@@ -24,6 +24,7 @@ from precede.search import local
 from precede.search.checkpoint import CheckpointFile
 from precede.search.exact import exact_order_within
 from precede.search.greedy import greedy_order
+from precede.search.learner import Learner
 from precede.search.observers import Observer, run_observed
 from precede.search.polish import polish
 from precede.search.record import SearchRecord
@@ -177,10 +178,11 @@ class OrderSearch:
         limited = self.settings.polish and self.pretrained is not None and self._best is not None
         try:
             with self._threads():
-                self._trainer = Trainer(
+                learner = Learner(
                     self.score, self._values, self.settings.training, self.constraints, self.rng, self.pretrained,
                     within=within if limited else None,
                 )  # fmt: skip
+                self._trainer = Trainer([learner])
         except OutOfTime:
             self._was_hurried = True
             self._taken = "local", "it was cut short before the policy had looked at the data"
@@ -243,7 +245,7 @@ class OrderSearch:
         if self.settings.polish and self.pretrained is not None and self._best is not None:
             self.trainer.offer(*self._best)
             if self.trainer.iteration == 0:  # else a checkpoint has said what patience waits for
-                self.trainer.patience.expect(self._best[1])
+                self.trainer.learners[0].patience.expect(self._best[1])
         ours: list[Observer] = [_Proposals(self)] if self.settings.polish else []
         with self._threads():
             records, interrupted = run_observed(self.trainer, [*ours, *observers], self.deadline)
@@ -259,7 +261,7 @@ class OrderSearch:
 
     def _take_over(self) -> None:
         """Keep what training has found, now or before a checkpoint."""
-        own, improved = self.trainer.best.known, self.trainer.improved.known
+        own, improved = self.trainer.best.known(), self.trainer.improved.known()
         if own is not None and self.pretrained is None:
             self._policy_order, self._policy_score = own
         for found in (own, improved):
