@@ -58,7 +58,8 @@ def main() -> None:
                 found = evaluate(CausalGraph.from_matrix(edges, names=dataset.graph.names), dataset.graph)
                 print(
                     f"{case} {method} weights {100 + k}: SHD {found.shd}, "
-                    f"{greedy - float(trainer.best.scores[k]):.1f} below the greedy order, {learner.iteration} iterations",
+                    f"{greedy - float(trainer.best.scores[k]):.1f} below the greedy order, "
+                    f"{learner.iteration} iterations",
                     flush=True,
                 )
 

@@ -31,8 +31,8 @@ from precede.pruning.order_to_graph import order_to_graph
 from precede.runtime.device import one_thread
 from precede.scores.linear import LinearScore
 from precede.search.greedy import greedy_order
-from precede.search.settings import Details, TrainingSettings
 from precede.search.learner import Learner
+from precede.search.settings import Details, TrainingSettings
 from precede.search.train import Trainer
 
 MARKS = (100, 300, 600, 1000, 1500, 2000, 3000)
