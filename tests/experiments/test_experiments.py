@@ -325,6 +325,15 @@ def test_a_zero_must_be_met() -> None:
 
 
 @pytest.mark.parametrize(("seconds", "expected"), [(199.9, "better"), (200.4, "")])
+def test_iterations_of_a_run_that_was_cut_are_not_judged(seconds: float, expected: str) -> None:
+    cell = {"settings": {"max_time": 200.0}, "error": None, "metrics": {"shd": 3, "converged_at": 10}}
+    cells = [{**cell, "key": f"30-er2/corl-2/{seed}"} for seed in range(3)]
+    entries = entries_of(EXPERIMENTS["convergence"], cells, {cell["key"]: {"seconds": seconds} for cell in cells})
+    found = {(entry.data, entry.method, entry.metric): entry for entry in entries}
+    assert found["30-er2", "corl-2", "converged_at"].verdict == expected
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(199.9, "better"), (200.4, "")])
 def test_a_time_that_reached_its_limit_is_not_judged(seconds: float, expected: str) -> None:
     cell = {"settings": {"max_time": 200.0}, "error": None, "metrics": {"shd": 3}}
     cells = [{**cell, "key": f"30/corl-2/{seed}"} for seed in range(3)]

@@ -99,9 +99,11 @@ class Method:
         if self.paper is None:
             model = known[self.estimator]()
         else:
-            model = CORL.paper(self.paper, self.nonlinear, self.options.get("pretrained"))
+            program = self.options.get("program", "text")
+            model = CORL.paper(self.paper, self.nonlinear, self.options.get("pretrained"), program)
         details = {name: value for name, value in self.options.items() if name in Details.__dataclass_fields__}
-        own = {name: value for name, value in self.options.items() if name not in details}
+        beside = {"program"} if self.paper else set()
+        own = {name: value for name, value in self.options.items() if name not in {*details, *beside}}
         check_names(f"the method {self.name!r}", list(own), model.option_names())
         given = {name: value for name, value in options.items() if self.accepts(name)}
         model.set_params(**own, **given)

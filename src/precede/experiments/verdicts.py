@@ -20,6 +20,9 @@ LABELS = {"tpr": "TPR", "order_tpr": "order TPR", "shd": "SHD", "converged_at": 
 LEAST_CELLS = 3
 """A row with fewer finished cells than this (or than it has) gets no verdict: one data set says little."""
 
+OF_THE_WHOLE_RUN = ("seconds", "converged_at")
+"""Metrics that a run which was cut cannot tell."""
+
 Verdict = Literal["better", "equal", "worse", ""]
 
 
@@ -139,7 +142,7 @@ def _entry(
     published = numbers.get(name)
     unjudged = len(values) < min(LEAST_CELLS, planned[data, method])
     n_cut = sum(_was_cut(record, times) for record in done)
-    unjudged |= metric == "seconds" and n_cut > 0
+    unjudged |= metric in OF_THE_WHOLE_RUN and n_cut > 0
     return Entry(
         data,
         method,
