@@ -97,6 +97,48 @@ def test_the_papers_settings() -> None:
         pc.CORL.paper("corl-3")
 
 
+@pytest.mark.parametrize(
+    ("name", "reward", "average", "critic"),
+    [("corl-1", "episodic", True, "initial-state"), ("corl-2", "dense", False, "every-state")],
+)
+def test_the_authors_program_differs_where_it_does(name, reward, average, critic):
+    """Their folder corl2 pays the whole score with two baselines, and corl1 every step: the names are turned round."""
+    model = pc.CORL.paper(name, nonlinear=True, program="authors")
+    details = model.details
+    assert (model.reward, details.moving_average, details.critic) == (reward, average, critic)
+    assert (details.kernel, details.standardize_columns, details.row_scale) == ("fixed", False, "none")
+    assert (details.width, details.heads, details.glimpse, details.sinks_first) == (64, 16, True, True)
+    assert (details.standardize_returns, details.return_unit, details.clip_each_tensor) == (False, "residuals", True)
+    assert (details.adam_beta2, details.adam_epsilon, details.largest_gradient) == (0.99, 1e-7, 1.0)
+    assert (model.batch_size, model.n_samples, model.n_iterations, model.patience) == (64, 64, 20_000, None)
+    text = pc.CORL.paper(name, nonlinear=True)
+    assert text.details.kernel == "median"
+    data = pc.simulate(n_variables=4, sem="gp", n_samples=60, random_state=0).data
+    small = {"n_iterations": 3, "batch_size": 4, "verbose": False, "random_state": 0, "diagnose": False}
+    assert model.set_params(**small).fit(data).score_ != text.set_params(**small).fit(data).score_
+
+
+def test_the_authors_program_has_no_pretrained_policy():
+    with pytest.raises(OptionError, match="program='authors' does not go with pretrained='paper'"):
+        pc.CORL.paper("corl-2", pretrained="paper", program="authors")
+    with pytest.raises(OptionError, match="did you mean 'authors'"):
+        pc.CORL.paper("corl-2", program="author")
+
+
+def test_a_fixed_kernel_is_for_the_gp_score_alone():
+    data = pc.simulate(n_variables=4, n_samples=60, random_state=0).data
+    with pytest.raises(
+        OptionError, match="kernel='fixed' is an option of score='gp': leave it out with score='linear'"
+    ):
+        pc.CORL(score="linear", details=Details(kernel="fixed"), verbose=False).fit(data)
+
+
+def test_details_of_the_network_do_not_go_with_a_pretrained_one():
+    data = pc.simulate(n_variables=4, n_samples=60, random_state=0).data
+    with pytest.raises(OptionError, match="does not go with pretrained='default'"):
+        pc.CORL(pretrained="default", details=Details(width=64), verbose=False).fit(data)
+
+
 def test_the_papers_settings_for_nonlinear_data() -> None:
     made = pc.simulate("er", 4, 1, "gp-quiet", 60, random_state=0).data
     model = pc.CORL.paper("corl-2", nonlinear=True)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from precede.errors import DataError, OptionError
-from precede.scores.gp import GPScore, MedianKernel
+from precede.scores.gp import KERNELS, GPScore, MedianKernel
 from precede.scores.protocol import OrderScore
 
 RNG = np.random.default_rng(3)
@@ -197,3 +197,17 @@ def test_input_is_left_alone():
     values.setflags(write=False)
     GPScore(values).terms(torch.tensor([[4, 3, 2, 1, 0]]))
     assert np.array_equal(values, copy)
+
+
+def test_the_fixed_kernel_is_that_of_the_authors_program():
+    """exp(-squared distance / 2) on columns as they are, noise 1: by hand, in units that matter."""
+    rng = np.random.default_rng(4)
+    values = rng.normal(size=(30, 3)) * [1.0, 3.0, 0.2]
+    given = np.array([[True, True, False]])
+    found = GPScore(values, noise="equal", kernel=KERNELS["fixed"]).residual_variances(given)[0, 2]
+    apart = ((values[:, None, :2] - values[None, :, :2]) ** 2).sum(2)
+    kernel = np.exp(-apart / 2)
+    target = values[:, 2] - values[:, 2].mean()
+    residual = target - kernel @ np.linalg.solve(kernel + np.eye(30), target)
+    assert found == pytest.approx(np.mean(residual**2))
+    assert GPScore(values, noise="equal").residual_variances(given)[0, 2] != pytest.approx(found)

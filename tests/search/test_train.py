@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from precede.errors import OptionError
 from precede.knowledge import Constraints, Knowledge
 from precede.policy.inputs import FixedInputs, ResampledInputs
 from precede.runtime.deadline import Deadline
@@ -16,6 +17,7 @@ from precede.search.best import BestOrdering
 from precede.search.checkpoint import restore, state_of
 from precede.search.exact import exact_order
 from precede.search.learner import Learner
+from precede.search.networks import Networks
 from precede.search.observers import run_observed
 from precede.search.patience import Patience
 from precede.search.settings import Details, TrainingSettings
@@ -114,6 +116,16 @@ def test_same_seed_same_history_bit_for_bit(data: np.ndarray) -> None:
         {"details": Details(largest_gradient=None)},
         {"details": Details(critic="initial-state")},
         {"reward": "episodic", "details": Details(critic="every-state")},
+        {"details": Details(moving_average=True)},
+        {"details": Details(clip_each_tensor=True)},
+        {"details": Details(adam_beta2=0.9)},
+        {"details": Details(adam_epsilon=1e-2)},
+        {"details": Details(width=64)},
+        {"details": Details(heads=16)},
+        {"details": Details(glimpse=True)},
+        {"details": Details(sinks_first=True)},
+        {"details": Details(standardize_returns=False, return_unit="residuals")},
+        {"inputs": "resample", "details": Details(row_scale="none")},
     ],
 )
 def test_every_setting_changes_the_course(data: np.ndarray, changes: dict) -> None:
@@ -353,3 +365,82 @@ def test_no_step_reads_a_number(data: np.ndarray, reward: str) -> None:
     with HostReads() as reads:
         trainer.step()
     assert reads.seen == set()
+
+
+def test_sinks_first_places_and_pays_from_the_end(data: np.ndarray) -> None:
+    """The order has causes first all the same, knowledge holds, and the return of a step is that of what it placed."""
+    constraints = Knowledge(roots=[3], sinks=[0], required=[(5, 2)]).over(range(8))
+    details = Details(sinks_first=True)
+    trainer, records = run(data, constraints, details=details, shaping="plain", n_iterations=40)
+    assert constraints.permits(trainer.best_order)
+    assert np.mean([r.mean_score for r in records[-10:]]) > np.mean([r.mean_score for r in records[:10]])
+    orders = torch.arange(8).expand(1, 2, 8)
+    terms = torch.arange(16.0).view(1, 2, 8)
+    assert trainer._returns(orders, terms)[0, 0].tolist() == [28.0, 21.0, 15.0, 10.0, 6.0, 3.0, 1.0, 0.0]
+    (learner,) = trainer.learners
+    drawn = learner.actor(learner.inputs.draw(1), torch.zeros(1, 8, 8), learner.before)
+    scored, _ = learner.actor.log_probabilities(drawn.states, drawn.orders, learner.before)
+    torch.testing.assert_close(drawn.log_probabilities, scored)
+
+
+@pytest.mark.parametrize("reward", ["dense", "episodic"])
+def test_returns_in_the_unit_of_residuals(data: np.ndarray, reward: str) -> None:
+    """Minus residual variances, or minus the logarithm of their mean but for a constant, whatever the rows."""
+    details = Details(standardize_returns=False, return_unit="residuals")
+    trainer, _ = run(data, n_iterations=1, reward=reward, shaping="plain", gamma=1.0, details=details)
+    score = LinearScore(data)
+    orders = torch.stack([torch.arange(8), torch.arange(8).flip(0)])
+    variances = score.residual_variances(orders)
+    found = trainer._returns(orders[None], score.terms(orders)[None])[0]
+    if reward == "dense":
+        torch.testing.assert_close(found, -variances.flip(1).cumsum(1).flip(1))
+    else:
+        torch.testing.assert_close(found.diff(dim=0), -variances.sum(1).log().diff()[:, None].expand(1, 8))
+
+
+def test_the_moving_average_follows_the_returns(data: np.ndarray) -> None:
+    trainer, _ = run(data, n_iterations=1, details=Details(moving_average=True))
+    assert float(trainer.average) == pytest.approx(0.99 * -1.0, abs=1e-6)  # standardized returns have mean zero
+    other, _ = run(data, n_iterations=1)
+    assert float(other.average) == -1.0
+    again = Trainer([Learner(LinearScore(data), data, SETTINGS, Constraints.none(8), np.random.default_rng(0))])
+    restore(again, state_of(trainer))
+    assert float(again.average) == float(trainer.average)
+
+
+def test_each_tensor_is_clipped_by_itself() -> None:
+    def moved(each: bool) -> list[float]:
+        network = torch.nn.Linear(1, 1)
+        details = Details(clip_each_tensor=each)
+        networks = Networks([network], 0.1, details)
+        networks.descend((30 * network.weight + 40 * network.bias).sum(), 1.0)
+        return [float(parameter.grad.norm()) for parameter in network.parameters() if parameter.grad is not None]
+
+    assert moved(each=True) == pytest.approx([1.0, 1.0], abs=1e-5)
+    assert moved(each=False) == pytest.approx([0.6, 0.8], abs=1e-5)
+
+
+def test_the_critics_gradient_is_clipped_with_each_tensor(data: np.ndarray) -> None:
+    details = Details(clip_each_tensor=True, standardize_returns=False)
+    trainer, _ = run(data, n_iterations=1, shaping="plain", details=details)
+    gradients = [parameter.grad for parameter in trainer.critic.parameters.values()]
+    norms = [float(gradient.norm()) for gradient in gradients if gradient is not None]
+    assert max(norms) == pytest.approx(1.0, abs=1e-3)
+
+
+def test_width_and_heads_reach_the_networks(data: np.ndarray) -> None:
+    trainer, _ = run(data, n_iterations=1, details=Details(width=64, heads=16, glimpse=True))
+    (learner,) = trainer.learners
+    assert learner.actor.encoder.width == 64
+    assert {block.heads for block in learner.actor.encoder.blocks} == {16}
+    assert learner.actor.decoder.lstm.weight_hh_l0.shape == (256, 64)
+    assert [layer.out_features for layer in learner.critic.layers if isinstance(layer, torch.nn.Linear)] == [128, 64, 1]
+    with pytest.raises(OptionError, match="heads=7 cannot be used: they must divide the width, which is 64"):
+        run(data, details=Details(width=64, heads=7))
+    with pytest.raises(OptionError, match="encoder='null' has none as wide"):
+        run(data, encoder="null", details=Details(glimpse=True))
+
+
+def test_rows_may_be_shown_as_they_are(data: np.ndarray) -> None:
+    drawn = ResampledInputs(data, 32, torch.Generator().manual_seed(0), torch.device("cpu"), "none").draw(1)[0]
+    assert np.isin(drawn.numpy().T, data.astype(np.float32)).all()

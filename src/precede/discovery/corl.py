@@ -12,7 +12,7 @@ from precede.confidence import OrderSample
 from precede.data.copies import without_copies
 from precede.data.load import Table
 from precede.data.odd import without_odd
-from precede.discovery.paper import PaperName, paper_options
+from precede.discovery.paper import PaperName, ProgramName, paper_options
 from precede.discovery.pipeline import learn
 from precede.discovery.plan import Plan, PruningPlan, ScorePlan, check_search, own_network, search_settings
 from precede.errors import OptionError, check_positive
@@ -251,7 +251,12 @@ class CORL(CausalEstimator):
 
     @classmethod
     def paper(
-        cls, name: PaperName, nonlinear: bool = False, pretrained: str | Path | None = None, **options: Any
+        cls,
+        name: PaperName,
+        nonlinear: bool = False,
+        pretrained: str | Path | None = None,
+        program: ProgramName = "text",
+        **options: Any,
     ) -> Self:
         """The paper's method: what Section 4.2 and Appendix A.2 say, and a stated choice wherever they are silent.
 
@@ -266,6 +271,9 @@ class CORL(CausalEstimator):
             standardized columns, 128 rows, CAM pruning. Those are the settings of RL-BIC2, which the paper follows.
         pretrained : str or Path, optional
             Start from a pretrained policy (Figures 3 and 7), which brings its network and what it looks at.
+        program : {"text", "authors"}
+            What the paper says, or what its authors' public program does by default: columns and returns as they are,
+            sinks first, a glimpse, a narrower network, for nonlinear data a kernel of fixed bandwidth.
         **options
             Any other option of CORL, in place of the paper's.
 
@@ -275,7 +283,7 @@ class CORL(CausalEstimator):
         'episodic'
         """
         check_names("CORL", list(options), cls.option_names())
-        return cls(**paper_options(name, nonlinear, pretrained) | options)
+        return cls(**paper_options(name, nonlinear, pretrained, program) | options)
 
     @property
     def _columns_by_name(self) -> bool:
@@ -316,9 +324,11 @@ class CORL(CausalEstimator):
 
     def _plan(self, table: Table) -> Plan:
         """The flat options, resolved and grouped by the stage that reads them."""
-        standardize = self.details != "auto" and self.details.standardize_columns
+        details = Details() if self.details == "auto" else self.details
         return Plan(
-            ScorePlan(self.score, self.noise, self.policy_weight, standardize, self.device),
+            ScorePlan(
+                self.score, self.noise, self.policy_weight, details.standardize_columns, self.device, details.kernel
+            ),
             search_settings(self, table),
             PruningPlan(self.pruning, self.threshold, self.cutoff),
             seed=self.random_state if isinstance(self.random_state, int) else None,

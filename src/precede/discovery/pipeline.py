@@ -144,8 +144,9 @@ def make_score(
         raise OptionError(f"policy_weight={weight:g} cannot be used here: the policy takes {TAKES}.")
     policy = PolicyEvidence(said.edges, weight) if said is not None else None
     score = build_score(
-        name, table, constraints, noise=noise, policy=policy, device=device, deadline=deadline, verbose=plan.verbose
-    )
+        name, table, constraints, noise=noise, policy=policy, device=device, deadline=deadline, verbose=plan.verbose,
+        kernel=plan.score.kernel,
+    )  # fmt: skip
     return score, choice
 
 

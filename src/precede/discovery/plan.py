@@ -17,6 +17,7 @@ from precede.policy.judgement import MOST_VARIABLES
 from precede.pruning.order_to_graph import PruningName
 from precede.runtime.device import DeviceName
 from precede.scores.build import ScoreName
+from precede.scores.gp import KernelName
 from precede.scores.protocol import NoiseName, OrderScore
 from precede.search.settings import Details, SearchName, SearchSettings, TrainingSettings
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 ARCHITECTURE = ("inputs", "encoder", "decoder", "pointer", "normalization", "n_samples")
 """Options that describe a network to train from scratch."""
+
+NETWORK_DETAILS = ("width", "heads", "glimpse", "sinks_first")
+"""Those of ``details`` that do."""
 
 TRAINING_OPTIONS = tuple(name for name in TrainingSettings.__dataclass_fields__ if name != "max_time")
 """Options of CORL that mean something only where a policy is trained: "auto" where they are not given."""
@@ -48,6 +52,8 @@ class ScorePlan:
     standardize_columns : bool
         Whether score and policy see columns of mean zero and variance one.
     device : str
+    kernel : {"median", "fixed"}
+        Of ``score="gp"``.
     """
 
     score: ScoreName | Literal["auto", "policy"] | OrderScore
@@ -55,6 +61,7 @@ class ScorePlan:
     policy_weight: float | Literal["auto"]
     standardize_columns: bool
     device: DeviceName
+    kernel: KernelName = "median"
 
 
 @dataclass(frozen=True)
@@ -114,15 +121,23 @@ def order_in(table: Table, order: Sequence[Hashable] | None) -> IntArray | None:
 def own_network(model: CORL) -> list[str]:
     """Options of CORL that ask for another network than a pretrained policy brings."""
     shipped = TrainingSettings()
-    return [name for name in ARCHITECTURE if getattr(model, name) not in ("auto", getattr(shipped, name))]
+    own = [name for name in ARCHITECTURE if getattr(model, name) not in ("auto", getattr(shipped, name))]
+    details = shipped.details if model.details == "auto" else model.details
+    changed = any(getattr(details, name) != getattr(shipped.details, name) for name in NETWORK_DETAILS)
+    return [*own, "details"] if changed else own
 
 
 def training_given(model: CORL) -> list[str]:
     """Options of training that were given; of ``details`` those count that shape training."""
     given = [name for name in TRAINING_OPTIONS if getattr(model, name) != "auto"]
-    if isinstance(model.details, Details) and replace(model.details, standardize_columns=False) == Details():
+    if isinstance(model.details, Details) and without_score(model.details) == Details():
         given.remove("details")
     return given
+
+
+def without_score(details: Details) -> Details:
+    """Those that shape training alone."""
+    return replace(details, standardize_columns=False, kernel="median")
 
 
 def pretrained_start(model: CORL) -> str | Path | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from precede.policy.decoders import DecoderName, PointerName, make_decoder
-from precede.policy.encoders import EncoderName, NormalizationName, make_encoder
+from precede.policy.decoders import DecoderName, Glimpse, PointerName, make_decoder
+from precede.policy.encoders import HEADS, WIDTH, EncoderName, NormalizationName, make_encoder
 
 
 class Drawn(NamedTuple):
@@ -19,14 +20,38 @@ class Drawn(NamedTuple):
     ----------
     states : (1 or batch, n_variables, width) tensor
     orders : (batch, n_variables) int64 tensor
+        Causes first.
     log_probabilities, entropies : (batch, n_variables) tensors
-        Of every choice.
+        Of every choice, in the sequence of placing.
     """
 
     states: Tensor
     orders: Tensor
     log_probabilities: Tensor
     entropies: Tensor
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Sizes of a policy, and how it works.
+
+    Parameters
+    ----------
+    width, heads : int
+        Of states and decoder, and of the transformer's attention.
+    glimpse : bool
+        Whether the pointer is asked after :class:`precede.policy.decoders.Glimpse`.
+    sinks_first : bool
+        Whether variables are placed from the last of the order to the first.
+    """
+
+    width: int = WIDTH
+    heads: int = HEADS
+    glimpse: bool = False
+    sinks_first: bool = False
+
+
+PAPER_SHAPE = Shape()
 
 
 class Actor(nn.Module):
@@ -38,6 +63,7 @@ class Actor(nn.Module):
         Length of each variable's input.
     encoder, decoder, pointer, normalization : str
         The architecture.
+    shape : Shape
     """
 
     def __init__(
@@ -47,16 +73,19 @@ class Actor(nn.Module):
         decoder: DecoderName = "lstm",
         pointer: PointerName = "dot",
         normalization: NormalizationName = "layer",
+        shape: Shape = PAPER_SHAPE,
     ) -> None:
         super().__init__()
-        self.encoder = make_encoder(encoder, n_inputs, normalization)
-        self.decoder = make_decoder(decoder, self.encoder.width, pointer)
+        self.sinks_first = shape.sinks_first
+        self.encoder = make_encoder(encoder, n_inputs, normalization, shape.width, shape.heads)
+        self.decoder = make_decoder(decoder, self.encoder.width, pointer, shape.width)
+        self.glimpse = Glimpse(self.encoder.width, shape.width) if shape.glimpse else None
 
     def forward(self, inputs: Tensor, noise: Tensor, before: Tensor | None = None) -> Drawn:
         """Encode inputs (1 or batch, n_variables, n_inputs), and draw orders as :meth:`sample` does, with gradients."""
         states = self.encoder(inputs)
-        orders, logits = self._decode(states, len(noise), lambda t, logits: (logits + noise[:, t]).argmax(1), before)
-        return Drawn(states, orders, *_of_choices(orders, logits))
+        placed, logits = self._decode(states, len(noise), lambda t, logits: (logits + noise[:, t]).argmax(1), before)
+        return Drawn(states, self.turned(placed), *_of_choices(placed, logits))
 
     @torch.no_grad()
     def sample(self, states: Tensor, noise: Tensor, before: Tensor | None = None) -> Tensor:
@@ -75,7 +104,8 @@ class Actor(nn.Module):
         -------
         orders : (batch, n_variables) int64 tensor
         """
-        return self._decode(states, len(noise), lambda t, logits: (logits + noise[:, t]).argmax(1), before)[0]
+        placed = self._decode(states, len(noise), lambda t, logits: (logits + noise[:, t]).argmax(1), before)[0]
+        return self.turned(placed)
 
     @torch.no_grad()
     def most_likely_order(self, inputs: Tensor, before: Tensor | None = None) -> Tensor:
@@ -88,22 +118,27 @@ class Actor(nn.Module):
         return self.sample(states, torch.zeros((1, d, d), device=inputs.device), before)[0]
 
     def log_probabilities(self, states: Tensor, orders: Tensor, before: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Log-probability of every choice of given orders, and the entropy of every choice.
+        """Log-probability of every choice of given orders, and the entropy of every choice, in the sequence of placing.
 
         Returns
         -------
         log_probabilities, entropies : (batch, n_variables) tensors
         """
-        return _of_choices(orders, self.logits(states, orders, before))
+        return _of_choices(self.turned(orders), self.logits(states, orders, before))
 
     def logits(self, states: Tensor, orders: Tensor, before: Tensor | None = None) -> Tensor:
         """Logits (batch, steps, n_variables) on the way through given orders; minus infinity for no choice."""
-        return self._decode(states, len(orders), lambda t, _: orders[:, t], before)[1]
+        placed = self.turned(orders)
+        return self._decode(states, len(orders), lambda t, _: placed[:, t], before)[1]
+
+    def turned(self, orders: Tensor) -> Tensor:
+        """From causes first to the sequence of placing, and back."""
+        return orders.flip(-1) if self.sinks_first else orders
 
     def _decode(
         self, states: Tensor, batch: int, choose: Callable[[int, Tensor], Tensor], before: Tensor | None
     ) -> tuple[Tensor, Tensor]:
-        """The one way from states to orders: place what ``choose`` says, step by step; gives orders and logits."""
+        """The one way from states to orders: place what ``choose`` says, step by step; gives that and the logits."""
         d = states.shape[1]
         memory = self.decoder.begin(states, batch)
         last = torch.full((batch,), d, device=states.device)
@@ -112,8 +147,12 @@ class Actor(nn.Module):
         for t in range(d):
             barred = placed
             if before is not None:
-                barred = placed | ((~placed).to(before.dtype) @ before > 0)
-            logits.append(self.decoder.step(memory, last).masked_fill(barred, -torch.inf))
+                waits_for = before.T if self.sinks_first else before  # .T: effects are placed before their causes
+                barred = placed | ((~placed).to(before.dtype) @ waits_for > 0)
+            asked = self.decoder.step(memory, last)
+            if self.glimpse is not None:
+                asked = self.glimpse(asked, states, barred)
+            logits.append(self.decoder.pointer(asked, memory.keys).masked_fill(barred, -torch.inf))
             last = choose(t, logits[t].detach())
             orders.append(last)
             placed = placed.scatter(1, last[:, None], True)

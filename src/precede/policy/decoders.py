@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from precede.errors import check_choice
+from precede.errors import OptionError, check_choice
 from precede.policy.encoders import WIDTH, perceptron
 from precede.policy.lstm import LSTM
 
@@ -23,26 +23,26 @@ LOGIT_CLIP = 10.0
 class DotPointer(nn.Module):
     """Pointer by scaled dot product of a query and each variable's key, both through a feed-forward layer."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, units: int) -> None:
         super().__init__()
-        self.key = nn.Linear(width, WIDTH)
-        self.query = nn.Linear(WIDTH, WIDTH)
+        self.key = nn.Linear(width, units)
+        self.query = nn.Linear(units, units)
 
     def forward(self, outputs: Tensor, keys: Tensor) -> Tensor:
-        """Logits (batch, n_variables) of outputs (batch, 256) and keys (1 or batch, n_variables, 256)."""
+        """Logits (batch, n_variables) of outputs (batch, units) and keys (1 or batch, n_variables, units)."""
         query = self.query(outputs)
         products = query @ keys[0].T if len(keys) == 1 else (keys @ query[:, :, None])[:, :, 0]
-        return LOGIT_CLIP * torch.tanh(products / math.sqrt(WIDTH))
+        return LOGIT_CLIP * torch.tanh(products / math.sqrt(query.shape[1]))
 
 
 class AdditivePointer(nn.Module):
     r"""Pointer of Vinyals et al. (2015): :math:`u_{tj} = v^T \tanh(W_1 s_j + W_2 h_t)`; memory batch * d² * 256."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, units: int) -> None:
         super().__init__()
-        self.key = nn.Linear(width, WIDTH)
-        self.query = nn.Linear(WIDTH, WIDTH)
-        self.vector = nn.Linear(WIDTH, 1, bias=False)
+        self.key = nn.Linear(width, units)
+        self.query = nn.Linear(units, units)
+        self.vector = nn.Linear(units, 1, bias=False)
 
     def forward(self, outputs: Tensor, keys: Tensor) -> Tensor:
         mixed = torch.tanh(self.query(outputs)[:, None] + keys)
@@ -50,24 +50,42 @@ class AdditivePointer(nn.Module):
         return result
 
 
+class Glimpse(nn.Module):
+    """One look at the states that are left before the pointer decides (Bello et al. 2016): their mean, as they weigh.
+
+    Weights are those of an additive pointer of its own; the mean is added to what the decoder gives.
+    """
+
+    def __init__(self, width: int, units: int) -> None:
+        super().__init__()
+        if width != units:
+            raise OptionError("glimpse=True adds states to what the decoder gives: encoder='null' has none as wide.")
+        self.pointer = AdditivePointer(width, units)
+
+    def forward(self, outputs: Tensor, states: Tensor, barred: Tensor) -> Tensor:
+        weights = self.pointer(outputs, self.pointer.key(states)).masked_fill(barred, -torch.inf).softmax(-1)
+        result: Tensor = outputs + (weights[:, None] @ states)[:, 0]
+        return result
+
+
 @dataclass
 class DecoderMemory:
     """What a decoder keeps from step to step: keys and inputs of all variables, hidden state and cell of the last."""
 
-    keys: Tensor  # (1 or batch, n_variables, 256)
+    keys: Tensor  # (1 or batch, n_variables, units)
     inputs: Tensor  # (1 or batch, n_variables + 1, ...): row j for state j, the last row for the initial state
     hidden: Tensor
     cell: Tensor
 
 
 class LSTMDecoder(nn.Module):
-    """LSTM of 256 units over the states of the placed variables; its initial hidden state comes from the encoder."""
+    """LSTM over the states of the placed variables; its initial hidden state comes from the encoder."""
 
-    def __init__(self, width: int, pointer: PointerName) -> None:
+    def __init__(self, width: int, pointer: PointerName, units: int) -> None:
         super().__init__()
-        self.lstm = LSTM(width, WIDTH)
-        self.initial = nn.Linear(width, 2 * WIDTH)
-        self.pointer = _make_pointer(pointer, width)
+        self.lstm = LSTM(width, units)
+        self.initial = nn.Linear(width, 2 * units)
+        self.pointer = _make_pointer(pointer, width, units)
 
     def begin(self, states: Tensor, batch: int) -> DecoderMemory:
         """Before the first step of a batch of orders, from states (1 or batch, n_variables, width)."""
@@ -78,47 +96,45 @@ class LSTMDecoder(nn.Module):
         return DecoderMemory(self.pointer.key(states), inputs, hidden, cell)
 
     def step(self, memory: DecoderMemory, last: Tensor) -> Tensor:
-        """Logits (batch, n_variables) after the variables ``last`` (batch,); n_variables means the initial state."""
+        """What the pointer is asked (batch, units) after ``last`` (batch,); n_variables means the initial state."""
         entering = pick(memory.inputs, last)
         gates = entering if len(memory.inputs) == 1 else self.lstm.gates(entering)
         memory.hidden, memory.cell = self.lstm.step(gates, memory.hidden, memory.cell)
-        result: Tensor = self.pointer(memory.hidden, memory.keys)
-        return result
+        return memory.hidden
 
 
 class MLPDecoder(nn.Module):
     """The LSTM replaced by 256, 512 and 256 units: the choice depends on the last variable alone."""
 
-    def __init__(self, width: int, pointer: PointerName) -> None:
+    def __init__(self, width: int, pointer: PointerName, units: int) -> None:
         super().__init__()
-        self.layers = perceptron(width)
-        self.pointer = _make_pointer(pointer, width)
+        self.layers = perceptron(width, (units, 2 * units, units))
+        self.pointer = _make_pointer(pointer, width, units)
 
     def begin(self, states: Tensor, batch: int) -> DecoderMemory:
         nothing = states.new_zeros(0)
         return DecoderMemory(self.pointer.key(states), self.layers(with_initial_state(states)), nothing, nothing)
 
     def step(self, memory: DecoderMemory, last: Tensor) -> Tensor:
-        result: Tensor = self.pointer(pick(memory.inputs, last), memory.keys)
-        return result
+        return pick(memory.inputs, last)
 
 
 Decoder = LSTMDecoder | MLPDecoder
 
 
-def make_decoder(name: DecoderName, width: int, pointer: PointerName = "dot") -> Decoder:
-    """Build a decoder over states of the given width."""
+def make_decoder(name: DecoderName, width: int, pointer: PointerName = "dot", units: int = WIDTH) -> Decoder:
+    """Build a decoder of so many units over states of the given width."""
     check_choice("decoder", name, get_args(DecoderName))
     match name:
         case "mlp":
-            return MLPDecoder(width, pointer)
+            return MLPDecoder(width, pointer, units)
         case "lstm":
-            return LSTMDecoder(width, pointer)
+            return LSTMDecoder(width, pointer, units)
 
 
-def _make_pointer(name: PointerName, width: int) -> DotPointer | AdditivePointer:
+def _make_pointer(name: PointerName, width: int, units: int) -> DotPointer | AdditivePointer:
     check_choice("pointer", name, get_args(PointerName))
-    return DotPointer(width) if name == "dot" else AdditivePointer(width)
+    return DotPointer(width, units) if name == "dot" else AdditivePointer(width, units)
 
 
 def with_initial_state(states: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from precede.errors import check_choice
+from precede.errors import OptionError, check_choice
 from precede.policy.lstm import LSTM
 from precede.policy.moments import MomentsEncoder
 
@@ -20,12 +20,10 @@ NormalizationName = Literal["layer", "batch"]
 WIDTH = 256  # Appendix A.2: the embedded state
 HEADS = 8  # Appendix A.2
 BLOCKS = 3  # Appendix A.2, Figure 5
-FEED_FORWARD = 1024  # Appendix A.2
-MLP_WIDTHS = (256, 512, 256)  # Appendix A.2
 
 
-def perceptron(width_in: int, widths: tuple[int, ...] = MLP_WIDTHS) -> nn.Sequential:
-    """Feed-forward layers with ReLU between them: the paper's MLP module."""
+def perceptron(width_in: int, widths: tuple[int, ...]) -> nn.Sequential:
+    """Feed-forward layers with ReLU between them."""
     layers: list[nn.Module] = []
     for width in widths:
         layers += [nn.Linear(width_in, width), nn.ReLU()]
@@ -45,13 +43,12 @@ class NullEncoder(nn.Module):
 
 
 class MLPEncoder(nn.Module):
-    """Each variable by itself through 256, 512 and 256 units."""
+    """Each variable by itself through 256, 512 and 256 units (Appendix A.2), or as many as the width says."""
 
-    width = WIDTH
-
-    def __init__(self, n_inputs: int) -> None:
+    def __init__(self, n_inputs: int, width: int) -> None:
         super().__init__()
-        self.layers = perceptron(n_inputs)
+        self.width = width
+        self.layers = perceptron(n_inputs, (width, 2 * width, width))
 
     def forward(self, inputs: Tensor) -> Tensor:
         result: Tensor = self.layers(inputs)
@@ -59,13 +56,12 @@ class MLPEncoder(nn.Module):
 
 
 class LSTMEncoder(nn.Module):
-    """The variables in column order through an LSTM of 256 units; the only encoder that sees the column order."""
+    """The variables in column order through an LSTM; the only encoder that sees the column order."""
 
-    width = WIDTH
-
-    def __init__(self, n_inputs: int) -> None:
+    def __init__(self, n_inputs: int, width: int) -> None:
         super().__init__()
-        self.lstm = LSTM(n_inputs, WIDTH)
+        self.width = width
+        self.lstm = LSTM(n_inputs, width)
 
     def forward(self, inputs: Tensor) -> Tensor:
         result: Tensor = self.lstm(inputs)
@@ -82,7 +78,7 @@ class BatchNorm(nn.BatchNorm1d):
         return super().forward(states.flatten(0, 1)).view_as(states)
 
 
-def make_norm(name: NormalizationName, width: int = WIDTH) -> nn.Module:
+def make_norm(name: NormalizationName, width: int) -> nn.Module:
     """Build a normalization of (batch, n_variables, width) states."""
     check_choice("normalization", name, get_args(NormalizationName))
     return BatchNorm(width) if name == "batch" else nn.LayerNorm(width)
@@ -91,20 +87,21 @@ def make_norm(name: NormalizationName, width: int = WIDTH) -> nn.Module:
 class TransformerBlock(nn.Module):
     """Multi-head self-attention over variables, then two feed-forward layers, each part added and normalized."""
 
-    def __init__(self, normalization: NormalizationName) -> None:
+    def __init__(self, normalization: NormalizationName, width: int, heads: int) -> None:
         super().__init__()
-        self.project = nn.Linear(WIDTH, 3 * WIDTH)
-        self.merge = nn.Linear(WIDTH, WIDTH)
-        self.forward_layers = nn.Sequential(nn.Linear(WIDTH, FEED_FORWARD), nn.ReLU(), nn.Linear(FEED_FORWARD, WIDTH))
-        self.norm_attention = make_norm(normalization)
-        self.norm_forward = make_norm(normalization)
+        self.heads = heads
+        self.project = nn.Linear(width, 3 * width)
+        self.merge = nn.Linear(width, width)
+        self.forward_layers = nn.Sequential(nn.Linear(width, 4 * width), nn.ReLU(), nn.Linear(4 * width, width))
+        self.norm_attention = make_norm(normalization, width)
+        self.norm_forward = make_norm(normalization, width)
 
     def forward(self, states: Tensor) -> Tensor:
-        batch, d, _ = states.shape
+        batch, d, width = states.shape
         # shape: (3, batch, heads, d, width / heads)
-        query, key, value = self.project(states).view(batch, d, 3, HEADS, WIDTH // HEADS).permute(2, 0, 3, 1, 4)
+        query, key, value = self.project(states).view(batch, d, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
         attended = F.scaled_dot_product_attention(query, key, value)
-        states = self.norm_attention(states + self.merge(attended.transpose(1, 2).reshape(batch, d, WIDTH)))
+        states = self.norm_attention(states + self.merge(attended.transpose(1, 2).reshape(batch, d, width)))
         result: Tensor = self.norm_forward(states + self.forward_layers(states))
         return result
 
@@ -118,13 +115,12 @@ class TransformerEncoder(nn.Module):
     as a number of its own.
     """
 
-    width = WIDTH
-
-    def __init__(self, n_inputs: int, normalization: NormalizationName = "layer") -> None:
+    def __init__(self, n_inputs: int, normalization: NormalizationName, width: int, heads: int) -> None:
         super().__init__()
-        self.embed = nn.Linear(n_inputs, WIDTH)
-        self.norm_embedding = make_norm(normalization) if normalization == "batch" else nn.Identity()
-        self.blocks = nn.Sequential(*(TransformerBlock(normalization) for _ in range(BLOCKS)))
+        self.width = width
+        self.embed = nn.Linear(n_inputs, width)
+        self.norm_embedding = make_norm(normalization, width) if normalization == "batch" else nn.Identity()
+        self.blocks = nn.Sequential(*(TransformerBlock(normalization, width, heads) for _ in range(BLOCKS)))
 
     def forward(self, inputs: Tensor) -> Tensor:
         result: Tensor = self.blocks(self.norm_embedding(self.embed(inputs)))
@@ -146,10 +142,16 @@ class LearnedStates(nn.Module):
 Encoder = NullEncoder | MLPEncoder | LSTMEncoder | TransformerEncoder | LearnedStates | MomentsEncoder
 
 
-def make_encoder(name: EncoderName, n_inputs: int, normalization: NormalizationName = "layer") -> Encoder:
+def make_encoder(
+    name: EncoderName,
+    n_inputs: int,
+    normalization: NormalizationName = "layer",
+    width: int = WIDTH,
+    heads: int = HEADS,
+) -> Encoder:
     """Build an encoder that maps (batch, n_variables, n_inputs) to (batch, n_variables, width).
 
-    Only the transformer normalizes as it is told.
+    Only the transformer normalizes as it is told, and has heads.
 
     Examples
     --------
@@ -162,10 +164,12 @@ def make_encoder(name: EncoderName, n_inputs: int, normalization: NormalizationN
         case "null":
             return NullEncoder(n_inputs)
         case "mlp":
-            return MLPEncoder(n_inputs)
+            return MLPEncoder(n_inputs, width)
         case "lstm":
-            return LSTMEncoder(n_inputs)
+            return LSTMEncoder(n_inputs, width)
         case "transformer":
-            return TransformerEncoder(n_inputs, normalization)
+            if width % heads:
+                raise OptionError(f"heads={heads} cannot be used: they must divide the width, which is {width}.")
+            return TransformerEncoder(n_inputs, normalization, width, heads)
         case "moments":  # takes any number of rows
             return MomentsEncoder()

@@ -12,7 +12,7 @@ from precede.arrays import FloatArray
 from precede.data.checks import row_blocks
 
 InputsName = Literal["fixed", "resample"]
-RowScale = Literal["asinh", "common"]
+RowScale = Literal["asinh", "common", "none"]
 
 
 class FixedInputs:
@@ -44,9 +44,9 @@ class ResampledInputs:
         Rows in a draw.
     generator : torch Generator
     device : torch device
-    scale : {"asinh", "common"}
+    scale : {"asinh", "common", "none"}
         :math:`\operatorname{asinh}((x - \bar x) / s)` with s the smallest standard deviation of a column; or
-        :math:`(x - \bar x) / s` with s the root mean square of all columns.
+        :math:`(x - \bar x) / s` with s the root mean square of all columns; or x as it is.
 
     Notes
     -----
@@ -66,6 +66,8 @@ class ResampledInputs:
     ) -> None:
         mean, deviations = column_moments(values)
         unit = deviations.min() if scale == "asinh" else np.sqrt(np.mean(deviations**2))
+        if scale == "none":
+            mean, unit = np.zeros_like(mean), np.ones(())
         self.n_inputs = n_samples
         self._values = torch.empty(values.shape, dtype=torch.float32, device=device)
         start = 0

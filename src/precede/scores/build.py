@@ -13,7 +13,7 @@ from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
 from precede.scores.by_kind import KIND_SCORES, KindScoreName, build_by_kind
 from precede.scores.covariance import moments_of
-from precede.scores.gp import GPScore
+from precede.scores.gp import KERNELS, GPScore, KernelName
 from precede.scores.informed import PolicyEvidence
 from precede.scores.likelihood import Noise
 from precede.scores.linear import LinearScore
@@ -54,7 +54,7 @@ TAKES_POLICY: tuple[ScoreName, ...] = ("location-scale", "sparse-gp", "sparse-gp
 """Scores to which a policy's evidence of edges can be added."""
 
 
-def build_score(
+def build_score(  # noqa: PLR0913 (what a score is made of)
     name: ScoreName,
     table: Table,
     constraints: Constraints,
@@ -64,6 +64,7 @@ def build_score(
     device: torch.device,
     deadline: Deadline | None = None,
     verbose: bool = False,
+    kernel: KernelName = "median",
 ) -> OrderScore:
     """Build the score of a name over a table; with what a policy says of the edges, where that is given.
 
@@ -79,6 +80,8 @@ def build_score(
         raise OptionError(
             f"policy_weight={policy.weight:g} does not go with score={name!r}: {listed(TAKES_POLICY)} take it."
         )
+    if kernel != "median" and name != "gp":
+        raise OptionError(f"kernel={kernel!r} is an option of score='gp': leave it out with score={name!r}.")
     if table.targets is not None:
         from precede.scores.interventional import interventional_score  # here: it comes with compiled code
 
@@ -96,7 +99,7 @@ def build_score(
         case "quadratic":
             return QuadraticScore(values, noise=nonlinear, device=device)
         case "gp":
-            return GPScore(values, noise=nonlinear, device=device)
+            return GPScore(values, noise=nonlinear, device=device, kernel=KERNELS[kernel])
         case "linear-any" | "sparse-linear" | "nongaussian":
             sparse = {"sparse-linear": SparseLinearScore, "nongaussian": NonGaussianScore}.get(name, LinearAnyScore)
             return sparse(values, constraints=constraints, moments=moments, device=device)

@@ -23,6 +23,7 @@ from precede.scores.predecessor_score import JointPieces, PredecessorScore
 from precede.scores.solve import solve_positive
 
 Precision = Literal["float64", "float32"]
+KernelName = Literal["median", "fixed"]
 
 SETS_AT_ONCE = {"cpu": 8, "cuda": 1024}
 """Larger pieces bring no speed: a CPU only leaves its cache, a GPU is busy already."""
@@ -40,7 +41,9 @@ class MedianKernel:
     kernel_noise : float
         :math:`\alpha`, relative to the kernel's variance of 1. It acts as a ridge and does not depend on a scale.
     bandwidth : float
-        :math:`b`, a factor on the median heuristic.
+        :math:`b`, a factor on the median heuristic, or where there is none the bandwidth itself.
+    median : bool
+        Whether :math:`h` is the median of the distances; else it is 1.
     standardize : bool
         Whether distances are taken on standardized columns. The regressed variable keeps its unit in any case.
     median_samples : int
@@ -49,6 +52,7 @@ class MedianKernel:
 
     kernel_noise: float = 1.0
     bandwidth: float = 1.0
+    median: bool = True
     standardize: bool = True
     median_samples: int = 1000
 
@@ -59,6 +63,8 @@ class MedianKernel:
 
 
 KERNEL = MedianKernel()
+KERNELS: dict[KernelName, MedianKernel] = {"median": KERNEL, "fixed": MedianKernel(median=False, standardize=False)}
+"""By name: ours, and that of the authors' program (``rewards/Reward_BIC.py`` there)."""
 
 
 class GPScore(PredecessorScore):
@@ -198,9 +204,11 @@ class GPScore(PredecessorScore):
         kernels : (n_sets, n_samples²) tensor
             Where they are written; what lies above the diagonals is left as it is.
         """
-        sample = distances if self._median_pairs is None else distances[:, self._median_pairs]
-        median = _lower_median(sample)
-        scale = torch.where(median > 0, median, means)
+        scale = torch.ones_like(means)
+        if self.kernel.median:
+            sample = distances if self._median_pairs is None else distances[:, self._median_pairs]
+            median = _lower_median(sample)
+            scale = torch.where(median > 0, median, means)
         kernels.index_copy_(1, self._below, distances.mul_(-0.5 / (self.kernel.bandwidth**2 * scale[:, None])).exp_())
         kernels[:, :: self.n_samples + 1] = 1 + self.kernel.kernel_noise + jitter
 

@@ -49,6 +49,11 @@ class EqualNoise:
         """Terms of residual variances."""
         return variances * (-self.n_samples / (2 * self.noise_variance))
 
+    @property
+    def residual_units(self) -> tuple[float, float]:
+        """See :attr:`precede.scores.protocol.OrderScore.residual_units`."""
+        return self.n_samples / (2 * self.noise_variance), self.n_samples * self.n_variables / 2
+
     def total(self, sums: Tensor, n_coefficients: int) -> Tensor:
         """BIC of orders with these sums of terms and this many regression coefficients."""
         m, d = self.n_samples, self.n_variables
@@ -83,6 +88,11 @@ class NoiseModel:
         self.n_samples, self.n_variables = values.shape
         self.variances: FloatArray = values.var(axis=0)
         self._equal = EqualNoise(self.n_samples, self.n_variables, float(self.variances.min()))
+
+    @property
+    def residual_units(self) -> tuple[float, float]:
+        """See :attr:`precede.scores.protocol.OrderScore.residual_units`."""
+        return self._equal.residual_units if self.noise == "equal" else (self.n_samples / 2, self.n_samples / 2)
 
     def terms(self, variances: FloatArray) -> FloatArray:
         """Terms of residual variances whose last axis is the variables."""

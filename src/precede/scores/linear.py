@@ -90,6 +90,10 @@ class LinearScore(OrderScore):
         self.covariance = torch.from_numpy(regularized(matrix)).to(self.device)
         self.noise = EqualNoise(self.n_samples, self.n_variables, float(self.covariance.diagonal().min()))
 
+    @property
+    def residual_units(self) -> tuple[float, float]:
+        return self.noise.residual_units
+
     def residual_variances(self, orders: Tensor) -> Tensor:
         """Variance of each variable given its predecessors, (n_orders, n_variables), in sequence."""
         return residual_variances(self.covariance, orders)

@@ -40,6 +40,10 @@ class PredecessorScore(OrderScore):
         """Predecessor sets factorized so far."""
         return self.cache.n_evaluations
 
+    @property
+    def residual_units(self) -> tuple[float, float]:
+        return self.likelihood.residual_units
+
     def terms(self, orders: Tensor) -> Tensor:
         return torch.from_numpy(self.cache.terms(orders.cpu().numpy(), self.deadline)).to(self.device)
 

@@ -187,6 +187,11 @@ class OrderScore(ABC):
         finally:
             self.deadline = before
 
+    @property
+    def residual_units(self) -> tuple[float, float]:
+        """What a term is of minus a residual variance, and a total of minus its logarithm; 1 where it is neither."""
+        return 1.0, 1.0
+
     @classmethod
     def together(cls, scores: Sequence[Self]) -> ScoresTogether:
         """Scores of this very class side by side, one for each data set; here each is asked by itself."""

@@ -134,6 +134,7 @@ def state_of(trainer: Trainer) -> dict[str, Tensor]:
     tensors = {
         "iteration": torch.tensor(trainer.iteration),
         "seconds": torch.tensor(trainer.seconds, dtype=torch.float64),
+        "average": trainer.average,
         "patience": torch.tensor(learner.patience.state(), dtype=torch.float64),
     }
     for name, best in _orderings(trainer).items():
@@ -153,6 +154,7 @@ def restore(trainer: Trainer, state: Mapping[str, Tensor]) -> None:
     trainer.critic.restore(_under("critic.", state))
     trainer.iteration, trainer.seconds = int(state["iteration"]), float(state["seconds"])
     learner.iteration = trainer.iteration
+    trainer.average.copy_(state["average"])
     learner.patience.restore(state["patience"].tolist())
     if any(tensor.is_floating_point() and tensor.isnan().any() for tensor in state.values()):
         raise ValueError("it holds values that are not numbers")

@@ -9,7 +9,7 @@ import torch
 
 from precede.arrays import FloatArray
 from precede.knowledge import Constraints
-from precede.policy.actor import Actor
+from precede.policy.actor import Actor, Shape
 from precede.policy.critic import Critic
 from precede.policy.inputs import FixedInputs, ResampledInputs
 from precede.policy.pretrained import Inputs, Pretrained
@@ -114,9 +114,11 @@ def make_networks(
     """Actor and critic, with random weights or with those of a pretrained policy, which must look within a time."""
     with initial_weights(rng):
         if pretrained is None:
+            details = settings.details
             architecture = settings.encoder, settings.decoder, settings.pointer, settings.normalization
-            actor = Actor(inputs.n_inputs, *architecture)
+            shape = Shape(details.width, details.heads, details.glimpse, details.sinks_first)
+            actor = Actor(inputs.n_inputs, *architecture, shape)
         else:
             actor = pretrained.started_on(inputs.draw(1), within)
-        critic = Critic(actor.encoder.width)
+        critic = Critic(actor.encoder.width, settings.details.width)
     return actor.to(device), critic.to(device)

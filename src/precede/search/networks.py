@@ -12,6 +12,12 @@ from torch.func import functional_call, vmap
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._pytree import tree_map
 
+from precede.search.settings import Details
+
+DETAILS = Details()
+MOMENTS = ("step", "exp_avg", "exp_avg_sq")
+"""What Adam keeps of each parameter."""
+
 
 class Networks:
     """Networks side by side with one Adam; no run learns from another.
@@ -22,10 +28,13 @@ class Networks:
         One for each run. A single one is trained itself; of several, the parameters are copied and lie in one tensor
         for each name, the first axis being the run, so that a step of all takes hardly longer on a GPU than one's.
     learning_rate : float
+    details : Details
+        Of Adam, and of how gradients are clipped.
     """
 
-    def __init__(self, networks: Sequence[nn.Module], learning_rate: float) -> None:
-        self.network, self.n_runs, self.learning_rate = networks[0], len(networks), learning_rate
+    def __init__(self, networks: Sequence[nn.Module], learning_rate: float, details: Details = DETAILS) -> None:
+        self.network, self.n_runs = networks[0], len(networks)
+        self.learning_rate, self.details = learning_rate, details
         self.parameters: dict[str, Tensor] = dict(self.network.named_parameters())
         if self.n_runs > 1:
             states = [dict(network.named_parameters()) for network in networks]
@@ -38,7 +47,8 @@ class Networks:
         """Made when first needed: a zero-shot order needs none."""
         parameters = list(self.parameters.values())
         recorded = parameters[0].is_cuda  # in a CUDA graph
-        return torch.optim.Adam(parameters, self.learning_rate, fused=True, capturable=recorded)
+        betas, epsilon = (0.9, self.details.adam_beta2), self.details.adam_epsilon
+        return torch.optim.Adam(parameters, self.learning_rate, betas, epsilon, fused=True, capturable=recorded)
 
     def __call__(self, *inputs: Tensor | None) -> Any:
         """Each run's inputs through its own network; the first axis of what goes in and comes out is the run."""
@@ -61,9 +71,10 @@ class Networks:
         each = torch.stack([torch.linalg.vector_norm(gradient, dim=1) for gradient in by_run])
         norms: Tensor = torch.linalg.vector_norm(each, dim=0)
         if largest_gradient is not None:
-            shrink = (largest_gradient / (norms + 1e-6)).clamp(max=1.0)
-            for gradient in by_run:
-                gradient.mul_(shrink[:, None])
+            clipped = each if self.details.clip_each_tensor else norms.expand_as(each)
+            shrink = (largest_gradient / (clipped + 1e-6)).clamp(max=1.0)
+            for gradient, own in zip(by_run, shrink, strict=True):
+                gradient.mul_(own[:, None])
         self.optimizer.step()
         return norms
 
@@ -89,6 +100,6 @@ class Networks:
             if any(value.ndim and value.shape != parameter.shape for value in parts.values()):
                 raise RuntimeError(f"the moments of {name} have another shape")
             if parts:
-                moments[k] = parts
+                moments[k] = {key: parts[key] for key in MOMENTS}
         groups = self.optimizer.state_dict()["param_groups"]
         self.optimizer.load_state_dict({"state": moments, "param_groups": groups})

@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import Literal
 
 from precede.arrays import IntArray
-from precede.options import Positive
+from precede.options import Count, Positive, Share
 from precede.policy.decoders import DecoderName, PointerName
-from precede.policy.encoders import EncoderName, NormalizationName
+from precede.policy.encoders import HEADS, WIDTH, EncoderName, NormalizationName
 from precede.policy.inputs import InputsName, RowScale
+from precede.scores.gp import KernelName
 from precede.search.patience import PatienceName
 from precede.search.rewards import RewardName, ShapingName
 
 CriticName = Literal["by-reward", "every-state", "initial-state"]
+ReturnUnit = Literal["score", "residuals"]
 SearchName = Literal["auto", "policy", "local", "exact"]
 
 
@@ -26,12 +28,29 @@ class Details:
     ----------
     standardize_columns : bool
         Score and show the policy columns of mean zero and variance one, as RL-BIC2's commands for nonlinear data do.
-    row_scale : {"asinh", "common"}
+    row_scale : {"asinh", "common", "none"}
         How resampled rows are scaled: see ``precede.policy.inputs.ResampledInputs``.
     standardize_returns : bool
         Center the returns at every step and scale them over the batch before actor and critic see them.
+    return_unit : {"score", "residuals"}
+        Returns in the unit of the score, or of residual variances and their logarithm, whatever the number of rows.
+    moving_average : bool
+        Subtract the moving average (weight .99, from -1) of the mean returns before actor and critic see them.
     largest_gradient : float or None
         Norm at which the actor's gradient is clipped; None leaves it as it is.
+    clip_each_tensor : bool
+        Clip the gradient of each tensor at that norm by itself, the critic's too.
+    adam_beta2, adam_epsilon : float
+        Of Adam: weight of the earlier squares of a gradient, and what is added to their root.
+    width, heads : int
+        Units of states and decoder (the critic has twice as many and as many), and heads of the transformer.
+    glimpse : bool
+        Look once at the states that are left before pointing (Bello et al. 2016).
+    sinks_first : bool
+        Place variables from the last of the order to the first.
+    kernel : {"median", "fixed"}
+        Of ``score="gp"``: bandwidth by the median of distances between standardized columns, or bandwidth 1 on columns
+        as they are.
     critic : {"by-reward", "every-state", "initial-state"}
         Which states the critic values. By reward: every state of a dense one, the initial state of an episodic one
         (Section 4.2); Appendix A.2 has it the other way round.
@@ -42,7 +61,17 @@ class Details:
     standardize_columns: bool = False
     row_scale: RowScale = "asinh"
     standardize_returns: bool = True
+    return_unit: ReturnUnit = "score"
+    moving_average: bool = False
     largest_gradient: Positive | None = 1.0
+    clip_each_tensor: bool = False
+    adam_beta2: Share = 0.999
+    adam_epsilon: Positive = 1e-8
+    width: Count = WIDTH
+    heads: Count = HEADS
+    glimpse: bool = False
+    sinks_first: bool = False
+    kernel: KernelName = "median"
     critic: CriticName = "by-reward"
     patience_on: PatienceName = "best"
 

@@ -42,6 +42,9 @@ from precede.search.rewards import Returns, standardized_returns
 READ_EVERY = 10
 """Numbers stay on the device and are read in groups of this many iterations: a GPU never waits for the CPU."""
 
+FIRST_AVERAGE, AVERAGE_WEIGHT = -1.0, 0.99
+"""Of the moving average of returns, as in the authors' program."""
+
 
 @dataclass(frozen=True)
 class IterationRecord:
@@ -84,8 +87,12 @@ class Trainer:
         scores = [learner.score for learner in learners]
         self.score = type(first.score).together(scores) if len(scores) > 1 else ScoresTogether(scores)
         self.returns = Returns(self.score, self.settings.reward, self.settings.shaping, self.settings.gamma)
-        self.actor = Networks([learner.actor for learner in learners], self.settings.actor_learning_rate)
-        self.critic = Networks([learner.critic for learner in learners], self.settings.critic_learning_rate)
+        settings, details = self.settings, self.settings.details
+        self.actor = Networks([learner.actor for learner in learners], settings.actor_learning_rate, details)
+        self.critic = Networks([learner.critic for learner in learners], settings.critic_learning_rate, details)
+        self.average = torch.full((len(learners), 1, 1), FIRST_AVERAGE, device=self.device)
+        units = [score.residual_units[settings.reward == "episodic"] for score in scores]
+        self._units = torch.tensor(units, device=self.device, dtype=torch.float64)[:, None, None]
         self.before: Tensor | None = None
         if any(learner.before is not None for learner in learners):
             free = torch.zeros((first.score.n_variables,) * 2, device=self.device)
@@ -113,11 +120,17 @@ class Trainer:
         sums = column_sums(orders.flatten(0, 1), terms.flatten(0, 1)).view(orders.shape[:2])
         totals = self.score.total(sums)
         # line 9: update the actor and the critic
-        learned = self._iteration.update(self.returns(orders, terms))
+        learned = self._iteration.update(self._returns(orders, terms))
         # lines 10-12: keep the best ordering
         self.best.offer(orders, totals, self._going_on)
         self.proposal.offer(orders, totals)
         return torch.cat([torch.stack([totals.mean(1), totals.amax(1), self.best.scores]), learned.double()]).T
+
+    def _returns(self, orders: Tensor, terms: Tensor) -> Tensor:
+        """Returns (runs, batch, n_variables) in the sequence of placing."""
+        turned = self.learners[0].actor.turned
+        returns = self.returns(turned(orders), turned(terms))
+        return returns / self._units if self.settings.details.return_unit == "residuals" else returns
 
     def _collect(self, inputs: Tensor, noise: Tensor) -> tuple[Drawn, Tensor]:
         """Encode, and draw an order for each member of the batch."""
@@ -128,9 +141,13 @@ class Trainer:
         """Policy gradient with the critic as baseline (Section 4.2); gives entropy, losses and gradient norms."""
         details = self.settings.details
         targets = standardized_returns(returns) if details.standardize_returns else returns.float()
-        values = self._values(drawn.states.detach(), orders)
+        if details.moving_average:
+            self.average.lerp_(targets.mean((1, 2), keepdim=True), 1 - AVERAGE_WEIGHT)
+            targets = targets - self.average
+        values = self._values(drawn.states.detach(), self.learners[0].actor.turned(orders))
         critic_losses = (values - targets).square().mean((1, 2))
-        critic_gradients = self.critic.descend(critic_losses)
+        largest = details.largest_gradient if details.clip_each_tensor else None
+        critic_gradients = self.critic.descend(critic_losses, largest)
         advantages = targets - values.detach()
         gain = advantages * drawn.log_probabilities + self.settings.entropy_bonus * drawn.entropies
         actor_losses = -gain.sum(2).mean(1)
@@ -138,15 +155,15 @@ class Trainer:
         entropies = drawn.entropies.mean((1, 2))
         return torch.stack([entropies, actor_losses, critic_losses, actor_gradients, critic_gradients]).detach()
 
-    def _values(self, states: Tensor, orders: Tensor) -> Tensor:
-        """What the critic expects at every step, (runs, batch, n_variables)."""
-        runs, batch, d = orders.shape
+    def _values(self, states: Tensor, placed: Tensor) -> Tensor:
+        """What the critic expects at every step of placing, (runs, batch, n_variables)."""
+        runs, batch, d = placed.shape
         if not self.settings.values_every_state:
             initial: Tensor = self.critic(states.mean(2))
-            return initial[:, :, None].expand(orders.shape)
+            return initial[:, :, None].expand(placed.shape)
         values: Tensor = self.critic(with_initial_state(states)).expand(runs, batch, d + 1)
-        start = torch.full_like(orders[..., :1], d)  # the initial state, then that of every variable but the last
-        return values.gather(2, torch.cat([start, orders[..., :-1]], dim=2))
+        start = torch.full_like(placed[..., :1], d)  # the initial state, then that of every variable but the last
+        return values.gather(2, torch.cat([start, placed[..., :-1]], dim=2))
 
     def run(self, within: Deadline | None = None) -> Iterator[list[IterationRecord | None]]:
         """Train until the iterations, the patience or the time is spent.
