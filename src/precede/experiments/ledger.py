@@ -165,10 +165,13 @@ class Ledger:
 
 
 def rewrite_sorted(path: Path) -> None:
-    """Sort by cell and drop lines that later ones replaced; the new file takes the old one's place at once."""
-    records = by_key(read_lines(path))
-    if records:
-        write_text(path, "".join(as_line(records[key]) + "\n" for key in sorted(records, key=place)))
+    """Sort by cell, the earlier of two records first; the new file takes the old one's place at once.
+
+    No record is ever changed or dropped.
+    """
+    lines = dict.fromkeys((place(record["key"]), as_line(record)) for record in read_lines(path))
+    if lines:
+        write_text(path, "".join(line + "\n" for _, line in sorted(lines, key=lambda found: found[0])))
 
 
 def place(key: str) -> tuple[str, int]:
