@@ -19,13 +19,14 @@ from precede.errors import OptionError, PrecedeError
 from precede.experiments import single
 from precede.experiments.cells import Cell, Data, Experiment, Method, Selection
 from precede.experiments.designs import CORL_2, EXPERIMENTS, as_published, default_corl
-from precede.experiments.ledger import CELLS, RUNS, TIMES, Ledger, read_lines
+from precede.experiments.ledger import CELLS, RUNS, TIMES, Ledger, by_key, read_lines
 from precede.experiments.overview import compared
 from precede.experiments.plots import common_curve
 from precede.experiments.provenance import commit
 from precede.experiments.published import Published
 from precede.experiments.reproduce import parse_seeds, reproduce, reproduce_all
 from precede.experiments.single import run_cell
+from precede.experiments.stacked import run_stack
 from precede.experiments.verdicts import entries_of, verdict_on
 from precede.options import check_options
 from precede.runtime.workers import Workers
@@ -241,7 +242,33 @@ def test_nothing_is_repeated(tmp_path: Path) -> None:
     assert reproduce(TINY, out=tmp_path, verbose=False).n_run == 0
     assert len(read_lines(tmp_path / "tiny" / CELLS)) == 8
     assert reproduce(TINY, Selection(seeds=[0], data=["er1"], max_time=5.0), out=tmp_path, verbose=False).n_run == 2
-    assert len(read_lines(tmp_path / "tiny" / CELLS)) == 8
+    assert len(read_lines(tmp_path / "tiny" / CELLS)) == 10  # the earlier records stay
+    assert len(by_key(read_lines(tmp_path / "tiny" / CELLS))) == 8
+
+
+def test_times_say_what_ran_and_why_it_ended(tmp_path: Path) -> None:
+    """Options with their defaults, start and end, and why; machine and commit stand in the run that is named."""
+    options = {"n_iterations": 3, "batch_size": 4, "n_samples": 8}
+    trained = Method("corl-2", "corl", paper="corl-2", options=options)
+    cut = Method("cut", "corl", paper="corl-1", options={**options, "n_iterations": 100_000})
+    for method, max_time, ended in (
+        (trained, None, "iterations"),
+        (cut, 0.5, "time"),
+        (TINY.methods[0], None, "itself"),
+    ):
+        finished = run_cell(Cell(SMALL, method, 0, max_time), "cpu")
+        assert finished.record["error"] is None
+        assert finished.times["ended"] == ended
+        assert finished.times["start"] <= finished.times["end"]
+        if method is trained:
+            resolved = finished.times["options"]
+            assert (resolved["n_iterations"], resolved["gamma"], resolved["encoder"]) == (3, 0.98, "transformer")
+            assert resolved["details"]["critic"] == "initial-state"
+    broken = run_cell(Cell(SMALL, Method("corl", "corl", options={"reward": "dens"}), 0), "cpu")
+    assert broken.times["ended"] == "error"
+    (together, _) = run_stack([Cell(SMALL, trained, seed) for seed in (0, 1)], "cpu")
+    assert together.times["ended"] == "iterations"
+    assert together.times["options"] == resolved
 
 
 def test_failed_cells_are_kept_and_retried_on_demand(tmp_path: Path) -> None:

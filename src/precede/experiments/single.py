@@ -5,16 +5,21 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 
 import numpy as np
 
+from precede.discovery import CORL
+from precede.discovery.plan import pretrained_start, training_of
 from precede.errors import PrecedeError
 from precede.estimator import CausalEstimator
 from precede.experiments.cells import Cell
 from precede.experiments.ledger import Record
 from precede.metrics.structure import evaluate
 from precede.runtime.device import one_thread
+from precede.search.settings import Details
+from precede.strict_json import JsonObject
 
 METRICS = ("shd", "tpr", "fdr", "f1", "order_tpr", "cpdag_shd", "n_edges", "n_true_edges")
 CURVE = ("iteration", "mean_score", "best_score")
@@ -31,7 +36,8 @@ class Finished:
     record : dict
         What it found: the same wherever and whenever it is run.
     times : dict
-        What differs: ``seconds`` of the fit, ``device``.
+        What differs, and what ran: ``seconds`` of the fit, ``device``, ``start`` and ``end``, the resolved ``options``,
+        and why it ``ended``.
     """
 
     record: Record
@@ -45,7 +51,7 @@ def run_cell(cell: Cell, device: str | None = None) -> Finished:
     cores.
     """
     record: Record = {"key": cell.key, "settings": cell.settings(), "error": None, "metrics": {}}
-    start = time.perf_counter()
+    start, date, model = time.perf_counter(), now(), None
     with one_thread():
         try:
             dataset = cell.data.draw(cell.seed)
@@ -64,7 +70,41 @@ def run_cell(cell: Cell, device: str | None = None) -> Finished:
             seconds = time.perf_counter() - start
             text = str(error).strip().partition("\n")[0]
             record["error"] = text if isinstance(error, PrecedeError) else f"{type(error).__name__}: {text}"
-    return Finished(record, {"key": cell.key, "seconds": round(seconds, 4), "device": device or "auto"})
+    times = {"key": cell.key, "seconds": round(seconds, 4), "device": device or "auto", "start": date, "end": now()}
+    if model is not None:
+        times["options"] = resolved_options(model)
+    times["ended"] = "error" if model is None or record["error"] is not None else why_ended(model)
+    return Finished(record, times)
+
+
+def now() -> str:
+    """Date and time to the second."""
+    return f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def resolved_options(model: CausalEstimator) -> JsonObject:
+    """Every option as it held, defaults included, JSON-ready; what is no plain value is written out."""
+    options = model.get_params(deep=False)
+    if isinstance(model, CORL):
+        options |= vars(training_of(model, pretrained_start(model)))
+    plain = (bool, int, float, str, list, tuple, dict, type(None))
+    grouped = {name: asdict(value) if isinstance(value, Details) else value for name, value in options.items()}
+    left_out = ("random_state", "verbose", "diagnose", "max_time", "device")  # in the cell's settings, or no choice
+    return {
+        name: value if isinstance(value, plain) else str(value)
+        for name, value in grouped.items()
+        if name not in left_out
+    }
+
+
+def why_ended(model: CausalEstimator) -> str:
+    """What ended a fit: "time", "iterations", "patience", or "itself" for what comes to an end by itself."""
+    search = model.diagnostics_.get("search", {})
+    if search.get("out_of_time"):
+        return "time"
+    if not isinstance(model, CORL) or model.history_.empty:
+        return "itself"
+    return "iterations" if len(model.history_) >= training_of(model, None).n_iterations else "patience"
 
 
 def search_numbers(model: CausalEstimator) -> dict[str, float | int | None]:

@@ -16,7 +16,7 @@ from precede.discovery import CORL
 from precede.discovery.pipeline import make_score
 from precede.experiments.cells import Cell
 from precede.experiments.ledger import Record
-from precede.experiments.single import METRICS, Finished, thinned_curve
+from precede.experiments.single import METRICS, Finished, now, resolved_options, thinned_curve
 from precede.graph import CausalGraph
 from precede.knowledge import Constraints
 from precede.metrics.structure import evaluate
@@ -68,6 +68,13 @@ class _Run:
         learner = Learner(score, seen.values, plan.search.training, constraints, rng, pretrained)
         return cls(cell, dataset, model, table, learner, places)
 
+    @property
+    def ended(self) -> str:
+        """As :func:`precede.experiments.single.why_ended`."""
+        if not self.learner.finished:
+            return "time"
+        return "iterations" if self.learner.iteration >= self.learner.settings.n_iterations else "patience"
+
     def record(self, known: tuple[IntArray, float] | None) -> Record:
         """Prune the best order, or the greedy one where there was no time for any, and judge the graph."""
         score, constraints = self.learner.score, Constraints.none(self.table.n_variables)
@@ -103,6 +110,7 @@ def run_stack(cells: Sequence[Cell], device: str | None) -> Iterator[Finished]:
 
     ``max_time`` holds for the whole stack.
     """
+    date = now()
     with one_thread():
         runs = [_Run.opened(cell, device) for cell in cells]
         within = Deadline(cells[0].max_time)
@@ -115,6 +123,7 @@ def run_stack(cells: Sequence[Cell], device: str | None) -> Iterator[Finished]:
         for k, run in enumerate(runs):
             times = {
                 "key": run.cell.key, "seconds": round(seconds, 4), "device": device or "auto",
-                "cut": not run.learner.finished,
+                "cut": not run.learner.finished, "start": date, "end": now(), "options": resolved_options(run.model),
+                "ended": run.ended,
             }  # fmt: skip
             yield Finished(run.record(trainer.best.known(k)), times)
