@@ -113,7 +113,7 @@ def test_the_authors_program_differs_where_it_does(name, reward, average, critic
     assert (model.batch_size, model.n_samples, model.n_iterations, model.patience) == (64, 64, 20_000, None)
     text = pc.CORL.paper(name, nonlinear=True)
     assert text.details.kernel == "median"
-    data = pc.simulate(n_variables=4, sem="gp", n_samples=60, random_state=0).data
+    data = pc.simulate(n_variables=4, degree=1, sem="gp", n_samples=60, random_state=0).data
     small = {"n_iterations": 3, "batch_size": 4, "verbose": False, "random_state": 0, "diagnose": False}
     assert model.set_params(**small).fit(data).score_ != text.set_params(**small).fit(data).score_
 
@@ -126,7 +126,7 @@ def test_the_authors_program_has_no_pretrained_policy():
 
 
 def test_a_fixed_kernel_is_for_the_gp_score_alone():
-    data = pc.simulate(n_variables=4, n_samples=60, random_state=0).data
+    data = pc.simulate(n_variables=4, degree=1, n_samples=60, random_state=0).data
     with pytest.raises(
         OptionError, match="kernel='fixed' is an option of score='gp': leave it out with score='linear'"
     ):
@@ -134,7 +134,7 @@ def test_a_fixed_kernel_is_for_the_gp_score_alone():
 
 
 def test_details_of_the_network_do_not_go_with_a_pretrained_one():
-    data = pc.simulate(n_variables=4, n_samples=60, random_state=0).data
+    data = pc.simulate(n_variables=4, degree=1, n_samples=60, random_state=0).data
     with pytest.raises(OptionError, match="does not go with pretrained='default'"):
         pc.CORL(pretrained="default", details=Details(width=64), verbose=False).fit(data)
 
