@@ -49,6 +49,9 @@ class IndependenceTest(Protocol):
     def evidence(self, first: int, second: int, given: IntArray) -> FloatArray:
         """Of each row of ``given``, (n_sets, size) columns: nats by which independence is ahead; below 0, behind."""
 
+    def most(self, first: int, second: int) -> float:
+        """The largest evidence that there could be for a pair."""
+
 
 class CovarianceTest:
     r"""Independence in a Gaussian model, where a column may be a block of several, judged by BIC.
@@ -90,6 +93,10 @@ class CovarianceTest:
             for row in given
         ]
         return np.concatenate(found) if found else np.zeros(0)
+
+    def most(self, first: int, second: int) -> float:
+        """As of :class:`IndependenceTest`."""
+        return float(len(self._columns[first]) * len(self._columns[second]) * np.log(self._n_samples)) / 2
 
     def _judged(self, first: IntArray, second: IntArray, given: IntArray) -> FloatArray:
         m, size = len(given), given.shape[1]
@@ -214,7 +221,7 @@ class _PagSearch:
         for size in range(min(most, max(len(around[i]), len(around[j]))) + 1):
             sets = np.array(list(self._sets(i, j, size, around)), dtype=np.int64)
             tried += len(sets)
-            if not len(sets):
+            if not len(sets) or np.log(tried) >= self.test.most(i, j):  # so many sets outweigh any evidence
                 break
             evidence = self.test.evidence(i, j, sets)
             place = int(evidence.argmax())
