@@ -75,7 +75,7 @@ def test_columns_are_matched_by_name() -> None:
     assert graph.effect("rain", "wet", frame).value == pytest.approx(slope, abs=1e-10)
 
 
-def test_the_standard_error_is_that_of_least_squares() -> None:
+def test_the_standard_error_is_hc3() -> None:
     rng = np.random.default_rng(1)
     x = rng.normal(size=(60, 3))
     y = x @ [1.0, -2.0, 0.5] + rng.normal(size=60)
@@ -83,11 +83,36 @@ def test_the_standard_error_is_that_of_least_squares() -> None:
     edges[:3, 3] = 1
     found = CausalGraph.from_matrix(edges).effect(0, 3, np.column_stack([x, y]))
     design = np.column_stack([x, np.ones(60)])
-    weights, residual, *_ = np.linalg.lstsq(design, y, rcond=None)
-    error = np.sqrt(residual[0] / 56 * np.linalg.inv(design.T @ design)[0, 0])
+    weights = np.linalg.lstsq(design, y, rcond=None)[0]
+    bread = np.linalg.inv(design.T @ design)
+    leverage = np.diag(design @ bread @ design.T)
+    scaled = design * ((y - design @ weights) / (1 - leverage))[:, None]
+    error = np.sqrt((bread @ scaled.T @ scaled @ bread)[0, 0])
     assert found.value == pytest.approx(weights[0], abs=1e-10)
     assert found.standard_error == pytest.approx(error, rel=1e-10)
     assert found.interval[1] - found.value == pytest.approx(2.0032407 * error, rel=1e-6)  # t, 56 degrees of freedom
+
+
+def test_intervals_cover_where_noise_is_uneven() -> None:
+    graph = CausalGraph.from_matrix([[0, 1], [0, 0]])
+    covered = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=200)
+        low, high = graph.effect(0, 1, np.column_stack([x, x + x * rng.normal(size=200)])).interval
+        covered += low <= 1.0 <= high
+    assert covered >= 182  # the usual error covers some 150
+
+
+def test_every_effect_says_how_much_a_hidden_cause_would_have_to_explain() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(300, 1))
+    rows = np.column_stack([x, 0.5 * x + rng.normal(size=(300, 1))])
+    found = CausalGraph.from_matrix([[0, 1], [0, 0]]).effect(0, 1, rows)
+    assert found.robustness is not None
+    assert 0.3 < found.robustness < 0.5
+    assert f"would have to explain {found.robustness:.0%}" in found.sentence
+    assert found.to_dict()["robustness"] == found.robustness
 
 
 def test_what_the_graph_rules_out_is_zero_and_says_so() -> None:

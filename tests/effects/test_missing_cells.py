@@ -51,7 +51,7 @@ def test_moments_from_pairs_are_not_what_an_interval_rests_on() -> None:
     frame = pair(8, 0.7)
     by_pairs = PAIR.effect("x", "y", load_table(frame, missing="pairwise"))
     by_em = PAIR.effect("x", "y", frame)
-    assert by_pairs == by_em
+    assert by_pairs.interval == pytest.approx(by_em.interval, rel=1e-9)  # rows are summed in another sequence
 
 
 def test_one_gappy_effect_has_the_error_of_the_rows_in_which_it_is_there() -> None:

@@ -45,6 +45,9 @@ class Effect:
         Held fixed in the regression.
     probability : float or None
         Share of the bootstrap graphs in which the cause has such an effect at all; None where none were given.
+    robustness : float or None
+        Robustness value (Cinelli and Hazlett 2020): the share of what is left of both the cause and the effect that a
+        hidden common cause would have to explain to bring the effect to zero; None where the effect is ruled out.
     complete_rows : int or None
         Where cells of these variables are missing, the rows in which none is: the interval counts these.
     """
@@ -58,6 +61,7 @@ class Effect:
     level: float
     adjusted_for: tuple[Hashable, ...]
     probability: float | None = None
+    robustness: float | None = None
     complete_rows: int | None = None
 
     @property
@@ -75,6 +79,11 @@ class Effect:
             )
             fixed = ", ".join(map(str, self.adjusted_for))
             text += f"; adjusted for {fixed})." if self.adjusted_for and self.kind == "total" else ")."
+        if self.robustness is not None:
+            text += (
+                f" A hidden common cause would have to explain {self.robustness:.0%} of what is left of both to bring "
+                "this to zero."
+            )
         if self.complete_rows is not None:
             text += (
                 f" Cells are missing: the value comes from all that is there, the interval counts only the "
@@ -160,8 +169,10 @@ class Regression:
     def coefficient(self, graph: CausalGraph, sample: Sample) -> tuple[float, float, int]:
         """That of the cause, its standard error and its degrees of freedom.
 
-        Where cells are missing, the moments come from all that is there, and are at least as good as those of the rows
-        in which every variable of the regression is: the error is that of so many rows, which is on the safe side.
+        The error holds for noise of uneven size and for 0/1 outcomes (HC3, MacKinnon and White 1985), wherever the rows
+        are known and nothing is missing or was set. Where cells are missing, the moments come from all that is there,
+        and are at least as good as those of the rows in which every variable of the regression is: the error is that
+        of so many rows, which is on the safe side.
         """
         columns = np.concatenate([[self.cause], self.fixed]).astype(np.int64)
         refuse_words(graph, sample, (self.effect, *columns.tolist()))
@@ -174,7 +185,14 @@ class Regression:
         cross = own.covariance[columns, self.effect]
         weights = inverse @ cross
         left = max(float(own.covariance[self.effect, self.effect] - cross @ weights), 0.0)
-        return float(weights[0]), float(np.sqrt(left * inverse[0, 0] / freedom)), freedom
+        if own.rows is None or own.settings is not None or own.absent is not None:
+            return float(weights[0]), float(np.sqrt(left * inverse[0, 0] / freedom)), freedom
+        centered = own.rows - own.mean
+        pulls = centered[:, columns] @ inverse
+        leverage = (1 + np.einsum("ij,ij->i", pulls, centered[:, columns])) / n_rows
+        residuals = centered[:, self.effect] - centered[:, columns] @ weights
+        errors = pulls[:, 0] * residuals / np.maximum(1 - leverage, 1e-3)
+        return float(weights[0]), float(np.sqrt(np.mean(errors**2) / n_rows)), freedom
 
     def _too_few(self, graph: CausalGraph, n_rows: int, sample: Sample) -> str:
         n_columns = len(self.fixed) + 1
@@ -221,7 +239,24 @@ def estimated(graph: CausalGraph, sample: Sample, regression: Regression, kind: 
     if complete == sample.n_samples:
         complete = None
     interval = value - reach, value + reach
-    return Effect(cause, effect, kind, value, error, interval, level, held, complete_rows=complete)
+    robust = robustness_value(value / error, freedom) if error > 0 else None
+    return Effect(cause, effect, kind, value, error, interval, level, held, robustness=robust, complete_rows=complete)
+
+
+def robustness_value(t_value: float, freedom: int) -> float:
+    r"""Share :math:`(\sqrt{f^4 + 4 f^2} - f^2) / 2` with :math:`f = |t| / \sqrt{\text{degrees of freedom}}`.
+
+    References
+    ----------
+    Cinelli, Hazlett (2020). Making sense of sensitivity: extending omitted variable bias. JRSS B 82.
+
+    Examples
+    --------
+    >>> round(robustness_value(4.18, 783), 3)  # their example, Darfur
+    0.139
+    """
+    f2 = t_value**2 / freedom
+    return float((np.sqrt(f2**2 + 4 * f2) - f2) / 2)
 
 
 def positions_of(graph: CausalGraph, cause: Hashable, effect: Hashable) -> tuple[int, int]:
