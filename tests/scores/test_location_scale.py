@@ -129,7 +129,7 @@ def test_knowledge_is_obeyed_whatever_the_policy_says():
     assert edges[names.index(effect), names.index(cause)]
     assert not edges[names.index(cause), names.index(effect)]
     assert model.diagnostics_["score"] == "location-scale+policy"
-    assert any("40-fold" in remark for remark in model.diagnostics_["remarks"])
+    assert any("weighted × 40" in remark for remark in model.diagnostics_["remarks"])
 
 
 def test_the_weight_changes_the_answer_and_is_refused_where_nothing_can_read_it():
