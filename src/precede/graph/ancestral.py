@@ -93,7 +93,9 @@ def unshielded(adjacent: BoolArray) -> list[Triple]:
     ]
 
 
-def orient(adjacent: BoolArray, colliders: Iterable[Triple], judge: Judge, known: Known | None = None) -> IntArray:
+def orient(
+    adjacent: BoolArray, colliders: Iterable[Triple], judge: Judge | None, known: Known | None = None
+) -> IntArray:
     """Marks of a skeleton: those of the knowledge, of the colliders, and what follows by Zhang's rules.
 
     Whatever contradicts what stands already (an ancestor of itself, a cause of something earlier) is left out, so the
@@ -105,8 +107,8 @@ def orient(adjacent: BoolArray, colliders: Iterable[Triple], judge: Judge, known
         Symmetric.
     colliders : iterable of (a, b, c)
         Unshielded triples with arrowheads at b.
-    judge : callable
-        Decides rule 4.
+    judge : callable, optional
+        Decides rule 4; without it no rule is applied.
     known : Constraints, optional
     """
     marks = _Marks(adjacent, known)
@@ -114,7 +116,9 @@ def orient(adjacent: BoolArray, colliders: Iterable[Triple], judge: Judge, known
     if not marks.put([change for both in wanted for change in both]):
         for both in wanted:
             marks.put(both)
-    while marks.close() or any([marks.rule_1(), marks.rule_3()]) or marks.rule_4(judge) or marks.rules_9_and_10():
+    while judge is not None and (
+        marks.close() or any([marks.rule_1(), marks.rule_3()]) or marks.rule_4(judge) or marks.rules_9_and_10()
+    ):
         pass
     return marks.ends
 
@@ -227,15 +231,15 @@ class _Marks:
 
     def rules_9_and_10(self) -> bool:
         """a o-> c: an uncovered path that may be directed, or two of them, make a a cause of c."""
-        may = potentially_directed(self.ends)
+        may, changed = potentially_directed(self.ends), False
         for a, c in np.argwhere((self.ends == ARROW) & (self.ends.T == CIRCLE)):  # transposed: the circle at a
             starts = [int(b) for b in np.flatnonzero(may[a]) if b != c]
             reached = {b: self._uncovered(may, int(a), b) for b in starts}
             parents = (self.ends[:, c] == ARROW) & (self.ends[c] == TAIL)
             ninth = any(self.apart[b, c] and reached[b][c] for b in starts)
-            if (ninth or self._tenth(reached, int(c), parents)) and self.put(_causes(int(a), int(c))):
-                return True
-        return False
+            if ninth or self._tenth(reached, int(c), parents):
+                changed |= self.put(_causes(int(a), int(c)))
+        return changed
 
     def _tenth(self, reached: dict[int, BoolArray], c: int, parents: BoolArray) -> bool:
         ends_at = {b: np.flatnonzero(parents & found) for b, found in reached.items()}

@@ -247,7 +247,7 @@ class _PagSearch:
 
     def possible_separators(self) -> list[set[int]]:
         """Of each column all that paths lead to whose inner variables are colliders or corners of a triangle."""
-        ends = orient(self.adjacent, self.colliders(), self.judge, self.known)
+        ends = orient(self.adjacent, self.colliders(), None, self.known)
         arrow = ends == ARROW
         found = []
         for start in range(len(ends)):
