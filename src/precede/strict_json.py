@@ -1,4 +1,4 @@
-"""The one way to JSON: plain values, and nothing that a strict parser refuses."""
+"""The one way to JSON and back: plain values, nothing that a strict parser refuses, and records of a known shape."""
 
 from __future__ import annotations
 
@@ -6,9 +6,21 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
+
+from precede.errors import OptionError
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+Record = TypeVar("Record")
+
+DEEPEST, LARGEST_FILE, LARGEST = 40, 1 << 28, 1e200
+"""Levels, bytes and numbers beyond are none that this package wrote."""
 
 JsonObject = dict[str, Any]
 """Plain values by name, where the names are not known beforehand: options of any method, JSON that others wrote."""
@@ -41,4 +53,71 @@ def plain(value: Any) -> Any:
 
 def to_json(value: Any, indent: int | None = None, *, sort_keys: bool = False) -> str:
     """Strict JSON of any value: see :func:`plain`."""
-    return json.dumps(plain(value), ensure_ascii=False, allow_nan=False, indent=indent, sort_keys=sort_keys)
+    text = json.dumps(plain(value), ensure_ascii=False, allow_nan=False, indent=indent, sort_keys=sort_keys)
+    return text.encode("utf-8", "backslashreplace").decode()  # half a character, as JSON writes it
+
+
+def read_json(path: Path) -> Any:
+    """What a file of JSON holds; damage of any kind is a sentence, and a file that is not there a FileNotFoundError."""
+    if path.stat().st_size > LARGEST_FILE:
+        raise OptionError(f"{str(path)!r} is too large to be what this package wrote.")
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise OptionError(f"{str(path)!r} is not valid JSON: {reason}.") from None
+
+
+def checked(value: Any, shape: type[Record], what: str) -> Record:
+    """A value of JSON once it is known to be a record, a ``TypedDict``; else the first place where it is none.
+
+    Examples
+    --------
+    >>> from typing_extensions import TypedDict
+    >>> checked({"name": 5}, TypedDict("Entry", {"name": str}), "the entry")
+    Traceback (most recent call last):
+        ...
+    precede.errors.OptionError: the entry is damaged: 'name' should be a text, and is 5.
+    """
+    from pydantic import ValidationError
+
+    try:
+        _adapter(cast(Any, shape)).validate_python(_clean(value, what, 0), strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).lstrip(".")
+        if first["type"] == "missing":
+            raise OptionError(f"{what} is damaged: {where!r} is missing.") from None
+        wanted = WORDS.get(first["type"]) or str(first.get("ctx", {}).get("expected", "something else"))
+        found = repr(first["input"])
+        found = found if len(found) <= 40 else f"{found[:37]}..."
+        raise OptionError(f"{what} is damaged: {where!r} should be {wanted}, and is {found}.") from None
+    return cast(Record, value)
+
+
+WORDS = {
+    "string_type": "a text", "int_type": "a whole number", "float_type": "a number", "bool_type": "true or false",
+    "list_type": "a list", "dict_type": "a group of named values",
+}  # fmt: skip
+
+
+@lru_cache(maxsize=16)
+def _adapter(shape: Any) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(shape)
+
+
+def _clean(value: Any, what: str, depth: int) -> Any:
+    """The value with whole characters only; what is too deep or too large is refused."""
+    if depth > DEEPEST:
+        raise OptionError(f"{what} is damaged: it is nested too deeply.")
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {_clean(name, what, depth): _clean(item, what, depth + 1) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_clean(item, what, depth + 1) for item in value]
+    if isinstance(value, int | float) and not abs(value) <= LARGEST:
+        raise OptionError(f"{what} is damaged: it holds a number that is too large, or none.")
+    return value

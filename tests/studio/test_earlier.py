@@ -5,8 +5,15 @@ from pathlib import Path
 
 import pytest
 
+import precede as pc
 from precede.scores.informed import WEIGHT
 from precede.studio.request import RunRequest, earlier_result
+
+
+def write(folder: Path, settings: dict, diagnostics: dict) -> None:
+    pc.CausalGraph.from_matrix([[0, 0], [1, 0]], names=["a", "b"]).to_json(folder / "graph.json")
+    result = {"format": "precede-result", "version": 1, "method": "CORL", "settings": settings, "score": None}
+    (folder / "result.json").write_text(json.dumps({**result, "diagnostics": diagnostics}))
 
 
 @pytest.mark.parametrize(
@@ -23,9 +30,7 @@ from precede.studio.request import RunRequest, earlier_result
     ],
 )
 def test_the_score_that_was_settled_on(tmp_path: Path, settings: dict, choice: dict | None, expected: tuple) -> None:
-    (tmp_path / "graph.json").write_text(json.dumps({"order": ["b", "a"]}))
-    known = {} if choice is None else {"score_choice": choice}
-    (tmp_path / "result.json").write_text(json.dumps({"settings": settings, "diagnostics": known}))
+    write(tmp_path, settings, {} if choice is None else {"score_choice": choice})
     model = RunRequest.read({}).model(earlier_result(tmp_path)).get_params()
     assert (model["score"], model["policy_weight"]) == expected
     assert model["initial_order"] == ["b", "a"]
@@ -33,7 +38,6 @@ def test_the_score_that_was_settled_on(tmp_path: Path, settings: dict, choice: d
 
 
 def test_another_score_is_taken_as_it_is_asked_for(tmp_path: Path) -> None:
-    (tmp_path / "graph.json").write_text(json.dumps({"order": ["b", "a"]}))
-    (tmp_path / "result.json").write_text(json.dumps({"settings": {"score": "gp", "policy_weight": 3.0}}))
+    write(tmp_path, {"score": "gp", "policy_weight": 3.0}, {})
     model = RunRequest.read({"options": {"score": "linear"}}).model(earlier_result(tmp_path)).get_params()
     assert (model["score"], model["policy_weight"]) == ("linear", "auto")

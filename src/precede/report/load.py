@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
 
 from precede.confidence import Confidence
 from precede.effects.linear import Effect
@@ -15,13 +16,69 @@ from precede.effects.possible import PossibleEffects
 from precede.effects.sample import moments_from_json
 from precede.errors import OptionError
 from precede.files import finish_swap
-from precede.graph import CausalGraph, MixedGraph
-from precede.strict_json import JsonObject
+from precede.graph import CausalGraph
+from precede.strict_json import JsonObject, checked, read_json
 
 MOMENTS_FILE, CONFIDENCE_FILE = "moments.json", "confidence.json"
 SUMMARY_FILE, REPORT_FILE = "summary.json", "report.html"
 MARKS = {"result.json": "precede-result", SUMMARY_FILE: "precede-summary"}
 """Files by which a folder of results is known, and the formats that they name."""
+
+
+class PolicyEntry(TypedDict):
+    """What the pretrained policy says of an edge."""
+
+    cause: str | int
+    effect: str | int
+    probability: float
+
+
+class PairEntry(TypedDict):
+    """Two variables that may share a hidden cause."""
+
+    first: Any
+    second: Any
+    probability: float
+
+
+class DetailsEntry(TypedDict, total=False):
+    """What a check found; the pairs are those of hidden causes."""
+
+    pairs: list[PairEntry]
+
+
+class CheckRecord(TypedDict):
+    """A check of the diagnostics."""
+
+    name: str
+    details: DetailsEntry
+
+
+class ScoreChoice(TypedDict):
+    """The score that "auto" has chosen."""
+
+    name: str
+
+
+class DiagnosticsRecord(TypedDict, total=False):
+    """What is read again of the diagnostics; the rest lies beside it."""
+
+    identifies: Literal["dag", "cpdag"]
+    score: str | None
+    score_choice: ScoreChoice | None
+    policy: list[PolicyEntry] | None
+    checks: list[CheckRecord]
+
+
+class ResultRecord(TypedDict):
+    """The content of result.json."""
+
+    format: str
+    version: int
+    method: str
+    settings: JsonObject
+    score: float | None
+    diagnostics: DiagnosticsRecord
 
 
 @dataclass(frozen=True)
@@ -33,7 +90,7 @@ class Results:
     folder : Path
     graph : CausalGraph
         With the moments of the data, so that it answers :meth:`CausalGraph.effect`.
-    description : dict
+    description : ResultRecord
         The content of result.json: method, settings, data, score, diagnostics, versions.
     confidence : Confidence or None
         Where the rows were resampled.
@@ -41,13 +98,13 @@ class Results:
 
     folder: Path
     graph: CausalGraph
-    description: JsonObject
+    description: ResultRecord
     confidence: Confidence | None = None
 
     @property
     def identifies(self) -> str:
         """What the method can tell: "dag", or "cpdag" for the equivalence class alone."""
-        return str(self.description.get("diagnostics", {}).get("identifies", "dag"))
+        return self.description["diagnostics"].get("identifies", "dag")
 
     def effects(
         self, cause: Hashable, effect: Hashable, data: Any = None, level: float = 0.95
@@ -79,15 +136,7 @@ def load_results(folder: str | os.PathLike[str]) -> Results:
     if not (place / "graph.json").is_file():
         raise OptionError(f"{str(folder)!r} holds no result: 'precede discover data.csv --out {place.name}' makes one.")
     graph = CausalGraph.from_json(place / "graph.json")
-    try:
-        description = json.loads((place / "result.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise OptionError(f"result.json in {str(folder)!r} cannot be read: {error}.") from None
-    if not isinstance(description, dict):
-        raise OptionError(f"result.json in {str(folder)!r} is not what 'precede discover --out' writes.")
-    found = description.get("diagnostics", {})
-    if found.get("hidden") == "allowed":
-        graph = replace(graph, pag=MixedGraph.from_edges([tuple(edge) for edge in found["marks"]], graph.names))
+    description = read_result(place / "result.json")
     if (place / MOMENTS_FILE).is_file():
         sample = moments_from_json(place / MOMENTS_FILE)
         if len(sample.mean) != graph.n_variables:
@@ -95,3 +144,19 @@ def load_results(folder: str | os.PathLike[str]) -> Results:
         graph = replace(graph, sample=sample)
     resampled = place / CONFIDENCE_FILE
     return Results(place, graph, description, Confidence.from_json(resampled) if resampled.is_file() else None)
+
+
+def read_result(path: Path) -> ResultRecord:
+    """The content of a result.json, once it is known to be one of this release."""
+    try:
+        found = read_json(path)
+    except OSError as error:
+        raise OptionError(f"{str(path)!r} cannot be read: {error.strerror}.") from None
+    if not isinstance(found, dict) or found.get("format") != "precede-result":
+        raise OptionError(f"{str(path)!r} is not what 'precede discover --out' writes.")
+    if found.get("version") != 1:
+        raise OptionError(
+            f"{str(path)!r} is of version {str(found.get('version'))[:20]}, and this release of precede reads "
+            "version 1: run 'precede discover' again."
+        )
+    return checked(found, ResultRecord, str(path))

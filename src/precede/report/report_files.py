@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from precede.report.provenance import Provenance
 from precede.report.render import render_report
 from precede.report.summarize import Heading, summarize
 from precede.report.summary import Summary
-from precede.strict_json import to_json
+from precede.strict_json import read_json, to_json
 
 
 def write_report(
@@ -71,13 +70,11 @@ def rebuild_report(folder: Path, title: str | None = None, note: str | None = No
     source = folder / SUMMARY_FILE
     finish_swap(folder)
     try:
-        summary = json.loads(source.read_text(encoding="utf-8"))
+        summary = read_json(source)
     except (FileNotFoundError, NotADirectoryError):
         raise OptionError(
             f"{str(folder)!r} has no {SUMMARY_FILE}: 'precede discover data.csv --out {folder.name}' writes one."
         ) from None
-    except (ValueError, RecursionError) as error:
-        raise OptionError(f"{str(source)!r} is not valid JSON: {error}.") from None
     given = {name: text for name, text in (("title", title), ("note", note)) if text is not None}
     if isinstance(summary, dict):
         summary |= given

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, cast, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any
 
 from precede.errors import OptionError
 from precede.report.summary import Summary
-
-LARGEST, LARGEST_WHOLE = 1e200, 10**15
-"""Numbers beyond are none that this package wrote."""
-
-WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
+from precede.strict_json import checked
 
 
 def check_summary(summary: Any) -> Summary:
@@ -30,57 +26,8 @@ def check_summary(summary: Any) -> Summary:
             f"this is a summary of version {summary.get('version')!r}, and this release of precede shows version 4: "
             "run 'precede discover' again."
         )
-    _check(summary, Summary, "")
-    checked = cast(Summary, summary)
-    _check_sizes(checked)
-    return checked
-
-
-def _check(value: Any, shape: Any, where: str) -> None:
-    """Refuse what is not of a type of :mod:`precede.report.summary`."""
-    if shape in WORDS:
-        _check_plain(value, shape, where)
-    elif is_typeddict(shape):
-        if not isinstance(value, dict):
-            _refuse(where, "a group of named values", value)
-        for name, part in get_type_hints(shape).items():
-            inside = f"{where}.{name}" if where else name
-            if name not in value:
-                raise OptionError(f"the summary is damaged: {inside!r} is missing.")
-            _check(value[name], part, inside)
-    elif get_origin(shape) is Literal:
-        if value not in get_args(shape):
-            _refuse(where, " or ".join(map(repr, get_args(shape))), value)
-    elif get_origin(shape) is list:
-        if not isinstance(value, list):
-            _refuse(where, "a list", value)
-        for k, item in enumerate(value):
-            _check(item, get_args(shape)[0], f"{where}[{k}]")
-    elif get_origin(shape) is dict:
-        _check_values(value, where)
-    elif value is not None:  # of this shape, or null
-        _check(value, get_args(shape)[0], where)
-
-
-def _check_plain(value: Any, shape: type, where: str) -> None:
-    number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
-    fine = {
-        str: isinstance(value, str),
-        bool: isinstance(value, bool),
-        float: number,
-        int: number and isinstance(value, int) and abs(value) <= LARGEST_WHOLE,
-    }
-    if not fine[shape]:
-        _refuse(where, WORDS[shape], value)
-
-
-def _check_values(value: Any, where: str) -> None:
-    """Named values of any plain kind."""
-    if not isinstance(value, dict):
-        _refuse(where, "a group of named values", value)
-    for name, item in value.items():
-        if isinstance(item, int | float) and not abs(item) <= LARGEST:
-            _refuse(f"{where}.{name}", WORDS[float], item)
+    _check_sizes(checked(summary, Summary, "the summary"))
+    return summary  # type: ignore[return-value]
 
 
 def _check_sizes(summary: Summary) -> None:
@@ -110,9 +57,3 @@ def _check_sizes(summary: Summary) -> None:
         lengths = {len(learning["iteration"]), len(learning["best"]), *([] if mean is None else [len(mean)])}
         if len(lengths) != 1 or 0 in lengths or all(value is None for value in learning["best"]):
             raise OptionError("the summary is damaged: 'learning' has lists of different lengths, or none.")
-
-
-def _refuse(where: str, wanted: str, found: Any) -> None:
-    shown = repr(found)
-    shown = shown if len(shown) <= 40 else f"{shown[:37]}..."
-    raise OptionError(f"the summary is damaged: {where!r} should be {wanted}, and is {shown}.")

@@ -1,8 +1,10 @@
-"""The shape of a summary: all that a report shows, as ``summary.json`` holds it; ``schema`` checks files by it."""
+"""The shape of a summary: all that a report shows, as ``summary.json`` holds it."""
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Literal
+
+from typing_extensions import TypedDict
 
 from precede.diagnostics.check import Level
 from precede.diagnostics.record import Source, Trend

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +16,8 @@ from precede.diagnostics.hidden import HIDDEN_CAUSES
 from precede.errors import OptionError
 from precede.graph.component import payload
 from precede.report import Results, load_results
-from precede.strict_json import JsonObject, plain
+from precede.report.schema import check_summary
+from precede.strict_json import JsonObject, plain, read_json
 from precede.studio.changes import mark_changes
 from precede.studio.messages import ComparisonLook, EffectLook, RunLook, WhatIfLook
 from precede.studio.workspace import Run
@@ -48,7 +48,7 @@ def shown(run: Run, against: Run | None = None) -> RunLook:
         What changed since this run is marked.
     """
     results = load_results(run.folder)
-    summary = _summary(run.folder)
+    summary = _summary(run.folder, results.graph.n_variables)
     earlier = None if against is None else load_results(against.folder).graph
     probability, source = _probabilities(results, summary)
     pattern = results.graph.pattern if results.identifies == "cpdag" else None
@@ -61,9 +61,9 @@ def shown(run: Run, against: Run | None = None) -> RunLook:
         "against": None if against is None else against.id,
         "probability_source": source,
         "identifies": results.identifies,
-        "score": results.description.get("score"),
-        "score_name": results.description.get("diagnostics", {}).get("score"),
-        "method": results.description.get("method"),
+        "score": results.description["score"],
+        "score_name": results.description["diagnostics"].get("score"),
+        "method": results.description["method"],
         "order": [str(name) for name in results.graph.order],
         "summary": summary,
         "files": [name for name in FORMATS if name == "graph.gml" or (run.folder / name).is_file()],
@@ -71,16 +71,16 @@ def shown(run: Run, against: Run | None = None) -> RunLook:
     }
 
 
-def _summary(folder: Path) -> JsonObject | None:
-    """What the report knows; None while it is not written."""
+def _summary(folder: Path, n_variables: int) -> JsonObject | None:
+    """What the report knows; None while it is not written, and where it is damaged or of another graph."""
     try:
-        found = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        found = check_summary(read_json(folder / "summary.json"))
+    except (OSError, OptionError):
         return None
-    if not isinstance(found, dict):
+    if len(found["nodes"]) != n_variables:
         return None
     kept = ("remarks", "checks", "assumed", "found", "sure", "unknown", "nodes", "edges", "data", "has_confidence")
-    return {name: found.get(name) for name in kept}
+    return {name: value for name, value in found.items() if name in kept}
 
 
 def _probabilities(results: Results, summary: JsonObject | None) -> tuple[FloatArray | None, str | None]:
@@ -92,7 +92,7 @@ def _probabilities(results: Results, summary: JsonObject | None) -> tuple[FloatA
             if edge["confidence"] is not None:
                 found[edge["cause"], edge["effect"]] = edge["confidence"]
         return found, "Share of the resamples that have the edge."
-    said = results.description.get("diagnostics", {}).get("policy")
+    said = results.description["diagnostics"].get("policy")
     if said:
         found = np.where(results.graph.edges, 0.0, np.nan)
         for record in said:
@@ -107,7 +107,7 @@ def suspicions(results: Results) -> list[tuple[str, str, float]]:
     """Pairs that may share a hidden cause, from the checks: those that the report draws."""
     return [
         (pair["first"], pair["second"], pair["probability"])
-        for check in results.description.get("diagnostics", {}).get("checks", [])
+        for check in results.description["diagnostics"].get("checks", [])
         if check["name"] == HIDDEN_CAUSES
         for pair in check["details"].get("pairs", [])
     ]
@@ -166,7 +166,7 @@ def file_of(run: Run, name: str) -> bytes:
     if name not in FORMATS:
         raise OptionError("there is no such file.")
     if name == "graph.gml":
-        return load_results(run.folder).graph.to_gml().encode()
+        return load_results(run.folder).graph.to_gml().encode("utf-8", "backslashreplace")
     path = run.folder / name
     if path.is_symlink() or not path.is_file():
         raise OptionError("there is no such file.")
@@ -185,6 +185,6 @@ def archive_of(run: Run) -> bytes:
 
 def _text(path: Path) -> str | None:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None

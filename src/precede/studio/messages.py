@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal, NotRequired
+
+from typing_extensions import TypedDict
 
 from precede.graph.component import ShownGraph
 from precede.options import Options
@@ -16,6 +18,14 @@ class ChosenData(TypedDict):
     """The table of a run: what is left out, and the kinds that the user has set."""
 
     path: str
+    types: dict[Hashable, str]
+    leave_out: list[str]
+
+
+class StudioRecord(TypedDict):
+    """The data of a studio, as ``studio.json`` holds them."""
+
+    data: str
     types: dict[Hashable, str]
     leave_out: list[str]
 

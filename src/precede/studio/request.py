@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from precede.errors import OptionError, check_choice
 from precede.estimator import CausalEstimator
 from precede.knowledge import Knowledge
 from precede.options import Options, declared, from_text
+from precede.report.load import load_results
 from precede.scores.build import SCORE_NAMES
 from precede.scores.informed import WEIGHT
 from precede.strict_json import JsonObject
@@ -108,16 +108,18 @@ class RunRequest:
 
 def earlier_result(folder: Path) -> Earlier:
     """The order of a run that is there, and the options of its score as they were settled."""
-    graph = json.loads((folder / "graph.json").read_text(encoding="utf-8"))
-    result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-    settings, known = result.get("settings", {}), result.get("diagnostics", {})
-    options = {name: settings[name] for name in ("score", "policy_weight") if name in settings}
+    found = load_results(folder)
+    settings, known = found.description["settings"], found.description["diagnostics"]
+    options: Options = {name: settings[name] for name in ("score", "policy_weight") if name in settings}
     chosen = known.get("score_choice")
     if options.get("score") == "auto" and chosen is not None:
         options["score"] = chosen["name"]
         if chosen.get("informed") and options.get("policy_weight") == "auto":
             options["policy_weight"] = WEIGHT
-    return {"order": graph["order"], "options": options if options.get("score") in (*SCORE_NAMES, "policy") else {}}
+    return {
+        "order": [str(name) for name in found.graph.order],
+        "options": options if options.get("score") in (*SCORE_NAMES, "policy") else {},
+    }
 
 
 def _whole(name: str, value: Any, most: int) -> int:

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 
 from precede.data.load import Table, load_table
 from precede.errors import OptionError
+from precede.strict_json import checked
 from precede.studio.columns import look_at
-from precede.studio.messages import Earlier, RunEntry, StudioLook, TableLook, Told
+from precede.studio.messages import ChosenData, Earlier, RunEntry, StudioLook, TableLook, Told
 from precede.studio.request import RunRequest
 from precede.studio.worker import Worker
 from precede.studio.workspace import STOP_FILE, DataChoice, Run, Workspace
@@ -93,9 +94,12 @@ class Studio:
 
     def table_of(self, run: Run) -> Table:
         """The rows that a run looked at, with its own types; of the studio's data, never of a path in a request."""
-        asked = run.request.get("data") or {}
-        same = asked.get("path") == str(self.data.path)
-        chosen = asked if same else self.data.to_dict()
+        try:
+            chosen = checked(run.request.get("data"), ChosenData, "the data of this run")
+        except OptionError:
+            chosen = self.data.to_dict()
+        if chosen["path"] != str(self.data.path):
+            chosen = self.data.to_dict()
         return load_table(self.data.path, leave_out=chosen["leave_out"], types=chosen["types"])
 
     # -- news ------------------------------------------------------------------------------------------------------

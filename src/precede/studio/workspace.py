@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from collections.abc import Collection, Hashable, Mapping
@@ -13,8 +12,8 @@ from typing import Any
 
 from precede.errors import OptionError
 from precede.files import only_user, write_text
-from precede.strict_json import JsonObject, to_json
-from precede.studio.messages import ChosenData, RunEntry, State
+from precede.strict_json import JsonObject, checked, read_json, to_json
+from precede.studio.messages import ChosenData, RunEntry, State, StudioRecord
 
 RUN_ID = re.compile(r"[0-9]{3,6}")
 STUDIO_FILE, RUN_FILE, STOP_FILE = "studio.json", "run.json", ".stop"
@@ -136,11 +135,11 @@ class Workspace:
 
     def _read_choice(self) -> DataChoice | None:
         try:
-            content = json.loads((self.folder / STUDIO_FILE).read_text(encoding="utf-8"))
-            found = DataChoice(Path(content["data"]), dict(content["types"]), tuple(content["leave_out"]))
-        except (OSError, ValueError, KeyError, TypeError):
+            content = checked(read_json(self.folder / STUDIO_FILE), StudioRecord, STUDIO_FILE)
+            found = DataChoice(Path(content["data"]), content["types"], tuple(content["leave_out"]))
+            return found if found.path.is_file() else None
+        except (OSError, ValueError):
             return None
-        return found if found.path.is_file() else None
 
     # -- runs ------------------------------------------------------------------------------------------------------
 
@@ -185,18 +184,19 @@ class Workspace:
 
 
 def _read_run(folder: Path, alive: Collection[str]) -> Run | None:
+    """A run; None where its folder is not there or has just been made, and a failed one where its record is damaged."""
     try:
-        content = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
-        run = Run(folder.name, folder, **{name: content[name] for name in _FIELDS})
-    except (OSError, ValueError, KeyError, TypeError):
+        content = checked(read_json(folder / RUN_FILE), RunEntry, f"{RUN_FILE} of this run")
+    except OptionError as error:
+        return Run(folder.name, folder, {"name": "damaged"}, "failed", "", error=str(error))
+    except OSError:
         return None
+    fields = ("request", "state", "created", "parent", "seconds", "error")
+    run = Run(folder.name, folder, **{name: content[name] for name in fields})  # type: ignore[literal-required]
     if run.state in ("waiting", "running") and run.id not in alive and not in_use(folder):
         why = None if run.has_graph else "it was stopped before there was a graph."
         return replace(run, state="stopped" if run.has_graph else "failed", error=why)
     return run
-
-
-_FIELDS = ("request", "state", "created", "parent", "seconds", "error")
 
 
 def in_use(folder: Path) -> bool:

@@ -1,0 +1,106 @@
+"""Damaged files of a studio: a sentence for the run that they belong to, and every other run as it was."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import precede as pc
+from precede.cli import app
+from precede.errors import OptionError
+from precede.report import load_results, write_report, write_results
+from precede.strict_json import to_json
+from precede.studio import answers
+from precede.studio.workspace import DataChoice, Workspace
+
+DEEP = "[" * 100_000 + "]" * 100_000
+NESTED = "[" * 300 + "]" * 300
+BROKEN = ["", "{", "[]", "3", '"x"', DEEP, NESTED, '{"format": 1e999}', "\x00", '{"a": "\\ud800"}']
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("results")
+    table = pc.load_table(pc.simulate(n_variables=3, degree=1, n_samples=100, random_state=0).data)
+    model = pc.baselines.EqVar(verbose=False).fit(table)
+    write_results(folder, model, table)
+    write_report(folder, model, table)
+    return folder
+
+
+@pytest.mark.parametrize("content", BROKEN)
+def test_a_damaged_run_is_shown_as_such_and_hides_no_other(tmp_path: Path, results: Path, content: str) -> None:
+    workspace = Workspace(tmp_path)
+    runs = [workspace.adopt(results) for _ in range(2)]
+    (runs[0].folder / "run.json").write_text(content)
+    found = Workspace(tmp_path).runs()
+    assert [run.id for run in found] == [run.id for run in runs]
+    assert (found[0].state, found[1].state) == ("failed", "done")
+    assert "run.json" in str(found[0].error)
+
+
+@pytest.mark.parametrize("content", BROKEN)
+def test_a_damaged_summary_leaves_the_graph(tmp_path: Path, results: Path, content: str) -> None:
+    run = Workspace(tmp_path).adopt(results)
+    assert answers.shown(run)["summary"] is not None
+    (run.folder / "summary.json").write_text(content)
+    shown = answers.shown(run)
+    assert shown["summary"] is None
+    assert len(shown["graph"]["nodes"]) == 3
+
+
+@pytest.mark.parametrize("content", BROKEN)
+def test_a_damaged_result_is_a_sentence(tmp_path: Path, results: Path, content: str) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(results, folder)
+    (folder / "result.json").write_text(content)
+    for command in (["effect", str(folder), "x1", "x2"], ["compare", str(folder), str(results)]):
+        done = CliRunner().invoke(app, command)
+        assert done.exit_code == 2
+        assert isinstance(done.exception, SystemExit)
+        assert "result.json" in " ".join(done.output.split())
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"version": 99}, "is of version 99, and this release of precede reads version 1"),
+        ({"diagnostics": []}, r"is damaged: 'diagnostics' should be a group of named values, and is \[\]"),
+        ({"diagnostics": {"checks": 3}}, "'diagnostics.checks' should be a list, and is 3"),
+        ({"diagnostics": {"identifies": "x"}}, "'diagnostics.identifies' should be 'dag' or 'cpdag', and is 'x'"),
+        ({"method": None}, "'method' should be a text, and is None"),
+        ({"score": 10**400}, "it holds a number that is too large"),
+        ({"format": "other"}, "is not what 'precede discover --out' writes"),
+    ],
+)
+def test_every_part_of_a_result_is_checked(
+    tmp_path: Path, results: Path, change: dict[str, object], words: str
+) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(results, folder)
+    content = json.loads((folder / "result.json").read_text())
+    (folder / "result.json").write_text(json.dumps(content | change))
+    with pytest.raises(OptionError, match=words):
+        load_results(folder)
+
+
+@pytest.mark.parametrize("content", BROKEN)
+def test_a_damaged_choice_of_data_is_none(tmp_path: Path, content: str) -> None:
+    (tmp_path / "studio.json").write_text(content)
+    assert Workspace(tmp_path).data is None
+
+
+def test_half_a_character_in_a_name_can_be_sent_and_kept(tmp_path: Path, results: Path) -> None:
+    """It made every request for the state a 500, also after a restart."""
+    workspace = Workspace(tmp_path)
+    workspace.new_run({"name": "\ud800"}, None)
+    data = tmp_path / "caf\udce9.csv"  # Latin-1 bytes in the name of a file
+    data.write_text("a,b\n1,2\n")
+    workspace.choose(DataChoice(data))
+    again = Workspace(tmp_path)
+    run = again.runs()[0]
+    assert again.data is not None
+    assert again.data.path == data
+    assert json.loads(to_json(run.to_dict()).encode())["request"]["name"] == "\ud800"
