@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from precede.data.load import Table
+from precede.data.load import Table, load_table
 from precede.errors import DataError
 from precede.scores import choose
 from precede.scores.choose import choose_score
@@ -129,3 +129,13 @@ def test_a_column_may_be_constant_among_the_rows_that_are_looked_at(d, expected)
     of_all = density.of_sets([(), (0,)])
     assert np.isfinite(of_all[:, 1:]).all()
     assert location_scale_score(values[seen][:500]).bounds().isfinite().all()
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.002, "location-scale"), (0.05, "policy")])
+def test_a_few_missing_cells_do_not_turn_the_choice(share, expected):
+    """One odd cell, which counts as missing, sent the data to another score."""
+    rng = np.random.default_rng(0)
+    values = np.round(rng.normal(size=(500, 3)), 1)  # rounded: no score with additive noise is safe
+    values[rng.random(values.shape) < share] = np.nan
+    supposed = np.triu(np.ones((3, 3), dtype=bool), 1)
+    assert choose_score(load_table(values), supposed).name == expected

@@ -39,6 +39,9 @@ MOST_UNEVEN = 0.25
 FEW_DISTINCT = 0.2
 """A column with fewer distinct values, as a share of the rows, is rounded: its noise is not what a density says."""
 
+FEW_MISSING = 0.01
+"""Share of missing cells up to which what was drawn to fill them cannot sway a density."""
+
 MOST_ROUNDED = 0.25
 """Share of such columns from which on scores of densities are given up."""
 
@@ -80,9 +83,9 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
 
     The class has to survive: noise that does not depend on the causes (``precede.scores.spread``), and columns that are
     not rounded. Where it does not, a score would prefer wrong orders, the more surely the more rows there are; then the
-    pretrained policy has its say beside a density that takes less for granted ("location-scale"), or alone where cells
-    are missing ("policy"). So it is with two columns that are not Gaussian, where one pair is all there is to name a
-    class by. Without a policy to fall back on, the class is taken as it is.
+    pretrained policy has its say beside a density that takes less for granted ("location-scale"), or alone where many
+    cells are missing ("policy"). So it is with two columns that are not Gaussian, where one pair is all there is to
+    name a class by. Without a policy to fall back on, the class is taken as it is.
 
     Equal noise variances are never assumed: ask for ``score="linear"`` to do so.
 
@@ -135,7 +138,7 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
     else:
         return Choice(named.name, named.reason, figures)
     broken = f"{broken}: no score with additive noise is safe here (the nearest would be {named.name!r})"
-    if table.gaps is not None:
+    if table.gaps is not None and table.gaps.mask.mean() > FEW_MISSING:
         return Choice("policy", f"{broken}, so the pretrained policy's own answer stands.", figures)
     return Choice(
         "location-scale",
