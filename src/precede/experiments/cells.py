@@ -108,7 +108,9 @@ class Method:
         given = {name: value for name, value in options.items() if self.accepts(name)}
         model.set_params(**own, **given)
         if details:
-            model.set_params(details=replace(model.get_params()["details"], **details))
+            its_own = model.get_params()["details"]
+            start = its_own if isinstance(its_own, Details) else Details()
+            model.set_params(details=replace(start, **details))
         return model
 
 

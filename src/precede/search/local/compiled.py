@@ -34,8 +34,12 @@ ARRAYS = cast(Any, types.NamedTuple)(
 """The one type of argument that is compiled for."""
 
 
-COMPILED = ("arrays.py", "compiled.py", "states.py", "variances.py", "walk.py", "numba_ready.py")
-SOURCES = hashlib.sha256(b"".join(Path(__file__).with_name(name).read_bytes() for name in COMPILED)).hexdigest()[:8]
+HERE = Path(__file__).parent
+COMPILED = [
+    *(HERE / name for name in ("arrays.py", "compiled.py", "states.py", "variances.py", "walk.py", "numba_ready.py")),
+    HERE.parents[1] / "scores" / "shape.py",  # its constants are compiled in
+]
+SOURCES = hashlib.sha256(b"".join(path.read_bytes() for path in COMPILED)).hexdigest()[:8]
 """Digest of all that is compiled here: what was compiled from other sources is not taken from disk."""
 
 
