@@ -161,7 +161,7 @@ def test_a_wide_linear_table_is_left_to_restarts(monkeypatch: pytest.MonkeyPatch
     assert "policy_score" not in found
     assert found["best_score"] >= found["greedy_score"]
     assert default_restarts(LinearScore(data.to_numpy())) == 100
-    assert "policy_score" in searched(data, score="nongaussian", **PLAIN)
+    assert "policy_score" in searched(data, score="quadratic", **PLAIN)
 
 
 @pytest.mark.parametrize(("max_time", "seconds", "left"), [(None, 3.0, None), (20.0, 5.0, 15.0), (20.0, 21.0, 5.0)])

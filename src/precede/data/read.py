@@ -23,6 +23,7 @@ from precede.data.columns import DECIMAL, decimal_of
 from precede.data.markers import spells_number
 from precede.errors import DataError, did_you_mean, listed
 from precede.lazy import pandas as pd
+from precede.options import Options
 
 DELIMITERS = ",;\t|"
 SAMPLE_BYTES = 2**16
@@ -272,7 +273,7 @@ def _read_text(file: _TextFile, text: str, encoding: str) -> tuple[pd.DataFrame 
         values = _parse_numbers(path, delimiter, encoding)
         if values is not None and values.shape[1] == len(header):
             return Numbers(values, tuple(header)), said
-    dialect: dict[str, Any] = {"sep": r"\s+" if delimiter == " " else delimiter, "names": header, "encoding": encoding}
+    dialect: Options = {"sep": r"\s+" if delimiter == " " else delimiter, "names": header, "encoding": encoding}
     frame = _parse(file, **dialect)
     if decimal_of(frame, file.na) != ".":
         frame = _by_decimal_mark(frame, _parse(file, dtype=str, **dialect), file.na)

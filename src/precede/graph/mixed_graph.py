@@ -195,7 +195,7 @@ class MixedGraph:
 
         Examples
         --------
-        >>> MixedGraph.from_tetrad("Graph Nodes:\\na;b;c\\n\\nGraph Edges:\\n1. a o-> b\\n2. b <-> c\\n")
+        >>> MixedGraph.from_tetrad("Graph Nodes:\na;b;c\n\nGraph Edges:\n1. a o-> b\n2. b <-> c\n")
         MixedGraph(3 variables, 2 edges: a o-> b, b <-> c)
         """
         text = text_of(source, "Graph")

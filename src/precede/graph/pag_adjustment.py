@@ -31,7 +31,7 @@ def adjustment_in_pag(ends: IntArray, cause: int, effect: int) -> IntArray | NoS
     --------
     >>> ends = np.array([[0, 2, 0, 0], [1, 0, 1, 2], [0, 2, 0, 0], [0, 3, 0, 0]])  # 0 o-> 1 <-o 2, 1 --> 3
     >>> adjustment_in_pag(ends, 1, 3), adjustment_in_pag(ends, 3, 0)
-    (array([], dtype=int64), <NoSet.NO_EFFECT: 'no effect'>)
+    (array([0, 2]), <NoSet.NO_EFFECT: 'no effect'>)
     >>> adjustment_in_pag(ends, 0, 3)  # 0 and 1 may share a hidden cause
     <NoSet.NOT_IDENTIFIED: 'not identified'>
     """
