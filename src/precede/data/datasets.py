@@ -48,12 +48,12 @@ class Dataset:
 
     @property
     def full_graph(self) -> CausalGraph:
-        """The DAG over all variables, hidden ones included; :attr:`graph` where nothing is hidden."""
+        """The DAG over all variables, hidden ones included; ``graph`` where nothing is hidden."""
         return self.graph if self.with_hidden is None else self.with_hidden
 
     @property
     def hidden(self) -> tuple[Hashable, ...]:
-        """Names of the hidden variables in :attr:`full_graph`."""
+        """Names of the hidden variables in ``graph``."""
         return tuple(name for name in self.full_graph.names if name not in self.graph.names)
 
 

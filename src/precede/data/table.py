@@ -42,7 +42,7 @@ class Table:
     rows : (n_samples,) int array, optional
         Where each row stood in the source; None where no row was dropped.
     odd : (n_samples, n_variables) bool array, optional
-        Which of the missing cells were there, but odd (:mod:`precede.data.odd`); None where none was looked for.
+        Which of the missing cells were there, but odd (``precede.data.odd``); None where none was looked for.
     resampled : bool
         Whether rows were drawn from a table, some of them several times: they are no copies then.
     """

@@ -69,7 +69,7 @@ class LinearAnyScore(OrderScore):
 
     where S is grown one parent at a time while the Gaussian part rises, then shrunk likewise (the grow-shrink of BOSS
     and FLOP): a function of the *set* of predecessors. J is the residual's negentropy
-    (:func:`precede.scores.shape.negentropy`). Noise variances are free, so the score does not depend on the columns'
+    (``precede.scores.shape.negentropy``). Noise variances are free, so the score does not depend on the columns'
     scales. Where noise is Gaussian J is priced out, and Markov-equivalent graphs have the same score: then **only the
     CPDAG is identified**. Where some is not, its shape tells more (:meth:`told`).
 
