@@ -8,7 +8,6 @@ import precede as pc
 from precede.data.load import Table
 from precede.diagnostics import Check, Diagnostics, Learned, diagnose
 from precede.falsification import permutation_test
-from precede.hidden_causes import hidden_causes
 
 ROWS = 800
 
@@ -139,23 +138,6 @@ def test_two_errors_that_hold_an_edge_up_together() -> None:
     heavy = rng.standard_t(2, size=ROWS)
     kept = checked({"x": heavy, "y": heavy + rng.standard_t(2, size=ROWS)}, [("x", "y")], "sparse-linear")
     assert kept.edges[0].influence is None  # tails are no errors
-
-
-# --- no all-clear ---
-
-
-def test_no_suspicion_is_no_all_clear() -> None:
-    """Three that share a Gaussian cause: nothing in the data can say so."""
-    rng = np.random.default_rng(0)
-    hidden = rng.normal(size=ROWS)
-    ice, crime, pools = hidden + 0.5 * rng.normal(size=(3, ROWS))
-    edges = [("ice", "crime"), ("ice", "pools"), ("crime", "pools")]
-    check = one(checked({"ice": ice, "crime": crime, "pools": pools}, edges, "sparse-linear"), "hidden common causes")
-    assert check.value == 0
-    assert check.level == "note"
-    assert "rules none out" in check.sentence
-    graph = pc.CausalGraph.from_matrix(np.zeros((2, 2)))
-    assert "rules none out" in hidden_causes(graph, rng.normal(size=(ROWS, 2))).sentence
 
 
 def test_a_graph_that_shuffling_hardly_changes_is_not_judged() -> None:

@@ -4,6 +4,7 @@ import html
 import json
 import re
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -12,7 +13,7 @@ import pandas as pd
 import pytest
 from chromium import CHROMIUM, Chromium
 
-from precede import CausalGraph, simulate
+from precede import CausalGraph, MixedGraph, simulate
 from precede.graph.component import component_file, inline_module, payload, policy_hash
 from precede.graph.component.assets import FILES
 from precede.graph.dags import ancestors
@@ -38,10 +39,9 @@ def test_payload_holds_the_graph(chain: CausalGraph) -> None:
     assert [node["name"] for node in shown["nodes"]] == ["rain", "wet", "<b>slip</b>"]
 
 
-def test_payload_of_suspicions_and_places(chain: CausalGraph) -> None:
-    shown = payload(chain, suspicions=[("rain", "<b>slip</b>", 0.7)], placed=True)
-    assert shown["edges"][-1]["mark"] == "suspicion"
-    assert shown["edges"][-1]["probability"] == 0.7
+def test_payload_of_shared_causes_and_places(chain: CausalGraph) -> None:
+    shown = payload(chain, shared_causes=[(0, 2)], placed=True)
+    assert shown["edges"][-1]["mark"] == "shared"
     x = [node["x"] for node in shown["nodes"]]
     assert x == sorted(x)
     assert shown["edges"][0]["bends"] == []
@@ -122,12 +122,13 @@ def test_a_widget_takes_probabilities_by_name(chain: CausalGraph, tmp_path: Path
     names = list(chain.names)
     probability = pd.DataFrame([[0, 0.9, 0], [0, 0, 0.3], [0, 0, 0]], index=names, columns=names)
     path = tmp_path / "graph.html"
-    chain.view(probability.iloc[::-1, ::-1], [("rain", "<b>slip</b>", 0.7)]).save(path)
+    shared = replace(chain, pag=MixedGraph.from_edges([("rain", "<b>slip</b>", "<->")], names))
+    shared.view(probability.iloc[::-1, ::-1]).save(path)
     found = re.search(r'id="data">(.*?)</script>', path.read_text(), re.DOTALL)
     assert found is not None
     edges = json.loads(found[1])["edges"]
-    assert [edge["probability"] for edge in edges] == [0.9, 0.3, 0.7]
-    assert [edge["mark"] for edge in edges] == ["arrow", "arrow", "suspicion"]
+    assert [edge["probability"] for edge in edges] == [0.9, 0.3, None]
+    assert [edge["mark"] for edge in edges] == ["arrow", "arrow", "shared"]
 
 
 @pytest.mark.browser
@@ -153,9 +154,9 @@ class TestInABrowser:
                 assert fewest <= browser.value("view.cy.nodes().length") <= most
                 assert browser.value("view.cy.zoom() * 13") > 8  # height of the letters in pixels
 
-    def test_suspicions_lead_nowhere(self, tmp_path: Path) -> None:
+    def test_shared_causes_lead_nowhere(self, tmp_path: Path) -> None:
         graph = CausalGraph.from_matrix([[0, 1, 0], [0, 0, 0], [0, 0, 0]], names=["rain", "wet", "wind"])
-        shown = payload(graph, suspicions=[("wet", "wind", 0.8)], placed=True)
+        shown = payload(graph, shared_causes=[(1, 2)], placed=True)
         with Chromium() as browser:
             browser.open(page_of(shown, tmp_path))
             browser.wait("window.done")

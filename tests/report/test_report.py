@@ -18,11 +18,10 @@ from precede.data.load import load_table
 from precede.discovery import CORL
 from precede.effects import linear_effect
 from precede.errors import OptionError
-from precede.graph import CausalGraph
+from precede.graph import CausalGraph, MixedGraph
 from precede.graph.component import component_file
 from precede.graph.drawing import draw, to_svg
 from precede.graph.layout import layered_layout
-from precede.knowledge import Knowledge
 from precede.report import Heading, Provenance, rebuild_report, render_report, summarize, write_report, write_results
 from precede.report.geometry import picture
 from precede.report.render import graph_of
@@ -156,24 +155,23 @@ def test_an_open_direction_gives_a_range_of_effects():
         assert edge["total"]["low"] <= 0.0 <= edge["total"]["high"]
 
 
-def test_suspicions_are_drawn_and_never_edges():
-    rng = np.random.default_rng(0)
-    hidden = rng.normal(size=600)
-    x = rng.normal(size=(600, 3))
-    x[:, :2] += 2 * hidden[:, None]
-    table = load_table(pd.DataFrame(x, columns=["ice", "crime", "rain"]))
-    known = Knowledge(forbidden=[("ice", "crime"), ("crime", "ice")])
-    options = {"search": "exact", "knowledge": known, "random_state": 0, "verbose": False}
-    result = summarize(CORL(score="linear", **options).fit(table), table)
-    assert [(pair["first"], pair["second"]) for pair in result["suspicions"]] == [(0, 1)]
-    assert result["suspicions"][0]["probability"] >= 0.3
-    assert (0, 1) not in {(edge["cause"], edge["effect"]) for edge in result["edges"]}
+def test_shared_causes_are_drawn_and_never_edges():
+    data = simulate(n_variables=4, degree=1, n_samples=300, random_state=0)
+    table = load_table(data.data)
+    model = EqVar(verbose=False).fit(table)
+    names = model.graph_.names
+    first, second = next((i, j) for i in range(4) for j in range(i) if not model.graph_.edges[[i, j], [j, i]].any())
+    pag = MixedGraph.from_edges([(names[first], names[second], "<->")], names)
+    model.graph_ = replace(model.graph_, pag=pag)
+    result = summarize(model, table)
+    assert [{pair["first"], pair["second"]} for pair in result["shared_causes"]] == [{first, second}]
+    assert (first, second) not in {(edge["cause"], edge["effect"]) for edge in result["edges"]}
     shown = picture(result, graph_of(result))["edges"]
-    assert [edge["mark"] for edge in shown[len(result["edges"]) :]] == ["suspicion"]
+    assert [edge["mark"] for edge in shown[len(result["edges"]) :]] == ["shared"]
     page = render_report(result)
-    assert 'id="suspicions"' in page
-    assert "may share a cause that is not in the data" in page
-    damaged = {**result, "suspicions": [{"first": 0, "second": 9, "probability": 0.9}]}
+    assert 'id="sharedCauses"' in page
+    assert "the two share an unmeasured cause" in page
+    damaged = {**result, "shared_causes": [{"first": 0, "second": 9}]}
     with pytest.raises(OptionError, match="not there"):
         render_report(damaged)
 

@@ -32,7 +32,7 @@ const byId = (id) => document.getElementById(id);
 window.slide = (id, value) => { byId(id).value = value; byId(id).dispatchEvent(new Event("input", {bubbles: true})); };
 window.counts = () => ({
   said: Number(byId("visible-edges").textContent),
-  drawn: probe.view.cy.edges().filter((e) => e.style("display") === "element" && !e.hasClass("suspicion")).length,
+  drawn: probe.view.cy.edges().filter((e) => e.style("display") === "element" && !e.hasClass("shared")).length,
   listed: [...document.querySelectorAll("#edges tbody tr")].filter((row) => !row.hidden).length,
 });
 """
@@ -51,19 +51,19 @@ def probed(page):
 
 @pytest.fixture(scope="module", params=["sachs", "hundred"])
 def opened(request, tmp_path_factory):
-    """The report of 11 variables with confidences and a suspicion, and of 100 without; open in a browser."""
+    """The report of 11 variables with confidences and a shared cause, and of 100 without; open in a browser."""
     if request.param == "sachs":
         data = load_sachs()
         model = EqVar().fit(data.data)
         shares = np.random.default_rng(0).uniform(0.4, 1.0, size=(11, 11))
         summary = summarize(model, load_table(data.data), data.graph, shares, Heading("Sachs", rows=True))
-        summary["suspicions"] = [{"first": 0, "second": 4, "probability": 0.8}]
+        summary["shared_causes"] = [{"first": 0, "second": 4}]
     else:
         data = simulate(n_variables=100, degree=2, n_samples=400, random_state=0)
         model = EqVar()
         model.diagnose = "quick"
         summary = summarize(model.fit(data.data), load_table(data.data), heading=Heading("100 variables"))
-        summary["suspicions"] = []
+        summary["shared_causes"] = []
     path = tmp_path_factory.mktemp(request.param) / "report.html"
     path.write_text(probed(render_report(summary)))
     with Chromium(1360, 900) as browser:
@@ -119,20 +119,20 @@ def test_sliders_change_what_is_shown(opened):
     browser.value("probe.view.whole(false)")
 
 
-def test_suspicions_have_a_card_and_can_be_hidden(opened):
+def test_shared_causes_have_a_card_and_can_be_hidden(opened):
     summary, browser = opened
-    if not summary["suspicions"]:
-        assert browser.value("document.getElementById('suspicions')") is None
+    if not summary["shared_causes"]:
+        assert browser.value("document.getElementById('sharedCauses')") is None
         return
-    drawn = "probe.view.cy.edges('.suspicion').filter((e) => e.style('display') === 'element').length"
+    drawn = "probe.view.cy.edges('.shared').filter((e) => e.style('display') === 'element').length"
     assert browser.value(drawn) == 1
     browser.value(f"probe.view.choose({{ kind: 'edge', index: {len(summary['edges'])} }})")
     card = browser.value("document.getElementById('card').textContent")
     assert "Raf ↔ PIP3" in card
-    assert "Not an edge" in card
-    browser.click("#suspicions")
+    assert "share an unmeasured cause" in card
+    browser.click("#sharedCauses")
     assert browser.value(drawn) == 0
-    browser.click("#suspicions")
+    browser.click("#sharedCauses")
     browser.value("probe.view.select(null)")
 
 

@@ -53,7 +53,7 @@ class Dataset:
 
     @property
     def hidden(self) -> tuple[Hashable, ...]:
-        """Names of the hidden variables in ``graph``."""
+        """Names of the hidden variables in ``full_graph``."""
         return tuple(name for name in self.full_graph.names if name not in self.graph.names)
 
 

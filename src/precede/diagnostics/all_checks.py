@@ -24,7 +24,6 @@ from precede.diagnostics.directions import (
     check_knowledge,
 )
 from precede.diagnostics.edge_readings import draw_edges, read_edges
-from precede.diagnostics.hidden import check_hidden_causes
 from precede.diagnostics.influence import check_influence, check_outliers
 from precede.diagnostics.learned import Learned
 from precede.diagnostics.limits import remarks_on
@@ -47,7 +46,6 @@ CHECKS: dict[str, Callable[[Learned], Check | None]] = {
     "rows near each other": check_rows_in_time,
     "independences against chance": check_independences,
     "held-out likelihood": check_prediction,
-    "hidden common causes": check_hidden_causes,
     "values far out": check_outliers,
     "var-sortability": check_var_sortability,
     "R²-sortability": check_r2_sortability,

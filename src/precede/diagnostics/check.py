@@ -26,7 +26,6 @@ REMEDIES = {
     "residual normality": "Compare with --score sparse-linear.",
     "columns cut off": "Say what you know: --tier 'a,b<c', or leave the column out: --leave-out NAME.",
     "distance to the best score known": "Search longer: --max-time SECONDS, or none.",
-    "hidden common causes": "Measure what these pairs may share, or say what is known: --knowledge FILE.",
     "held-out likelihood": "Compare with --score sparse-gp.",
     "edges within reach of the threshold": "Do not rely on these edges; --bootstrap 100 tells more.",
     "remark": "",

@@ -33,7 +33,7 @@ def start_constraints(constraints: Constraints) -> Constraints:
 
 def start_choice(choice: Choice) -> Choice:
     """The score to start with: a hidden cause bends the shapes that tell directions, so correlations must do."""
-    if choice.name not in ("nongaussian", "location-scale", "policy"):
+    if choice.name not in ("linear-any", "location-scale", "policy"):
         return choice
     reason = f"{choice.reason} With hidden causes only the independences count, here those of correlations."
     return replace(choice, name="sparse-linear", reason=reason, informed=False)

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -254,10 +254,15 @@ class CausalGraph(Answers):
         """
         return drawing.to_axes(self._parts(), self.positions, ax)
 
+    @property
+    def shared_causes(self) -> list[tuple[int, int]]:
+        """Columns that share an unmeasured cause, where hidden causes were allowed for: a <-> b in the PAG."""
+        marks = [] if self.pag is None else self.pag.edge_list()
+        return [(self.position(first), self.position(second)) for first, second, mark in marks if mark == "<->"]
+
     def view(
         self,
         probability: FloatArray | pd.DataFrame | None = None,
-        suspicions: Iterable[tuple[Hashable, Hashable, float]] = (),
         title: str = "Causal graph",
         height: int = 520,
     ) -> GraphWidget:
@@ -268,8 +273,6 @@ class CausalGraph(Answers):
         probability : (n_variables, n_variables) array or DataFrame, optional
             Of each edge, as ``model.bootstrap(...).edge_probability`` has it: less sure edges are fainter, those below
             one half dashed.
-        suspicions : iterable of (first, second, probability)
-            Pairs that may share a hidden cause, as ``hidden_causes(graph).suspects()`` gives them: dashed, never edges.
         title : str
             Of the pictures that are saved.
         height : int
@@ -289,7 +292,7 @@ class CausalGraph(Answers):
 
         if isinstance(probability, pd.DataFrame):
             probability = probability.loc[list(self.names), list(self.names)].to_numpy(dtype=float)
-        return widget(payload(self, probability, suspicions=suspicions, placed=True), title, height)
+        return widget(payload(self, probability, placed=True), title, height)
 
     def _repr_html_(self) -> str:
         """The picture as inline SVG, for notebooks."""

@@ -57,10 +57,9 @@ class LearningCurve(TypedDict):
 
 def picture(summary: Summary, graph: CausalGraph) -> ShownGraph:
     """What the graph component shows: places of boxes, bends of edges, and how each edge is to look."""
-    names = graph.names
-    suspected = [(names[pair["first"]], names[pair["second"]], pair["probability"]) for pair in summary["suspicions"]]
-    shown = payload(graph, suspicions=suspected, placed=True)
-    drawn = {(edge["cause"], edge["effect"]): edge for edge in shown["edges"] if edge["mark"] != "suspicion"}
+    shared = [(pair["first"], pair["second"]) for pair in summary["shared_causes"]]
+    shown = payload(graph, shared_causes=shared, placed=True)
+    drawn = {(edge["cause"], edge["effect"]): edge for edge in shown["edges"] if edge["mark"] != "shared"}
     edges: list[ShownEdge] = [
         {
             **drawn[edge["cause"], edge["effect"]],
@@ -72,7 +71,7 @@ def picture(summary: Summary, graph: CausalGraph) -> ShownGraph:
         }
         for edge in summary["edges"]
     ]
-    return {**shown, "edges": [*edges, *(edge for edge in shown["edges"] if edge["mark"] == "suspicion")]}
+    return {**shown, "edges": [*edges, *(edge for edge in shown["edges"] if edge["mark"] == "shared")]}
 
 
 def largest_strength(summary: Summary) -> float:

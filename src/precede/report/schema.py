@@ -48,8 +48,8 @@ def _check_sizes(summary: Summary) -> None:
             broken |= len(edge["extent"] or ()) != 4 or {len(row) for row in density} != {len(density)}
         if broken:
             raise OptionError(f"the summary is damaged: the plot of 'edges[{k}]' has lists of different lengths.")
-    if any(not (0 <= pair[end] < d) for pair in summary["suspicions"] for end in ("first", "second")):
-        raise OptionError("the summary is damaged: 'suspicions' joins variables that are not there.")
+    if any(not (0 <= pair[end] < d) for pair in summary["shared_causes"] for end in ("first", "second")):
+        raise OptionError("the summary is damaged: 'shared_causes' joins variables that are not there.")
     if any(node["range"] is not None and len(node["range"]) != 2 for node in nodes):
         raise OptionError("the summary is damaged: a 'range' has two ends.")
     if learning is not None:

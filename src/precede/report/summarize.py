@@ -14,7 +14,6 @@ from precede.data.load import Table
 from precede.data.rows import evenly_spaced
 from precede.diagnostics import Chance, Diagnostics, EdgeReading, Remark, compare_with_chance
 from precede.diagnostics.check import Check, Level, ranked
-from precede.diagnostics.hidden import HIDDEN_CAUSES
 from precede.diagnostics.record import SOURCE_WORDS, EdgePlots, unchecked_edges
 from precede.diagnostics.stability import with_shares
 from precede.errors import OptionError
@@ -31,7 +30,6 @@ from precede.report.summary import (
     LearningEntry,
     NodeEntry,
     Summary,
-    SuspicionEntry,
     TotalEntry,
 )
 from precede.report.total_effects import total_effects
@@ -125,7 +123,7 @@ def summarize(
         "nodes": _nodes(model.graph_, table, known.plots, heading.rows),
         "edges": _edges(model.graph_, known, heading.rows),
         "order": model.graph_.positions,
-        "suspicions": _suspicions(model.graph_, known),
+        "shared_causes": [{"first": i, "second": j} for i, j in model.graph_.shared_causes],
         "has_confidence": known.confidence_from is not None,
         "by_policy": known.confidence_from == "policy",
         "resamples": known.resamples,
@@ -226,16 +224,6 @@ def _edge(reading: EdgeReading) -> EdgeEntry:
 def _total(effect: TotalEntry) -> TotalEntry:
     low, high = _ends(np.array([effect["low"], effect["high"]]))
     return {"value": _rounded(effect["value"], 4), "low": low, "high": high}
-
-
-def _suspicions(graph: CausalGraph, known: Diagnostics) -> list[SuspicionEntry]:
-    """Pairs that may share a hidden cause, as the checks found them."""
-    place = {str(name): k for k, name in enumerate(graph.names)}
-    pairs = [pair for check in known.checks if check.name == HIDDEN_CAUSES for pair in check.details.get("pairs", [])]
-    return [
-        {"first": place[pair["first"]], "second": place[pair["second"]], "probability": _digits(pair["probability"], 3)}
-        for pair in pairs
-    ]
 
 
 def _nodes(graph: CausalGraph, table: Table, plots: EdgePlots | None, rows: bool) -> list[NodeEntry]:

@@ -78,12 +78,11 @@ class CheckEntry(TypedDict):
     remedy: str
 
 
-class SuspicionEntry(TypedDict):
-    """Two variables that may share a hidden cause."""
+class SharedCauseEntry(TypedDict):
+    """Two variables that share an unmeasured cause."""
 
     first: int
     second: int
-    probability: float
 
 
 class LearningEntry(TypedDict):
@@ -164,7 +163,7 @@ class Summary(TypedDict):
     nodes: list[NodeEntry]
     edges: list[EdgeEntry]
     order: list[int]
-    suspicions: list[SuspicionEntry]
+    shared_causes: list[SharedCauseEntry]
     learning: LearningEntry | None
     evaluation: EvaluationEntry | None
     settings: JsonObject

@@ -12,7 +12,6 @@ import numpy as np
 from precede.arrays import FloatArray
 from precede.comparison.compare import Comparison
 from precede.data.load import Table
-from precede.diagnostics.hidden import HIDDEN_CAUSES
 from precede.errors import OptionError
 from precede.graph.component import payload
 from precede.report import Results, load_results
@@ -52,7 +51,7 @@ def shown(run: Run, against: Run | None = None) -> RunLook:
     earlier = None if against is None else load_results(against.folder).graph
     probability, source = _probabilities(results, summary)
     pattern = results.graph.pattern if results.identifies == "cpdag" else None
-    graph = payload(results.graph, probability, pattern, suspicions(results))
+    graph = payload(results.graph, probability, pattern)
     changed = [] if earlier is None else mark_changes(graph, results.graph, earlier)
     return {
         "run": run.to_dict(),
@@ -101,16 +100,6 @@ def _probabilities(results: Results, summary: JsonObject | None) -> tuple[FloatA
             ]
         return found, "What the pretrained policy thinks of the edge."
     return None, None
-
-
-def suspicions(results: Results) -> list[tuple[str, str, float]]:
-    """Pairs that may share a hidden cause, from the checks: those that the report draws."""
-    return [
-        (pair["first"], pair["second"], pair["probability"])
-        for check in results.description["diagnostics"].get("checks", [])
-        if check["name"] == HIDDEN_CAUSES
-        for pair in check["details"].get("pairs", [])
-    ]
 
 
 def effect(run: Run, cause: str, outcome: str) -> EffectLook:

@@ -21,7 +21,7 @@ def mark_changes(graph: ShownGraph, now: CausalGraph, before: CausalGraph) -> li
 
     present = set()
     for edge in graph["edges"]:
-        if edge["mark"] == "suspicion":
+        if edge["mark"] == "shared":
             continue
         cause, effect = names[edge["cause"]], names[edge["effect"]]
         present.add((cause, effect))

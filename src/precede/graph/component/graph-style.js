@@ -13,7 +13,7 @@ export function styleOf(c, font) {
     { selector: "edge.negative", style: edge(c.negative) },
     { selector: "edge.doubtful", style: { "line-style": "dashed" } },
     { selector: "edge.line", style: { "target-arrow-shape": "none" } },
-    { selector: "edge.suspicion", style: { ...edge(c.warn), width: 1.4, "line-style": "dotted", "source-arrow-shape": "triangle", opacity: 0.75 } },
+    { selector: "edge.shared", style: { ...edge(c.warn), width: 1.4, "line-style": "dotted", "source-arrow-shape": "triangle", opacity: 0.75 } },
     { selector: "edge.added, edge.turned", style: { ...edge(c.added), label: "data(words)", color: c.added, "font-weight": 600 } },
     { selector: "edge.removed", style: { ...edge(c.removed), width: 1.6, "line-style": "dotted", label: "data(words)", color: c.removed, opacity: 0.8 } },
     { selector: "node.lit", style: { "border-color": c.accent, "border-width": 1.8 } },

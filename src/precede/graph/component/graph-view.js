@@ -15,7 +15,7 @@
 //       strength        the larger, the thicker the line; null for none
 //       sign            "negative" is drawn in another color
 //       probability     0 to 1, shown on the edge that is pointed at
-//       mark            "arrow", "line" where the direction is not told, "suspicion" for a hidden common cause
+//       mark            "arrow", "line" where the direction is not told, "shared" for a hidden common cause
 //       doubtful        drawn dashed
 //       change          "added", "removed" or "turned" since an earlier graph
 //       bends           [[x, y], ...] on its way
@@ -49,7 +49,7 @@ export class GraphView {
 
   async show({ nodes, edges, order }) {
     const known = this.center === null ? null : this.nodes[this.center]?.name, before = this.shape, chosen = this.chosen;
-    this.shape = JSON.stringify([nodes.map((node) => [node.name, node.tier]), edges.map((edge) => [edge.cause, edge.effect, edge.change, edge.mark === "suspicion"])]);
+    this.shape = JSON.stringify([nodes.map((node) => [node.name, node.tier]), edges.map((edge) => [edge.cause, edge.effect, edge.change, edge.mark === "shared"])]);
     Object.assign(this, { nodes, edges, order: order ?? nodes.map((_, k) => k), chosen: null });
     if (this.shape === before) { this.refresh(); this.select(chosen); return; } // only figures have changed
     this.center = Math.max(nodes.findIndex((node) => node.name === known), -1);
@@ -77,7 +77,7 @@ export class GraphView {
   members() {
     if (!this.near) return new Set(this.nodes.keys());
     const found = new Set([this.center, this.beside ?? this.center]), { most, few } = this.room;
-    const links = this.edges.filter((edge) => edge.change !== "removed" && edge.mark !== "suspicion");
+    const links = this.edges.filter((edge) => edge.change !== "removed" && edge.mark !== "shared");
     const grow = (ring, onward, limit) => {
       const inside = new Set(ring), next = links.flatMap((edge) => onward(edge, inside)).filter((index) => !found.has(index));
       const fresh = [...new Set(next)].slice(0, Math.max(0, limit - found.size));
@@ -95,7 +95,7 @@ export class GraphView {
     const turn = ++this.drawing, members = [...this.members()], at = new Map(members.map((index, k) => [index, k]));
     const boxes = members.map((index) => ({ width: this.nodes[index].width ?? this.widthOf(index), height: HEIGHT, tier: this.nodes[index].tier ?? null }));
     const inside = [...this.edges.keys()].filter((k) => at.has(this.edges[k].cause) && at.has(this.edges[k].effect));
-    const firm = inside.filter((k) => this.edges[k].mark !== "suspicion"); // what is gone has its place: the rest stays where it was
+    const firm = inside.filter((k) => this.edges[k].mark !== "shared"); // what is gone has its place: the rest stays where it was
     let placed;
     if (this.near || members.some((index) => this.nodes[index].x === undefined)) {
       this.canvas.classList.add("gv-busy");
@@ -120,7 +120,7 @@ export class GraphView {
     const links = inside.map((k) => {
       const edge = this.edges[k], from = middle.get(edge.cause), to = middle.get(edge.effect);
       const forward = bends.has(k) && to.x > from.x;
-      const route = forward ? controls({ x: from.x + width.get(edge.cause) / 2, y: from.y }, { x: to.x - width.get(edge.effect) / 2, y: to.y }, bends.get(k)) : { distances: [edge.mark === "suspicion" ? -40 : 40], weights: [0.5] };
+      const route = forward ? controls({ x: from.x + width.get(edge.cause) / 2, y: from.y }, { x: to.x - width.get(edge.effect) / 2, y: to.y }, bends.get(k)) : { distances: [edge.mark === "shared" ? -40 : 40], weights: [0.5] };
       return { group: "edges", classes: classesOf(edge, forward), data: { id: `e${k}`, index: k, source: `n${edge.cause}`, target: `n${edge.effect}`,
         thick: thickness(edge, largest), distances: route.distances, weights: route.weights, words: wordsOn(edge),
         sure: sureness(edge) } };
@@ -187,9 +187,9 @@ export class GraphView {
     this.cy.fit(family, 40);
     if (this.cy.zoom() > 1.4) { this.cy.zoom(1.4); this.cy.center(family); }
   }
-  // of what is drawn; neither hidden edges nor suspicions lead on
+  // of what is drawn; neither hidden edges nor sharedCauses lead on
   lineage(index) {
-    const links = this.cy.edges().not(".off").not(".suspicion").not(".removed"), start = this.cy.getElementById(`n${index}`);
+    const links = this.cy.edges().not(".off").not(".shared").not(".removed"), start = this.cy.getElementById(`n${index}`);
     let family = start;
     for (const [from, to] of [["source", "target"], ["target", "source"]]) {
       let ring = start;
@@ -242,7 +242,7 @@ export class GraphView {
   describe(item) {
     if (item.kind === "node") return this.nodes[item.index].name;
     const edge = this.edges[item.index], [cause, effect] = [this.nodes[edge.cause].name, this.nodes[edge.effect].name];
-    const joint = { line: "is connected with", suspicion: "may share a hidden cause with" }[edge.mark] ?? "causes";
+    const joint = { line: "is connected with", shared: "shares an unmeasured cause with" }[edge.mark] ?? "causes";
     const sure = edge.probability === null || edge.probability === undefined ? "" : `, probability ${edge.probability.toFixed(2)}`;
     return `${cause} ${joint} ${effect}${sure}${edge.change ? `, ${CHANGES[edge.change]}` : ""}`;
   }

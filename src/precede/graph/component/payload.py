@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 import numpy as np
@@ -38,7 +38,7 @@ class ShownEdge(TypedDict):
     sign: Sign | None
     probability: float | None
     doubtful: bool
-    mark: Literal["arrow", "line", "suspicion"]
+    mark: Literal["arrow", "line", "shared"]
     change: NotRequired[Literal["added", "removed", "turned"]]
     bends: NotRequired[list[list[float]]]
 
@@ -55,7 +55,7 @@ def payload(
     graph: CausalGraph,
     probability: FloatArray | None = None,
     cpdag: IntArray | None = None,
-    suspicions: Iterable[tuple[Hashable, Hashable, float]] = (),
+    shared_causes: Iterable[tuple[int, int]] | None = None,
     placed: bool = False,
 ) -> ShownGraph:
     """Nodes, edges and the order of a graph, ready for JSON.
@@ -67,8 +67,9 @@ def payload(
         Of each edge.
     cpdag : (n_variables, n_variables) array, optional
         1 at both ``[i, j]`` and ``[j, i]`` where an edge could point either way; it is drawn without a tip.
-    suspicions : iterable of (first, second, probability)
-        Pairs that may share a hidden cause: drawn dotted, with two tips, never as an edge.
+    shared_causes : iterable of (first, second), optional
+        Columns that share an unmeasured cause: drawn dotted, with two tips, never as an edge. Those of the graph's PAG
+        where nothing is given.
     placed : bool
         Whether the places of boxes and the bends of edges come along, so that the page needs no layout of its own.
 
@@ -96,15 +97,15 @@ def payload(
         _place(graph, nodes, edges)
     edges += [
         {
-            "cause": graph.position(first),
-            "effect": graph.position(second),
+            "cause": first,
+            "effect": second,
             "strength": None,
             "sign": None,
-            "probability": share,
+            "probability": None,
             "doubtful": False,
-            "mark": "suspicion",
+            "mark": "shared",
         }
-        for first, second, share in suspicions
+        for first, second in (graph.shared_causes if shared_causes is None else shared_causes)
     ]
     return {"nodes": nodes, "edges": edges, "order": [int(k) for k in graph.positions]}
 

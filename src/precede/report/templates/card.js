@@ -16,11 +16,10 @@ function edgeCard(k) {
     (edge.slope !== null ? "The line is the linear fit, the thin curve a smooth one." : "The curve is a smooth fit."))] : []));
 }
 
-function suspicionCard(pair) {
+function sharedCard(pair) {
   const [first, second] = [nodes[pair.cause].name, nodes[pair.effect].name];
-  card.replaceChildren(el("h3", {}, `${first} ↔ ${second}`), facts([["Probability", number(pair.probability)]]),
-    el("p", { class: "hint" }, `${first} and ${second} may share a cause that is not in the data, or lack an edge. ` +
-      "Not an edge; the probability was calibrated on simulated data."));
+  card.replaceChildren(el("h3", {}, `${first} ↔ ${second}`),
+    el("p", { class: "hint" }, `${first} and ${second} share an unmeasured cause, as far as the independences tell; neither causes the other.`));
 }
 
 function nodeCard(index) {
@@ -28,10 +27,10 @@ function nodeCard(index) {
   const names = (found) => found.length ? found.join(", ") : "none";
   const causes = edges.filter((e, k) => e.effect === index && visible[k]).map((e) => nodes[e.cause].name);
   const effects = edges.filter((e, k) => e.cause === index && visible[k]).map((e) => nodes[e.effect].name);
-  const suspected = suspicions.flatMap(({ cause, effect }) => cause === index ? [nodes[effect].name] : effect === index ? [nodes[cause].name] : []);
+  const shared = sharedCauses.flatMap(({ cause, effect }) => cause === index ? [nodes[effect].name] : effect === index ? [nodes[cause].name] : []);
   const plot = distribution(node);
   card.replaceChildren(el("h3", {}, node.name), facts([["Place in the order", `${node.place} of ${nodes.length}`],
     ["Mean", number(node.mean)], ["Standard deviation", number(node.sd)]]),
     el("p", {}, el("strong", {}, "Causes: "), names(causes)), el("p", {}, el("strong", {}, "Effects: "), names(effects)),
-    ...(suspected.length ? [el("p", {}, el("strong", {}, "May share a hidden cause with: "), names(suspected))] : []), ...(plot ? [plot] : []));
+    ...(shared.length ? [el("p", {}, el("strong", {}, "Shares an unmeasured cause with: "), names(shared))] : []), ...(plot ? [plot] : []));
 }

@@ -4,7 +4,7 @@ function show(item) {
   if (item === null) card.replaceChildren(...hint.map((child) => child.cloneNode(true)));
   else if (item.kind === "node") nodeCard(item.index);
   else if (item.index < edges.length) edgeCard(item.index);
-  else suspicionCard(data.graph.edges[item.index]);
+  else sharedCard(data.graph.edges[item.index]);
 }
 // the graph is as high as it needs to be, and no higher than what is left of the first screen
 const place = byId("graph"), left = window.innerHeight - place.getBoundingClientRect().top - window.scrollY - 12;
@@ -38,13 +38,13 @@ function filter() {
     visible[k] = (edge.strength ?? 0) >= weakest - 1e-12 && (!confidence || (edge.confidence ?? 0) >= least - 1e-12);
     rows.get(k).hidden = !visible[k];
   });
-  const suspected = byId("suspicions")?.checked;
-  view.filter((_, k) => k < edges.length ? visible[k] : suspected);
+  const shared = byId("sharedCauses")?.checked;
+  view.filter((_, k) => k < edges.length ? visible[k] : shared);
   byId("visible-edges").textContent = visible.filter(Boolean).length;
 }
 strength.addEventListener("input", filter);
 if (confidence) confidence.addEventListener("input", filter);
-byId("suspicions")?.addEventListener("change", filter);
+byId("sharedCauses")?.addEventListener("change", filter);
 
 // the table
 const body = document.querySelector("#edges tbody");

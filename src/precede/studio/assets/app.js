@@ -132,13 +132,13 @@ function drawChanges({ changes, against }) {
 function drawLegend(shown) {
   const has = (test) => shown.graph.edges.some(test);
   const entry = (kind, words) => el("span", { class: `key ${kind}` }, words);
-  const sure = shown.graph.edges.some((edge) => edge.probability !== null && edge.probability !== undefined && edge.mark !== "suspicion");
+  const sure = shown.graph.edges.some((edge) => edge.probability !== null && edge.probability !== undefined && edge.mark !== "shared");
   const slider = el("input", { type: "range", id: "least", min: "0", max: "1", step: "0.05", value: "0", oninput: () => {
     byId("least-value").textContent = Number(slider.value).toFixed(2);
-    state.view.filter((edge) => edge.mark === "suspicion" || edge.probability === null || edge.probability === undefined || edge.probability >= Number(slider.value) - 1e-9);
+    state.view.filter((edge) => edge.mark === "shared" || edge.probability === null || edge.probability === undefined || edge.probability >= Number(slider.value) - 1e-9);
   } });
   state.view.filter(() => true);
-  byId("legend").replaceChildren(...[entry("rising", "rises"), entry("falling", "falls"), has((e) => e.mark === "line") && entry("either", "direction unknown"), has((e) => e.doubtful) && entry("doubtful", "confidence below ½"), has((e) => e.mark === "suspicion") && entry("suspicion", "hidden cause?")].filter(Boolean),
+  byId("legend").replaceChildren(...[entry("rising", "rises"), entry("falling", "falls"), has((e) => e.mark === "line") && entry("either", "direction unknown"), has((e) => e.doubtful) && entry("doubtful", "confidence below ½"), has((e) => e.mark === "shared") && entry("shared", "unmeasured common cause")].filter(Boolean),
     ...(sure ? [el("span", { class: "least", title: shown.probability_source ?? "" }, el("label", { for: "least" }, "Confidence at least ", el("output", { id: "least-value", for: "least" }, "0.00")), slider)] : []));
 }
 const actions = {

@@ -14,7 +14,7 @@ export function drawCard(item, shown, rules, actions) {
 
 function edgeCard(edge, shown, rules, actions) {
   const [cause, effect] = [edge.cause, edge.effect].map((index) => shown.graph.nodes[index].name), rule = rules.of(cause, effect);
-  if (edge.mark === "suspicion") return [el("h2", {}, `${cause} and ${effect}`), el("p", {}, `They may share a cause that is not in the data, or lack an edge (probability ${number(edge.probability, 2)}). Not an edge.`)];
+  if (edge.mark === "shared") return [el("h2", {}, `${cause} and ${effect}`), el("p", {}, "They share an unmeasured cause, as far as the independences tell; neither causes the other.")];
   const known = shown.summary?.edges.find((other) => other.cause === edge.cause && other.effect === edge.effect);
   const plot = known && mechanism(known, shown.summary.nodes[edge.cause], shown.summary.nodes[edge.effect]);
   const button = (words, kind, title) => el("button", { type: "button", "data-rule": kind, title, "aria-pressed": String(rule === kind), onclick: () => actions.rule(kind, cause, effect) }, words);
@@ -33,7 +33,7 @@ function edgeCard(edge, shown, rules, actions) {
 
 function variable(index, shown, actions) {
   const { nodes, edges } = shown.graph, { name } = nodes[index], known = shown.summary?.nodes[index];
-  const linked = (from, to) => edges.filter((edge) => edge.change !== "removed" && edge.mark !== "suspicion" && edge[from] === index).map((edge) => edge[to]);
+  const linked = (from, to) => edges.filter((edge) => edge.change !== "removed" && edge.mark !== "shared" && edge[from] === index).map((edge) => edge[to]);
   const names = (title, found) => [el("h3", {}, title), found.length ? el("ul", { class: "names" }, found.map((other) => el("li", {}, el("button", { type: "button", class: "link", onclick: () => actions.focus(other) }, nodes[other].name)))) : el("p", { class: "hint" }, "none")];
   return [
     el("h2", {}, name), facts([["Place in the order", `${shown.graph.order.indexOf(index) + 1} of ${nodes.length}`], known && ["Mean", number(known.mean)], known && ["Standard deviation", number(known.sd)]]),
