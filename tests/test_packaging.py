@@ -35,7 +35,7 @@ def test_the_source_archive_holds_what_the_tests_need(folder: str) -> None:
     assert f"graft {folder}\n" in (ROOT / "MANIFEST.in").read_text()
 
 
-MODULES = {"scikit-learn": "sklearn"}
+MODULES = {"scikit-learn": "sklearn", "typing-extensions": "typing_extensions"}
 
 
 @pytest.mark.parametrize("requirement", PROJECT["project"]["dependencies"])

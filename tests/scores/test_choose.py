@@ -1,5 +1,7 @@
 """score="auto": the right score for each class of data, with a reason and figures."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -139,3 +141,13 @@ def test_a_few_missing_cells_do_not_turn_the_choice(share, expected):
     values[rng.random(values.shape) < share] = np.nan
     supposed = np.triu(np.ones((3, 3), dtype=bool), 1)
     assert choose_score(load_table(values), supposed).name == expected
+
+
+@pytest.mark.parametrize(("n_odd", "expected"), [(1, "linear-any"), (60, "sparse-linear")])
+def test_where_many_cells_are_odd_the_shape_of_the_noise_is_not_heard(n_odd, expected):
+    made = simulate("er", 5, 1, "lingam", 500, random_state=0)
+    odd = np.zeros((500, 5), dtype=bool)
+    odd[:n_odd, 0] = True
+    choice = choose_score(replace(table_of(made.data), odd=odd), made.graph.edges)
+    assert choice.name == expected
+    assert ("shape of the noise is not heard" in choice.reason) == (expected == "sparse-linear")

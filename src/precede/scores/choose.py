@@ -42,6 +42,9 @@ FEW_DISTINCT = 0.2
 FEW_MISSING = 0.01
 """Share of missing cells up to which what was drawn to fill them cannot sway a density."""
 
+MANY_ODD = 0.002
+"""Share of odd cells from which those that were not found make up the shape of a residual."""
+
 MOST_ROUNDED = 0.25
 """Share of such columns from which on scores of densities are given up."""
 
@@ -135,6 +138,9 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
         broken = f"{rounded:.0%} of the columns are rounded to few distinct values"
     elif columns.shape[1] < FEWEST_VARIABLES and (named.name != "linear-any" or has_shape(columns)):
         broken = "One pair of variables is too little to tell which class of models holds"
+    elif named.name == "linear-any" and table.odd is not None and table.odd.mean() > MANY_ODD:
+        reason = "Many cells are odd, and others may be that nobody can tell: the shape of the noise is not heard."
+        return Choice("sparse-linear", reason, figures)
     else:
         return Choice(named.name, named.reason, figures)
     broken = f"{broken}: no score with additive noise is safe here (the nearest would be {named.name!r})"
