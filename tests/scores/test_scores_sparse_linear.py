@@ -166,7 +166,7 @@ def test_restarts_walk_along_ties_and_get_out_of_local_optima():
         start = np.random.default_rng(seed).permutation(15)
         alone = polish(score, start).score
         gains.append(polish(score, start, n_restarts=5, rng=np.random.default_rng(0)).score - alone)
-    assert min(gains) >= 0
+    assert min(gains) >= -1e-9  # rounding, by the machine
     assert max(gains) > 1
 
 
