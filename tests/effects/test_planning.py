@@ -1,5 +1,7 @@
 """Which experiment or fact settles the most open directions."""
 
+import inspect
+import re
 from dataclasses import replace
 from itertools import product
 
@@ -9,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import precede as pc
+from precede.cli.discover import discover
 from precede.effects import next_steps
 from precede.errors import OptionError
 from precede.graph.dags import is_acyclic
@@ -69,3 +72,10 @@ def test_what_is_known_is_not_asked_for() -> None:
 def test_no_draws_are_refused() -> None:
     with pytest.raises(OptionError, match="give at least 1"):
         next_steps(pc.CausalGraph.from_matrix(np.zeros((2, 2))), n_draws=0)
+
+
+def test_the_remedy_names_a_flag_that_there_is() -> None:
+    text = " ".join(next_steps(pc.CausalGraph.from_matrix(np.eye(3, k=1))).sentences)
+    flags = re.findall(r"--(\w+)", text)
+    assert flags
+    assert set(flags) <= set(inspect.signature(discover).parameters)

@@ -59,7 +59,7 @@ class OutcomeCause:
         if not self.certain:
             name += " (possibly)"
         if self.effect is None:
-            how = "is categorical; choose two levels to compare"
+            how = "is categorical; for an effect, make a column of 0 and 1 of the level that matters"
         else:
             low, high = self.effect.interval
             if isinstance(self.effect, Effect):

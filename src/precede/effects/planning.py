@@ -82,7 +82,7 @@ class NextSteps:
             f"Without an experiment: measure a column that affects {best.variable} and nothing else here. It settles "
             "the same directions.",
             f"Knowledge: whether {first} causes {second} or {second} causes {first} settles {fact.expected:.1f} on "
-            f"average (--require '{first} -> {second}', or the other way).",
+            "average (say so with --knowledge FILE).",
         ]
         if others:
             lines.insert(2, f"The next best experiments: set {' or '.join(map(str, others))}.")
