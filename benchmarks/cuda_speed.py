@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from precede.discovery import CORL
-from precede.discovery.plan import training_of
+from precede.corl import CORL
+from precede.corl.settings import training_of
 from precede.knowledge import Constraints
 from precede.scores.gp import GPScore
 from precede.scores.linear import LinearScore

@@ -11,7 +11,7 @@ import argparse
 import numpy as np
 
 import precede as pc
-from precede.falsification import permutation_test
+from precede.evidence.falsification import permutation_test
 from precede.graph import CausalGraph
 
 SEMS = ("linear-gaussian", "lingam", "gp-additive", "gp", "mlp")

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 
 import precede as pc
+from precede.corl.settings import training_of
 from precede.data.load import load_table
-from precede.discovery.plan import training_of
 from precede.experiments.designs import EXPERIMENTS
 from precede.graph import CausalGraph
 from precede.knowledge import Constraints

@@ -29,8 +29,8 @@ from typer.testing import CliRunner
 from precede import CORL, CausalGraph, Knowledge, load_table, simulate
 from precede.baselines import EqVar
 from precede.cli import app
-from precede.confidence import Confidence
 from precede.errors import PrecedeError
+from precede.evidence.confidence import Confidence
 from precede.experiments.cells import Cell
 from precede.experiments.designs import EXPERIMENTS
 from precede.experiments.ledger import Ledger

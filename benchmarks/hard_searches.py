@@ -23,8 +23,8 @@ import numpy as np
 import torch
 
 from precede import CORL, simulate
+from precede.corl.settings import training_of
 from precede.data.load import Table, load_table
-from precede.discovery.plan import training_of
 from precede.knowledge import Constraints
 from precede.policy.pretrained import load_pretrained
 from precede.runtime.deadline import Deadline

@@ -3,7 +3,7 @@
     OMP_NUM_THREADS=1 python benchmarks/hostile_data.py [--tables trends hidden ...]
 
 Prints edges with their confidences and marks, and the warnings. docs/probes.md says what was found; what was said
-wrongly is a test in tests/diagnostics/test_hostile_data.py.
+wrongly is a test in tests/evidence/checks/test_hostile_data.py.
 """
 
 from __future__ import annotations

@@ -75,9 +75,9 @@ class Phase:
 
 PHASES = {
     "reading": Phase("precede.data.load:load_table", LINEAR, keeps=False),
-    "policy's judgement": Phase("precede.discovery.pipeline:judge_table", DISCOVER),
-    "choice of score": Phase("precede.discovery.pipeline:choose_score", DISCOVER),
-    "score": Phase("precede.discovery.pipeline:build_score", LINEAR),
+    "policy's judgement": Phase("precede.corl.fit:judge_table", DISCOVER),
+    "choice of score": Phase("precede.corl.fit:choose_score", DISCOVER),
+    "score": Phase("precede.corl.fit:build_score", LINEAR),
     "GP table": Phase(
         "precede.scores.parent_tables:ParentSetCache.fill", [*DISCOVER, "--score=sparse-gp"], curved=True
     ),
@@ -87,10 +87,10 @@ PHASES = {
     "restarts": Phase("precede.search.run:polish", [*DISCOVER, "--score=sparse-linear", "--set=n_restarts=2000"]),
     "training": Phase("precede.search.run:run_observed", LINEAR),
     "exact": Phase("precede.search.run:exact_order_within", [*ONCE, "--score=gp", "--set=search=exact"], curved=True),
-    "pruning": Phase("precede.discovery.pipeline:order_to_graph", LINEAR),
+    "pruning": Phase("precede.corl.fit:order_to_graph", LINEAR),
     "labels": Phase("precede.estimator:CausalEstimator._store", LINEAR),
     "checks": Phase("precede.estimator:diagnosed", LINEAR),
-    "resampling": Phase("precede.diagnostics.all_checks:resample", LINEAR),
+    "resampling": Phase("precede.evidence.checks.all_checks:resample", LINEAR),
     "writing results": Phase("precede.report:write_results", LINEAR),
     "bootstrap": Phase("precede.estimator:bootstrap", [*ONCE, "--method=eqvar", "--bootstrap=40", "--resume"]),
     "summary": Phase("precede.report:summarize", LINEAR),

@@ -13,7 +13,7 @@ import re
 from pathlib import Path
 from statistics import mean
 
-from precede.discovery import methods
+from precede.corl import methods
 from precede.errors import PrecedeError
 from precede.experiments.ledger import CELLS, RUNS, TIMES, Record, by_key, read_lines
 

@@ -23,8 +23,8 @@ import torch
 from joblib import Parallel, delayed
 
 from precede import CORL, evaluate, simulate
+from precede.corl.settings import training_of
 from precede.data.load import load_table
-from precede.discovery.plan import training_of
 from precede.graph import CausalGraph
 from precede.knowledge import Constraints
 from precede.pruning.order_to_graph import order_to_graph

@@ -7,7 +7,7 @@ import time
 
 from precede.baselines import EqVar
 from precede.data.load import load_table
-from precede.diagnostics import Learned, diagnose
+from precede.evidence.checks import Learned, diagnose
 from precede.report import render_report, summarize
 from precede.simulation import simulate
 

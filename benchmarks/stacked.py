@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 import precede as pc
-from precede.discovery.plan import training_of
+from precede.corl.settings import training_of
 from precede.knowledge import Constraints
 from precede.runtime.device import training_on
 from precede.scores.linear import LinearScore

@@ -17,8 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from precede.discovery import CORL
-from precede.discovery.plan import training_of
+from precede.corl import CORL
+from precede.corl.settings import training_of
 from precede.knowledge import Constraints
 from precede.policy.pretrained import load_pretrained
 from precede.runtime.device import training_on

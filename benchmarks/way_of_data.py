@@ -31,8 +31,9 @@ CONDUCT = ("cli/discover.py", "cli/terminal.py", "estimator.py", "discovery")
 """Files that call one stage after another."""
 
 VALUES = (
-    "diagnostics/record.py", "diagnostics/check.py", "diagnostics/learned.py", "diagnostics/diagnostic.py",
-    "diagnostics/assumptions.py", "scores/assumptions.py", "scores/protocol.py", "search/record.py",
+    "evidence/checks/record.py", "evidence/checks/check.py", "evidence/checks/learned.py",
+    "evidence/checks/diagnostic.py",
+    "evidence/checks/assumptions.py", "scores/assumptions.py", "scores/protocol.py", "search/record.py",
 )  # fmt: skip
 """Files that hold values and do no work."""
 

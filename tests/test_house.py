@@ -59,7 +59,9 @@ def test_each_decision_has_its_own_number():
 def test_tests_mirror_the_tree():
     """A folder of tests for each package, and none for anything else; what concerns all of them lies above."""
     packages = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
-    folders = {path.parent.name for path in Path(__file__).parent.glob("*/test_*.py")}
+    folders = {
+        path.relative_to(Path(__file__).parent).parts[0] for path in Path(__file__).parent.glob("*/**/test_*.py")
+    }
     assert folders == packages
 
 

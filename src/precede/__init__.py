@@ -37,12 +37,12 @@ __all__ = [
 if TYPE_CHECKING:
     from precede import baselines, scores
     from precede.comparison import Comparison, compare
-    from precede.confidence import Confidence
+    from precede.corl import CORL, discover, methods
     from precede.data.datasets import Dataset, load_sachs
     from precede.data.load import load_table
     from precede.data.table import Table
-    from precede.discovery import CORL, discover, methods
     from precede.errors import DataError, GraphError, KnowledgeError, OptionError, PrecedeError
+    from precede.evidence.confidence import Confidence
     from precede.graph import CausalGraph, MixedGraph
     from precede.knowledge import Knowledge
     from precede.metrics.structure import Metrics, evaluate
@@ -53,10 +53,10 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "CORL": "precede.discovery",
+            "CORL": "precede.corl",
             "CausalGraph": "precede.graph",
             "Comparison": "precede.comparison",
-            "Confidence": "precede.confidence",
+            "Confidence": "precede.evidence.confidence",
             "DataError": "precede.errors",
             "Dataset": "precede.data.datasets",
             "GraphError": "precede.errors",
@@ -70,12 +70,12 @@ else:
             "Table": "precede.data.table",
             "baselines": "precede.baselines",
             "compare": "precede.comparison",
-            "discover": "precede.discovery",
+            "discover": "precede.corl",
             "evaluate": "precede.metrics.structure",
             "load_results": "precede.report.load",
             "load_sachs": "precede.data.datasets",
             "load_table": "precede.data.load",
-            "methods": "precede.discovery",
+            "methods": "precede.corl",
             "scores": "precede.scores",
             "simulate": "precede.simulation",
         },

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.confidence import Confidence, bootstrap
 from precede.data.canonical import canonical
 from precede.data.kinds import refuse_categories
 from precede.data.load import Table, load_table
-from precede.diagnostics import Diagnostics, Learned
-from precede.diagnostics import diagnose as diagnosed
-from precede.diagnostics.method_assumptions import assumptions_of_method, identified_under
 from precede.effects import Outcome, causes_of, sample_of
 from precede.errors import OptionError, is_number
+from precede.evidence.checks import Diagnostics, Learned
+from precede.evidence.checks import diagnose as diagnosed
+from precede.evidence.checks.method_assumptions import assumptions_of_method, identified_under
+from precede.evidence.confidence import Confidence, bootstrap
 from precede.graph import CausalGraph, MixedGraph
 from precede.knowledge import Constraints, constraints_over
 from precede.lazy import pandas as pd

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from precede.baselines import METHODS
-from precede.discovery import methods
+from precede.corl import methods
 from precede.errors import DataError, KnowledgeError
 from precede.estimator import CausalEstimator
 from precede.graph.dags import full_dag, is_acyclic

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import precede as pc
 from precede.cli import app
 from precede.cli.methods import WHAT_IT_IS
-from precede.confidence import Confidence
+from precede.evidence.confidence import Confidence
 
 runner = CliRunner()
 FAST = ["--score", "linear", "--set", "n_iterations=5", "--set", "batch_size=8", "--seed", "0"]

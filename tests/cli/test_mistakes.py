@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 from precede.cli import app
 from precede.cli.terminal import as_flags
 from precede.data.load import load_table
-from precede.diagnostics import Learned
-from precede.diagnostics.directions import check_identifiability
+from precede.evidence.checks import Learned
+from precede.evidence.checks.directions import check_identifiability
 from precede.knowledge import Knowledge
 
 runner = CliRunner()

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from precede.corl import discover
 from precede.data.kinds import ColumnKind, kind_of
 from precede.data.load import Table, load_table
-from precede.discovery import discover
 from precede.errors import DataError, OptionError
 
 ROWS = 60

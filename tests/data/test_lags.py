@@ -8,13 +8,13 @@ import pytest
 
 from precede import CausalGraph
 from precede.baselines import EqVar
-from precede.confidence import Confidence
-from precede.confidence.resampling import draw_rows
+from precede.corl import CORL
 from precede.data.lags import with_lags
 from precede.data.load import load_table
-from precede.discovery import CORL
 from precede.errors import DataError, GraphError, KnowledgeError, OptionError
-from precede.falsification.permutation import independences
+from precede.evidence.confidence import Confidence
+from precede.evidence.confidence.resampling import draw_rows
+from precede.evidence.falsification.permutation import independences
 from precede.knowledge import Constraints, Knowledge
 
 QUICK = {"n_iterations": 2, "batch_size": 4, "random_state": 0, "verbose": False, "diagnose": False}
@@ -126,7 +126,7 @@ def test_resamples_keep_the_steps_and_draw_blocks(monkeypatch):
         blocks.append(block)
         return draw_rows(n, block, rng)
 
-    monkeypatch.setattr("precede.confidence.resampling.draw_rows", draw)
+    monkeypatch.setattr("precede.evidence.confidence.resampling.draw_rows", draw)
     table = load_table(series(300), lags=1)
     assert table.with_rows(np.arange(5), np.random.default_rng(0)).steps == table.steps
     found = CORL(**QUICK).bootstrap(table, n_resamples=4, random_state=0)
@@ -142,7 +142,7 @@ def test_quick_confidences_draw_blocks_too(monkeypatch, score, where):
         blocks.append(block)
         return draw_rows(n, block, rng)
 
-    monkeypatch.setattr(f"precede.confidence.{where}.draw_rows", draw)
+    monkeypatch.setattr(f"precede.evidence.confidence.{where}.draw_rows", draw)
     model = CORL(**(QUICK | {"score": score, "diagnose": True})).fit(series(300), lags=1)
     assert model.diagnostics_.confidence_from == "resamples"
     assert len(blocks) >= 20

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from precede.corl import CORL
 from precede.data.kinds import NUMBER
 from precede.data.load import load_table
 from precede.data.missing import dependent_gaps, em_moments, gaps_of, pairwise_moments
-from precede.discovery import CORL
 from precede.errors import DataError
 from precede.knowledge import Constraints
 from precede.scores.build import build_score

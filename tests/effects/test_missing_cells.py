@@ -6,8 +6,8 @@ import pytest
 
 from precede import CausalGraph, baselines, load_table, simulate
 from precede.effects import path_effects
-from precede.effects.sample import moments_from_json, moments_to_json, sample_of
 from precede.errors import OptionError
+from precede.evidence.sample import moments_from_json, moments_to_json, sample_of
 
 PAIR = CausalGraph.from_matrix([[0, 1], [0, 0]], names=["x", "y"])
 

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from precede import CORL, CausalGraph, load_table
-from precede.diagnostics.parent_regressions import regress_on_parents
-from precede.effects.sample import moments_from_json, moments_to_json, sample_of
 from precede.errors import DataError, OptionError
+from precede.evidence.checks.parent_regressions import regress_on_parents
+from precede.evidence.sample import moments_from_json, moments_to_json, sample_of
 
 NAMES = ["far", "near", "cause", "middle", "effect"]
 WEIGHTS = np.zeros((5, 5))

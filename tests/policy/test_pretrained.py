@@ -40,7 +40,7 @@ def shipped():
 @pytest.fixture
 def loaded_once(shipped, monkeypatch):
     """Reading ten megabytes for each fit would be most of the time."""
-    monkeypatch.setattr("precede.discovery.pipeline.load_pretrained", lambda name: shipped[name])
+    monkeypatch.setattr("precede.corl.fit.load_pretrained", lambda name: shipped[name])
 
 
 def fit(data, **options):

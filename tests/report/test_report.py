@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from precede.baselines import EqVar
-from precede.confidence import Confidence
+from precede.corl import CORL
 from precede.data.load import load_table
-from precede.discovery import CORL
 from precede.effects import linear_effect
 from precede.errors import OptionError
+from precede.evidence.confidence import Confidence
 from precede.graph import CausalGraph, MixedGraph
 from precede.graph.component import component_file
 from precede.graph.drawing import draw, to_svg

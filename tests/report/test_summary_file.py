@@ -12,8 +12,8 @@ import pytest
 
 import precede
 from precede.baselines import DirectLiNGAM, EqVar
+from precede.corl import CORL
 from precede.data.load import load_table
-from precede.discovery import CORL
 from precede.errors import OptionError, PrecedeError
 from precede.knowledge import Knowledge
 from precede.report import Heading, Provenance, rebuild_report, render_report, summarize

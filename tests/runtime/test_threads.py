@@ -150,7 +150,7 @@ def test_the_whole_fit_of_a_small_table_is_on_one_thread(
         seen.append(torch.get_num_threads())
         return choose_score(table, likely)
 
-    monkeypatch.setattr("precede.discovery.pipeline.choose_score", spied)
+    monkeypatch.setattr("precede.corl.fit.choose_score", spied)
     CORL(verbose=False, random_state=0, diagnose=False).fit(DATA)
     assert seen == [1]
     assert torch.get_num_threads() == 3

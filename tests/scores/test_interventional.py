@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from precede.baselines import EqVar
+from precede.corl import CORL
 from precede.data.interventions import read_targets
 from precede.data.load import load_table
-from precede.discovery import CORL
 from precede.errors import DataError, OptionError
 from precede.graph.equivalence import cpdag, told_by_targets
 from precede.knowledge import Constraints, Knowledge

@@ -9,9 +9,9 @@ import torch
 from scipy.special import gammaln
 from scipy.stats import multivariate_normal
 
+from precede.corl import CORL
 from precede.data.kinds import ColumnKind
 from precede.data.load import load_table
-from precede.discovery import CORL
 from precede.errors import DataError, OptionError
 from precede.graph.equivalence import cpdag
 from precede.knowledge import Knowledge, constraints_over

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from precede import CORL, simulate
-from precede.discovery.plan import training_of
+from precede.corl.settings import training_of
 from precede.knowledge import Constraints, Knowledge
 from precede.scores.gp import GPScore
 from precede.scores.linear import LinearScore

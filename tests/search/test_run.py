@@ -90,7 +90,7 @@ def interrupt_in(monkeypatch, where: str) -> None:
     monkeypatch.setattr(where, pressed)
 
 
-@pytest.mark.parametrize("where", ["precede.discovery.pipeline.build_score", "precede.search.run.greedy_order"])
+@pytest.mark.parametrize("where", ["precede.corl.fit.build_score", "precede.search.run.greedy_order"])
 def test_an_interrupt_before_the_greedy_order_still_ends_with_it(where, monkeypatch):
     table = data()
     score = NonGaussianScore(table[sorted(table)].to_numpy())
@@ -104,7 +104,7 @@ def test_an_interrupt_before_the_greedy_order_still_ends_with_it(where, monkeypa
 def test_an_interrupt_in_the_table_of_a_gp_score_leaves_single_parents(monkeypatch):
     """It left none, and a graph without edges."""
     table = simulate(n_variables=4, degree=1, n_samples=80, sem="gp", random_state=0).data
-    interrupt_in(monkeypatch, "precede.discovery.pipeline.build_score")
+    interrupt_in(monkeypatch, "precede.corl.fit.build_score")
     model = CORL("sparse-gp", **QUICK).fit(table)
     assert model.diagnostics_["search"]["interrupted"]
     assert model.graph_.n_edges > 0
@@ -125,7 +125,7 @@ def test_exact_search_that_is_cut_short_ends_with_the_greedy_order(ending, monke
     assert model.score_ == pytest.approx(plain.score_of(greedy_order(plain)))
 
 
-@pytest.mark.parametrize("where", ["precede.estimator.sample_of", "precede.diagnostics.all_checks.read_edges"])
+@pytest.mark.parametrize("where", ["precede.estimator.sample_of", "precede.evidence.checks.all_checks.read_edges"])
 def test_an_interrupt_after_the_search_keeps_its_result(where, monkeypatch):
     table = data()
     options = {**QUICK, "diagnose": True}
@@ -185,7 +185,7 @@ def test_one_deadline_for_score_search_and_greedy(monkeypatch):
     """The clock is looked at in every phase: a long one takes nothing from the limit's hold on the next."""
     seconds = iter(range(10_000))
     monkeypatch.setattr(
-        "precede.discovery.corl.Deadline", lambda limit: Deadline(limit, clock=lambda: float(next(seconds)))
+        "precede.corl.estimator.Deadline", lambda limit: Deadline(limit, clock=lambda: float(next(seconds)))
     )
     for limit in (1.0, 30.0, 100.0):
         found = CORL("nongaussian", max_time=limit, n_restarts=1000, **{**QUICK, "n_iterations": 10_000}).fit(data())

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import precede as pc
-from precede.discovery.plan import training_of
+from precede.corl.settings import training_of
 from precede.knowledge import Constraints
 from precede.policy.pretrained import load_pretrained
 from precede.runtime.deadline import Deadline

@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from precede import CORL, simulate
-from precede.confidence.stability import N_RESAMPLES, shares_of
 from precede.data.load import load_table
-from precede.diagnostics.all_checks import time_for_checks
-from precede.diagnostics.learned import Learned
 from precede.errors import OptionError
+from precede.evidence.checks.all_checks import time_for_checks
+from precede.evidence.checks.learned import Learned
+from precede.evidence.confidence.stability import N_RESAMPLES, shares_of
 from precede.metrics import shd
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import one_thread
@@ -30,7 +30,7 @@ def ticking(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every look at the clock is a second."""
     ticks = iter(range(1_000_000))
     monkeypatch.setattr(
-        "precede.discovery.corl.Deadline", lambda limit: Deadline(limit, clock=lambda: float(next(ticks)))
+        "precede.corl.estimator.Deadline", lambda limit: Deadline(limit, clock=lambda: float(next(ticks)))
     )
 
 
@@ -62,7 +62,7 @@ def test_a_score_that_takes_seconds_for_an_order_keeps_the_limit(monkeypatch, op
         return regress(asked, room)
 
     monkeypatch.setattr("precede.scores.gp.regress", slow)
-    monkeypatch.setattr("precede.discovery.corl.Deadline", lambda limit: Deadline(limit, clock=lambda: now[0]))
+    monkeypatch.setattr("precede.corl.estimator.Deadline", lambda limit: Deadline(limit, clock=lambda: now[0]))
     data = simulate(n_variables=20, degree=2, sem="gp", n_samples=40, random_state=0).data
     limited, longer = (searched(data, score="gp", max_time=limit, **{**PLAIN, **options}) for limit in (30.0, 120.0))
     assert limited["out_of_time"]
@@ -141,7 +141,7 @@ def test_a_policy_that_would_look_for_too_long_is_not_asked():
 
 def test_a_wide_table_is_left_to_climbs_unless_the_policy_is_asked_for(monkeypatch: pytest.MonkeyPatch):
     """At 300 columns its order scores below the greedy one, and the climb from there ends no higher."""
-    monkeypatch.setattr("precede.discovery.plan.MOST_VARIABLES", 5)
+    monkeypatch.setattr("precede.corl.settings.MOST_VARIABLES", 5)
     data = simulate(n_variables=6, degree=1, n_samples=200, random_state=0).data
     alone = CORL("sparse-linear", **PLAIN).fit(data)
     assert "policy_score" not in alone.diagnostics_["search"]
@@ -155,7 +155,7 @@ def test_a_wide_table_is_left_to_climbs_unless_the_policy_is_asked_for(monkeypat
 
 
 def test_a_wide_linear_table_is_left_to_restarts(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("precede.discovery.plan.MOST_VARIABLES", 5)
+    monkeypatch.setattr("precede.corl.settings.MOST_VARIABLES", 5)
     data = simulate(n_variables=6, degree=1, n_samples=200, random_state=0).data
     found = searched(data, score="linear", **PLAIN)
     assert "policy_score" not in found

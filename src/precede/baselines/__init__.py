@@ -5,6 +5,7 @@ All are scikit-learn estimators with the fitted attributes of :class:`precede.es
 
 from precede.baselines.astar_lasso import AStarLasso
 from precede.baselines.cam import CAM
+from precede.baselines.constraint import FCI, GES, PC
 from precede.baselines.dag_gnn import DAGGNN
 from precede.baselines.direct_lingam import DirectLiNGAM
 from precede.baselines.eqvar import EqVar
@@ -33,16 +34,22 @@ METHODS: dict[str, type[CausalEstimator]] = {
     "eqvar": EqVar,
     "sort-regress": SortRegress,
     "r2-sort-regress": R2SortRegress,
+    "pc": PC,
+    "ges": GES,
+    "fci": FCI,
 }
 """Name to estimator, as the command line and the experiments spell them."""
 
 __all__ = [
     "CAM",
     "DAGGNN",
+    "FCI",
+    "GES",
     "L1OBS",
     "METHODS",
     "NOTEARS",
     "NOTEARSMLP",
+    "PC",
     "RLBIC2",
     "AStarLasso",
     "DirectLiNGAM",

@@ -43,11 +43,11 @@ from precede.errors import OptionError, PrecedeError, unknown_column
 from precede.strict_json import JsonObject
 
 if TYPE_CHECKING:
-    from precede.confidence import Confidence
     from precede.data.load import Table
-    from precede.diagnostics import Diagnostics
     from precede.effects import Outcome
     from precede.estimator import CausalEstimator
+    from precede.evidence.checks import Diagnostics
+    from precede.evidence.confidence import Confidence
     from precede.graph import CausalGraph
     from precede.options import Options
     from precede.report import Heading
@@ -236,7 +236,7 @@ def _only_user(out: Path | None) -> Iterator[None]:
 
 def _check_written(out: Path | None, inputs: dict[str, str | Path | None]) -> None:
     """Refuse, before anything is learned, to write over what is read or over what others have written."""
-    from precede.confidence.journal import FORMAT
+    from precede.evidence.confidence.journal import FORMAT
     from precede.files import check_outputs, finish_swap
     from precede.report.load import MARKS
     from precede.report.result_files import OUTPUTS
@@ -303,7 +303,7 @@ def _bootstrap(
 
 def _make_model(method: str, flags: Options, pairs: list[str], quiet: bool) -> CausalEstimator:
     """Build the estimator from the flags that were given and from ``--set``; nothing that was given is dropped."""
-    from precede.discovery import make_method, methods
+    from precede.corl import make_method, methods
     from precede.options import declared, from_text
 
     given = {name: value for name, value in flags.items() if value is not None}
@@ -321,7 +321,7 @@ def _make_model(method: str, flags: Options, pairs: list[str], quiet: bool) -> C
 
 def _draws(method: str) -> bool:
     """Whether a method draws at random; where it does not, ``--seed`` is for the resamples."""
-    from precede.discovery import methods
+    from precede.corl import methods
 
     known = methods()
     return method not in known or "random_state" in known[method].option_names()
@@ -349,7 +349,7 @@ def _show(
     model: CausalEstimator, known: Diagnostics, summary: Summary | None, files: list[Path], verbose: bool, quiet: bool
 ) -> None:
     """The result on one screen: the graph, the worst warnings with what to do, how much more there is, and where."""
-    from precede.diagnostics.check import counted
+    from precede.evidence.checks.check import counted
     from precede.report import said_in
     from precede.report.words import searched_words
 

@@ -26,7 +26,7 @@ from precede.strict_json import to_json
 
 if TYPE_CHECKING:
     from precede.data.load import Table
-    from precede.diagnostics import Diagnostics, EdgeReading
+    from precede.evidence.checks import Diagnostics, EdgeReading
     from precede.graph import CausalGraph, MixedGraph
     from precede.options import Options
 
@@ -234,8 +234,8 @@ def _kinds(pairs: list[str]) -> dict[Hashable, str | Sequence[Hashable]]:
 
 def show_graph(console: Console, graph: CausalGraph, known: Diagnostics, verbose: bool = False) -> None:
     """Print the order and the strongest edges: standardized strength, confidence, where the direction comes from."""
-    from precede.diagnostics.check import counted
-    from precede.diagnostics.record import SOURCE_WORDS, unchecked_edges
+    from precede.evidence.checks.check import counted
+    from precede.evidence.checks.record import SOURCE_WORDS, unchecked_edges
 
     if graph.pag is not None:
         _show_marks(console, graph.pag)

@@ -8,8 +8,8 @@ from typing import Any
 import joblib
 
 from precede.comparison.compare import Comparison
+from precede.corl import make_method
 from precede.data.load import load_table
-from precede.discovery import make_method
 from precede.errors import OptionError, PrecedeError
 from precede.estimator import CausalEstimator
 from precede.graph import CausalGraph

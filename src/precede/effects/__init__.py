@@ -7,7 +7,7 @@ from precede.effects.linear import Effect, linear_effect, path_effects
 from precede.effects.outcome import Outcome, causes_of
 from precede.effects.planning import NextSteps, next_steps
 from precede.effects.possible import PossibleEffects, possible_effects
-from precede.effects.sample import sample_of
+from precede.evidence.sample import sample_of
 
 __all__ = [
     "Effect",

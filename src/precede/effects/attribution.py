@@ -17,8 +17,8 @@ import numpy as np
 
 from precede.arrays import FloatArray, IntArray
 from precede.data.load import Table, load_table
-from precede.effects.sample import columns_in_order
 from precede.errors import DataError, OptionError
+from precede.evidence.sample import columns_in_order
 from precede.graph import CausalGraph
 from precede.graph.dags import ancestors
 from precede.strict_json import JsonObject, plain

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from precede.arrays import FloatArray
-from precede.confidence import Confidence
 from precede.effects.linear import (
     Adjustment,
     Effect,
@@ -20,8 +19,9 @@ from precede.effects.linear import (
     positions_of,
     regression_for,
 )
-from precede.effects.sample import sample_for
 from precede.errors import OptionError
+from precede.evidence.confidence import Confidence
+from precede.evidence.sample import sample_for
 from precede.graph import CausalGraph
 from precede.lazy import special
 

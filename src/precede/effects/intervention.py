@@ -9,8 +9,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.effects.sample import refuse_words, sample_for
 from precede.errors import DataError, OptionError, check_choice, listed
+from precede.evidence.sample import refuse_words, sample_for
 from precede.graph import CausalGraph
 from precede.graph.dags import ancestors
 from precede.graph.sample import Sample

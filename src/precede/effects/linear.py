@@ -9,8 +9,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from precede.arrays import FloatArray, IntArray
-from precede.effects.sample import refuse_words, sample_for
 from precede.errors import GraphError, OptionError, check_choice, is_number, listed
+from precede.evidence.sample import refuse_words, sample_for
 from precede.graph import CausalGraph, MixedGraph
 from precede.graph.adjustment import causal_nodes, is_adjustment_set, minimal_adjustments, optimal_adjustment
 from precede.graph.dags import ancestors

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray
-from precede.confidence import Confidence
 from precede.effects.linear import Effect, check_level, linear_effect
 from precede.effects.possible import PossibleEffects, effects_in_class
-from precede.effects.sample import sample_for
 from precede.errors import OptionError, listed
+from precede.evidence.confidence import Confidence
+from precede.evidence.sample import sample_for
 from precede.graph import CausalGraph
 from precede.graph.dags import ancestors
 from precede.graph.sample import Sample

@@ -16,8 +16,8 @@ import numpy as np
 
 from precede.arrays import IntArray
 from precede.effects.linear import Effect, Regression, check_level, estimated, positions_of, regression_for
-from precede.effects.sample import sample_for
 from precede.errors import OptionError
+from precede.evidence.sample import sample_for
 from precede.graph import CausalGraph
 from precede.graph.equivalence import consistent_extension, cpdag
 from precede.graph.sample import Sample

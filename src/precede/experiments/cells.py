@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
+from precede.corl import CORL, methods
 from precede.data.datasets import Dataset, load_sachs
-from precede.discovery import CORL, methods
 from precede.errors import OptionError, check_choice
 from precede.estimator import CausalEstimator
 from precede.experiments.null_methods import NULL_METHODS

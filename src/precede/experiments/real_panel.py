@@ -15,9 +15,9 @@ import numpy as np
 from rich.table import Table as TerminalTable
 
 from precede.arrays import BoolArray, FloatArray
-from precede.constraint import CONSTRAINT_METHODS
-from precede.discovery import make_method
-from precede.discovery import methods as every_method
+from precede.baselines.constraint import CausalLearnMethod
+from precede.corl import make_method
+from precede.corl import methods as every_method
 from precede.errors import OptionError, PrecedeError, check_choice
 from precede.experiments.real_data import Measured, RealSet, measure, measure_class
 from precede.options import Options
@@ -137,7 +137,7 @@ def _fit(method: str, known: RealSet, max_time: float | None) -> Measured:
             return measure_class(pattern, known, time.perf_counter() - start)
         model = _estimator(method, max_time).fit(data)
     seconds = time.perf_counter() - start
-    if method in CONSTRAINT_METHODS:
+    if isinstance(model, CausalLearnMethod):
         return measure_class(_marked_pattern(model), known, seconds)
     return measure(model.graph_, known, seconds)
 

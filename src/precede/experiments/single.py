@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from precede.discovery import CORL
-from precede.discovery.plan import pretrained_start, training_of
+from precede.corl import CORL
+from precede.corl.settings import pretrained_start, training_of
 from precede.errors import PrecedeError
 from precede.estimator import CausalEstimator
 from precede.experiments.cells import Cell

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from precede.arrays import IntArray
+from precede.corl import CORL
+from precede.corl.fit import make_score
 from precede.data.canonical import canonical
 from precede.data.datasets import Dataset
 from precede.data.load import load_table
 from precede.data.table import Table, standardized_table
-from precede.discovery import CORL
-from precede.discovery.pipeline import make_score
 from precede.experiments.cells import Cell
 from precede.experiments.ledger import Record
 from precede.experiments.single import METRICS, Finished, now, resolved_options, thinned_curve

@@ -15,8 +15,8 @@ from precede.graph.dags import ancestors
 from precede.graph.equivalence import class_of
 
 if TYPE_CHECKING:
-    from precede.confidence import Confidence
     from precede.effects import Effect, Explanation, NextSteps, PossibleEffects, WhatIf
+    from precede.evidence.confidence import Confidence
     from precede.graph.causal_graph import CausalGraph
     from precede.graph.mixed_graph import MixedGraph
 

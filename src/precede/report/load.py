@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
-from precede.confidence import Confidence
 from precede.effects.linear import Effect
 from precede.effects.possible import PossibleEffects
-from precede.effects.sample import moments_from_json
 from precede.errors import OptionError
+from precede.evidence.confidence import Confidence
+from precede.evidence.sample import moments_from_json
 from precede.files import finish_swap
 from precede.graph import CausalGraph
 from precede.strict_json import JsonObject, checked, read_json

@@ -6,9 +6,9 @@ from collections.abc import Hashable
 from pathlib import Path
 
 from precede.data.load import Table
-from precede.effects.sample import moments_to_json, sample_of
 from precede.errors import OptionError
 from precede.estimator import CausalEstimator
+from precede.evidence.sample import moments_to_json, sample_of
 from precede.files import check_outputs, write_together
 from precede.report.load import CONFIDENCE_FILE, MARKS, MOMENTS_FILE, REPORT_FILE, SUMMARY_FILE
 from precede.report.provenance import versions

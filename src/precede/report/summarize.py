@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 
 from precede.arrays import FloatArray
-from precede.confidence import Confidence
 from precede.data.load import Table
 from precede.data.rows import evenly_spaced
-from precede.diagnostics import Chance, Diagnostics, EdgeReading, Remark, compare_with_chance
-from precede.diagnostics.check import Check, Level, ranked
-from precede.diagnostics.record import SOURCE_WORDS, EdgePlots, unchecked_edges
-from precede.diagnostics.stability import with_shares
 from precede.errors import OptionError
 from precede.estimator import CausalEstimator
+from precede.evidence.checks import Chance, Diagnostics, EdgeReading, Remark, compare_with_chance
+from precede.evidence.checks.check import Check, Level, ranked
+from precede.evidence.checks.record import SOURCE_WORDS, EdgePlots, unchecked_edges
+from precede.evidence.checks.stability import with_shares
+from precede.evidence.confidence import Confidence
 from precede.graph import CausalGraph
 from precede.metrics.alignment import aligned
 from precede.metrics.structure import evaluate

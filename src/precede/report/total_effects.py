@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from precede.diagnostics import EdgeReading
 from precede.effects.linear import linear_effect
 from precede.effects.possible import effects_in_class
 from precede.errors import PrecedeError
+from precede.evidence.checks import EdgeReading
 from precede.graph import CausalGraph
 from precede.report.summary import TotalEntry
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from precede.confidence import Confidence
 from precede.data.load import Table
-from precede.diagnostics import Diagnostics, EdgeReading
-from precede.diagnostics.check import counted, some
-from precede.diagnostics.stability import UNSTABLE
+from precede.evidence.checks import Diagnostics, EdgeReading
+from precede.evidence.checks.check import counted, some
+from precede.evidence.checks.stability import UNSTABLE
+from precede.evidence.confidence import Confidence
 from precede.graph import CausalGraph
 from precede.knowledge import Knowledge
 

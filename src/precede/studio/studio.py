@@ -43,7 +43,7 @@ class Studio:
 
     def describe(self) -> StudioLook:
         """Everything that a page needs to begin with."""
-        from precede.discovery import methods
+        from precede.corl import methods
 
         obey = {name: "knowledge" in cls.option_names() for name, cls in methods().items()}
         return {

@@ -28,9 +28,9 @@ from precede.studio.workspace import STOP_FILE, Run, Workspace
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from precede.confidence import Confidence
     from precede.data.load import Table
     from precede.estimator import CausalEstimator
+    from precede.evidence.confidence import Confidence
     from precede.studio.request import RunRequest
 
 SECONDS_BETWEEN_NEWS = 0.1
@@ -167,7 +167,7 @@ def warm_up() -> None:
     """Import, load the policy and the compiled search: what the first run would wait for."""
     import numpy as np
 
-    from precede.discovery import CORL
+    from precede.corl import CORL
 
     values = np.random.default_rng(0).normal(size=(60, 4)).cumsum(axis=1)
     for score in ("sparse-linear", "nongaussian"):

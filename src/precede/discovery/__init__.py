@@ -1,6 +1,0 @@
-"""From a table to a causal graph: the CORL estimator, its pipeline on one page, and every method by name."""
-
-from precede.discovery.corl import CORL, CORL1, CORL2
-from precede.discovery.methods import discover, make_method, methods
-
-__all__ = ["CORL", "CORL1", "CORL2", "discover", "make_method", "methods"]

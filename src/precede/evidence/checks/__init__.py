@@ -1,0 +1,19 @@
+"""Say what the data can tell: each check is a number and one plain sentence."""
+
+from precede.evidence.checks.all_checks import diagnose
+from precede.evidence.checks.chance import Chance, compare_with_chance
+from precede.evidence.checks.check import Check, Level
+from precede.evidence.checks.learned import Learned
+from precede.evidence.checks.record import Diagnostics, EdgeReading, Remark
+
+__all__ = [
+    "Chance",
+    "Check",
+    "Diagnostics",
+    "EdgeReading",
+    "Learned",
+    "Level",
+    "Remark",
+    "compare_with_chance",
+    "diagnose",
+]

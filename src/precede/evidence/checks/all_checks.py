@@ -1,0 +1,168 @@
+"""Run every check on what was learned; a check that fails is said, and costs nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Literal, TypeVar
+
+from precede.evidence.checks.better_than_chance import check_independences, check_prediction
+from precede.evidence.checks.check import Check
+from precede.evidence.checks.data_checks import (
+    check_equal_variances,
+    check_nonlinearity,
+    check_normality,
+    check_r2_sortability,
+    check_standardizing,
+    check_var_sortability,
+)
+from precede.evidence.checks.directions import (
+    check_column_kinds,
+    check_cut_off,
+    check_identifiability,
+    check_knowledge,
+)
+from precede.evidence.checks.edge_readings import draw_edges, read_edges
+from precede.evidence.checks.influence import check_influence, check_outliers
+from precede.evidence.checks.learned import Learned
+from precede.evidence.checks.limits import remarks_on
+from precede.evidence.checks.record import Diagnostics, Remark
+from precede.evidence.checks.result_checks import check_search, check_weak_edges
+from precede.evidence.checks.rows_in_time import check_rows_in_time
+from precede.evidence.checks.stability import resample, with_probabilities
+from precede.runtime.deadline import Deadline, Signals
+from precede.runtime.progress import logger
+
+T = TypeVar("T")
+
+CHECKS: dict[str, Callable[[Learned], Check | None]] = {
+    "identifiability": check_identifiability,
+    "knowledge against the data": check_knowledge,
+    "kinds of columns": check_column_kinds,
+    "columns cut off": check_cut_off,
+    "distance to the best score known": check_search,
+    "edges within reach of the threshold": check_weak_edges,
+    "rows near each other": check_rows_in_time,
+    "independences against chance": check_independences,
+    "held-out likelihood": check_prediction,
+    "values far out": check_outliers,
+    "var-sortability": check_var_sortability,
+    "R²-sortability": check_r2_sortability,
+    "effect of standardizing": check_standardizing,
+    "residual normality": check_normality,
+    "equal noise variances": check_equal_variances,
+    "nonlinearity": check_nonlinearity,
+}
+"""In the sequence of the report. A check returns None where there is nothing that it could look at."""
+
+OF_NUMBERS = (*list(CHECKS)[5:6], *list(CHECKS)[7:])
+"""Checks that mean nothing where columns have levels, which have no size."""
+
+CHECKS_SHARE = 0.25
+"""The checks may take what the search has left of the time limit, and this share of the limit in any case."""
+
+
+def diagnose(learned: Learned, depth: bool | Literal["quick"] = True, signals: Signals | None = None) -> Diagnostics:
+    """Check a learned graph against the data and against what the method assumed.
+
+    A finished search is never lost here: what goes wrong becomes a warning among the remarks.
+
+    Parameters
+    ----------
+    learned : Learned
+    depth : bool or "quick"
+        False collects the remarks only; "quick" leaves out resampling.
+    signals : Signals, optional
+        Who hears of Ctrl-C: what is left is skipped then.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from precede.data.load import load_table
+    >>> x = np.random.default_rng(0).normal(size=(1000, 3)).cumsum(axis=1)
+    >>> chain = Learned(load_table(x), np.eye(3, k=1, dtype=bool), np.arange(3), score="linear")
+    >>> print(next(check.sentence for check in diagnose(chain).checks if check.name == "nonlinearity"))
+    0 of the 2 variables with causes depend on them along a curve: straight lines describe the effects well.
+    """
+    remarks = remarks_on(learned)
+    if not depth:
+        return Diagnostics(learned.reported, learned.assumptions, remarks)
+    limit = Deadline(time_for_checks(learned))
+    run = _Sheltered(limit, signals or Signals(Deadline(None)))
+    edges = run("the reading of the edges", lambda: read_edges(learned)) or ()
+    influence = run("the check of influence", lambda: check_influence(learned, edges)) if edges else None
+    checks = [influence, *(_checked(name, learned, run) for name in CHECKS)]
+    plots = run("the plots of the edges", lambda: draw_edges(learned, edges))
+    found = Diagnostics(
+        learned.reported,
+        learned.assumptions,
+        remarks,
+        tuple(check for check in checks if check is not None),
+        edges,
+        checked=True,
+        plots=plots,
+    )
+    if edges and _rests_on_the_policy(learned):
+        found = run("the probabilities of the edges", partial(with_probabilities, learned, found)) or found
+    elif depth is True and edges:
+        found = run("resampling", partial(resample, learned, found, limit)) or found
+    return replace(found, remarks=(*found.remarks, *run.remarks))
+
+
+def _checked(name: str, learned: Learned, run: _Sheltered) -> Check | None:
+    """Run a check, or say why it cannot be run."""
+    if learned.levels and name in OF_NUMBERS:
+        return Check(name, None, "Not run: columns with levels have no size.", "not run")
+    failures = len(run.remarks)
+    found = run(f"the check of {name}", partial(CHECKS[name], learned))
+    if found is None and (run.ended or len(run.remarks) > failures):
+        return Check(name, None, "Not run: the checks ended before, or it failed.", "not run")
+    return found
+
+
+def time_for_checks(learned: Learned) -> float | None:
+    """Seconds that the checks may take; None without a limit."""
+    if learned.max_time is None:
+        return None
+    spent = 0.0 if learned.search is None else learned.search.seconds
+    return max(learned.max_time - spent, CHECKS_SHARE * learned.max_time)
+
+
+def _rests_on_the_policy(learned: Learned) -> bool:
+    """Whether the score counts the pretrained policy's probabilities, which then are the edges' confidences."""
+    return "policy" in learned.reported and (learned.score or "").endswith("policy")
+
+
+class _Sheltered:
+    """Call functions whose failure must not cost the result; Ctrl-C and the deadline skip what is left."""
+
+    def __init__(self, deadline: Deadline, signals: Signals) -> None:
+        self.remarks: list[Remark] = []
+        self._deadline, self._signals = deadline, signals
+        self.ended = False
+
+    def __call__(self, what: str, work: Callable[[], T]) -> T | None:
+        if self.ended:
+            return None
+        if self._deadline.passed():
+            self.ended = True
+            self._say(f"The time limit ended the checks before {what}: what is not mentioned here was not checked.")
+            return None
+        try:
+            with self._signals.breaking_off():
+                return work()
+        except KeyboardInterrupt:
+            self.ended = True
+            self._say("The checks were interrupted: the graph is complete, what is not mentioned here was not checked.")
+        except Exception as error:
+            logger.debug("%s failed", what, exc_info=True)
+            self._say(
+                f"{what[0].upper()}{what[1:]} failed ({type(error).__name__}: {error}): the graph stands, but "
+                "this was not checked."
+            )
+        return None
+
+    def _say(self, sentence: str) -> None:
+        self.remarks.append(Remark(sentence))
+        logger.warning(sentence)

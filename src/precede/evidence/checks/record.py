@@ -1,0 +1,253 @@
+"""What a fit knows about its own result: a typed record that also reads like a dictionary."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from precede.arrays import FloatArray, IntArray
+from precede.evidence.checks.check import Check, Level, ranked
+from precede.graph import CausalGraph
+from precede.scores.assumptions import Assumptions
+from precede.strict_json import JsonObject, plain
+
+Source = Literal[
+    "structure", "shape", "curvature", "variances", "policy", "time", "experiment", "knowledge", "open", "unchecked"
+]
+
+SOURCE_WORDS: dict[Source, str] = {
+    "structure": "structure",
+    "shape": "shape of the noise",
+    "curvature": "curvature",
+    "variances": "equal variances",
+    "policy": "the policy",
+    "time": "time",
+    "experiment": "an experiment",
+    "knowledge": "your knowledge",
+    "open": "open",
+    "unchecked": "not checked",
+}
+"""Where the direction of an edge comes from, as every page says it. Structure: independences between variables."""
+Trend = Literal["rising", "falling", "mixed"]
+
+
+class Remark(Check):
+    """Something that was done or that limits the result, in a sentence; a warning unless it was asked for."""
+
+    def __init__(self, sentence: str, level: Level = "warning", name: str = "remark") -> None:
+        super().__init__(name, None, sentence, level)
+
+
+@dataclass(frozen=True)
+class Influence:
+    """What is left of an edge without its most influential rows.
+
+    Parameters
+    ----------
+    rows : tuple of int
+        The rows that were left out, counted from 1 in the table as it was used.
+    strength : float
+        Without them.
+    farthest : float
+        How many standard deviations the farthest of them is from the mean, in the cause or the effect.
+    """
+
+    rows: tuple[int, ...]
+    strength: float
+    farthest: float
+
+
+@dataclass(frozen=True)
+class EdgeReading:
+    """All that is known about one edge.
+
+    Parameters
+    ----------
+    cause, effect : int
+        Columns.
+    weight : float or None
+        In units of the effect per unit of the cause; None where the effect is not a straight line and so has none.
+    strength : float
+        Standard deviation of the cause's contribution over that of the effect; it has no sign. NaN, as what follows
+        from the same fit, where a column holds categories.
+    trend : "rising", "falling" or "mixed"
+        How the effect moves with the cause along the fitted line or curve.
+    partial_r2 : float
+        Share of what the other causes leave of the effect that this one explains.
+    p_value : float
+        Of the partial F test, after selection: the same rows chose the edge, so it is too small.
+    source : str
+        Where the direction comes from, a key of ``SOURCE_WORDS``; "open" where nothing determines it.
+    influence : Influence or None
+        None where single rows hardly matter.
+    confidence, connected : float or None
+        Share of resamples with this edge, and with it in either direction; or the pretrained policy's probabilities.
+    """
+
+    cause: int
+    effect: int
+    weight: float | None
+    strength: float
+    trend: Trend
+    partial_r2: float
+    p_value: float
+    source: Source = "unchecked"
+    influence: Influence | None = None
+    confidence: float | None = None
+    connected: float | None = None
+
+    @property
+    def directed(self) -> bool:
+        """Whether the edge is drawn with a tip."""
+        return self.source != "open"
+
+
+def unchecked_edges(graph: CausalGraph) -> tuple[EdgeReading, ...]:
+    """The edges of a graph of which nothing else is known, in causal order of the cause."""
+    unknown = float("nan")
+    places = ((int(i), int(j)) for i in graph.positions for j in np.flatnonzero(graph.edges[i]))
+    return tuple(EdgeReading(*place, None, unknown, "mixed", unknown, unknown) for place in places)
+
+
+@dataclass(frozen=True, eq=False)
+class EdgePlots:
+    """Partial plots of the edges, in the sequence of the readings.
+
+    Parameters
+    ----------
+    rows : (n_points,) int array
+        The rows of the data that the points are.
+    grids : (n_variables, n_places) float array
+        Where along each variable the curves are drawn.
+    points : (n_edges, n_points) float array
+        Effect without its other causes.
+    curves : (n_edges, n_places) float array
+        Smooth fits.
+    slopes : (n_edges,) float array
+        Of the straight lines; NaN where the method assumes none.
+    extremes : tuple of (n_points, 2) float arrays
+        Cause and effect of points far out that are not among the rows.
+    densities : tuple of (n_bins, n_bins) int arrays
+        Rows by cause (first axis) and effect, for a report without points; cells with few rows are empty.
+    extents : (n_edges, 4) float array
+        Least and largest of the cause, then of the effect, of each density.
+    outside : (n_edges,) int array
+        Rows beyond the extent of each density.
+    histograms : (n_variables, n_bins) int array
+    ranges : (n_variables, 2) float array
+        Least and largest value that each histogram shows.
+    """
+
+    rows: IntArray
+    grids: FloatArray
+    points: FloatArray
+    curves: FloatArray
+    slopes: FloatArray
+    extremes: tuple[FloatArray, ...]
+    densities: tuple[IntArray, ...]
+    extents: FloatArray
+    outside: IntArray
+    histograms: IntArray
+    ranges: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnostics(Mapping[str, Any]):
+    """What is known about a result: ``model.diagnostics_``.
+
+    It reads like a dictionary of plain values, ready for JSON: ``diagnostics_["checks"]``, ``["remarks"]``,
+    ``["search"]``, ``["score_choice"]`` and whatever else the method reports. The attributes are typed.
+
+    Parameters
+    ----------
+    reported : mapping
+        What the method says of itself.
+    assumptions : Assumptions
+    remarks : tuple of Remark
+        All that limits the result.
+    checks : tuple of Check
+    edges : tuple of EdgeReading
+        In causal order.
+    resamples : int
+        How many resamples the confidences of the edges rest on; 0 where that is not known.
+    confidence_from : "resamples", "policy" or None
+        Where the confidences of the edges are from: shares of resamples, or what the pretrained policy finds likely.
+    checked : bool
+        Whether checks were asked for.
+    plots : EdgePlots, optional
+        What a report draws; not among the plain values.
+
+    Examples
+    --------
+    >>> found = Diagnostics({"converged": True}, remarks=(Remark("The table was cut short."),))
+    >>> found["converged"], found["remarks"], found.warnings
+    (True, ['The table was cut short.'], ['The table was cut short.'])
+    """
+
+    reported: Mapping[str, Any] = field(default_factory=dict)
+    assumptions: Assumptions = field(default_factory=Assumptions)
+    remarks: tuple[Remark, ...] = ()
+    checks: tuple[Check, ...] = ()
+    edges: tuple[EdgeReading, ...] = ()
+    resamples: int = 0
+    confidence_from: Literal["resamples", "policy"] | None = None
+    checked: bool = False
+    plots: EdgePlots | None = None
+
+    @property
+    def said(self) -> list[Check]:
+        """Every remark and check: warnings first, the most harmful first."""
+        return ranked([*self.remarks, *self.checks])
+
+    @property
+    def warnings(self) -> list[str]:
+        """The sentences of every remark and check that is a warning."""
+        return [item.sentence for item in self.said if item.level == "warning"]
+
+    @property
+    def sentences(self) -> list[str]:
+        """Everything that is said, warnings first."""
+        return [item.sentence for item in self.said]
+
+    def __str__(self) -> str:
+        """A page: the warnings with their remedies, the notes, and how much more there is."""
+        lines = []
+        for item in self.said:
+            if item.level in ("warning", "note"):
+                lines.append(f"{'!' if item.level == 'warning' else '-'} {item.sentence} {item.remedy}".rstrip())
+        counts = Counter(item.level for item in self.said)
+        lines.append(f"{counts['fine']} checks passed, {counts['not run']} were not run.")
+        if self.edges:
+            sources = Counter(SOURCE_WORDS[edge.source] for edge in self.edges)
+            words = ", ".join(f"{words} {count}" for words, count in sources.most_common())
+            lines.append(f"{len(self.edges)} edges; directions from: {words}.")
+        lines.append(f"More: {', '.join(self)}.")
+        return "\n".join(textwrap.fill(line, 100, subsequent_indent="  ") for line in lines)
+
+    __repr__ = __str__
+
+    @cached_property
+    def _plain(self) -> JsonObject:
+        own: JsonObject = {"remarks": [remark.sentence for remark in self.remarks]}
+        if self.checked:
+            own |= {"checks": plain(self.checks), "edges": plain(self.edges), "resamples": self.resamples}
+        return {**plain(self.reported), **own}
+
+    def to_dict(self) -> JsonObject:
+        """Plain values, ready for JSON."""
+        return dict(self._plain)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._plain[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._plain)
+
+    def __len__(self) -> int:
+        return len(self._plain)

@@ -1,0 +1,116 @@
+"""Checks of the result itself: how good the search was, and which edges are close calls."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+
+from precede.arrays import BoolArray, FloatArray
+from precede.evidence.checks.check import Check, Level, counted, some
+from precede.evidence.checks.learned import Learned
+from precede.graph.dags import full_dag
+from precede.knowledge import Constraints
+from precede.pruning.weights import regression_weights
+from precede.scores.build import build_score
+from precede.search.exact import exact_order
+
+REACH = 1.5
+"""An edge is within reach of the rule when a rule this many times stricter or laxer would decide otherwise."""
+
+EXACT_VARIABLES = 10
+"""Up to here the best order of all is found in well under a second for the linear score."""
+
+
+def check_search(learned: Learned) -> Check:
+    """How far the score of the result is from the best that is known."""
+    name = "distance to the best score known"
+    search = learned.search
+    if search is None or not math.isfinite(search.best_score):
+        return Check(name, None, "The method reports no score, so the search cannot be judged.", "note")
+    reached = search.best_score
+    if search.exact:
+        return Check(name, 0.0, f"The score {reached:.2f} is the best of all orders (exact search).", "fine")
+    rivals = {"a greedy order": search.greedy_score, "the exact optimum": _exact_score(learned)}
+    known = {label: value for label, value in rivals.items() if value is not None and math.isfinite(value)}
+    best = max([reached, *known.values()])
+    shortfall = best - reached
+    tolerance = 1e-6 * max(1.0, abs(best))
+    details = {"reached": reached, "best_known": best, **known}
+    against = "; ".join(f"{label} scores {value:.2f}" for label, value in known.items())
+    if shortfall > tolerance:
+        sentence = f"The result scores {reached:.2f}, {shortfall:.2f} short of the best known ({against})."
+        return Check(name, shortfall, sentence, "warning", details)
+    if "the exact optimum" in known:
+        return Check(name, 0.0, f"The score {reached:.2f} is the optimum.", "fine", details)
+    agree = "Independent searches agree" if search.climbs_agree else "No search found a better order"
+    return Check(name, 0.0, f"{agree} (score {reached:.2f}); optimality is not guaranteed.", "fine", details)
+
+
+def _exact_score(learned: Learned) -> float | None:
+    """The optimum, where it is computed quickly."""
+    if learned.score != "linear" or learned.noise == "unequal" or learned.n_variables > EXACT_VARIABLES:
+        return None
+    constraints = learned.constraints or Constraints.none(learned.n_variables)
+    score = build_score("linear", learned.table, constraints, device=torch.device("cpu"))  # gaps and all, as in the fit
+    return exact_order(score, constraints).score
+
+
+def check_weak_edges(learned: Learned) -> Check:
+    """Which edges, there or not, a slightly different rule would decide otherwise."""
+    name = "edges within reach of the threshold"
+    before = full_dag(learned.order)
+    required = np.zeros_like(learned.edges)
+    if learned.constraints is not None:
+        before, required = before & learned.constraints.allowed, learned.constraints.required
+    if learned.assumptions.mechanism == "additive":
+        p_values = np.nan_to_num(learned.fit.p_values, nan=1.0)
+        weak = learned.edges & ~required & (p_values > learned.cutoff**REACH)
+        missed = np.zeros_like(weak)
+        rule = f"p-value above {learned.cutoff**REACH:.2g} in an F test"
+    elif learned.pruning == "threshold":
+        weights = np.abs(regression_weights(learned.covariance, learned.order))
+        weak = learned.edges & ~required & (weights < REACH * learned.threshold)
+        missed = before & ~learned.edges & (weights > learned.threshold / REACH)
+        rule = f"|weight| within a factor {REACH} of {learned.threshold:g}"
+    else:
+        price = math.log(learned.n_samples) / 2 + math.log(learned.n_variables)
+        evidence = log_likelihood_gains(learned, learned.edges)
+        weak = learned.edges & ~required & (evidence < REACH * price)
+        missed = before & ~learned.edges & (evidence > price / REACH)
+        rule = f"gain in log-likelihood within a factor {REACH} of the extended BIC's price, {price:.1f}"
+    kept = learned.edge_names([(int(i), int(j)) for i, j in np.argwhere(weak)])
+    dropped = learned.edge_names([(int(i), int(j)) for i, j in np.argwhere(missed)])
+    details = {"weak": kept, "nearly": dropped, "rule": rule}
+    total = len(kept) + len(dropped)
+    if total == 0:
+        return Check(name, 0.0, "No edge is borderline.", "fine", details)
+    shown = f" ({some(kept)})" if kept else ""
+    near = f"; {counted(len(dropped), 'absent edge')} nearly came in ({some(dropped)})" if dropped else ""
+    level: Level = "warning" if len(kept) > learned.n_edges / 3 else "note"
+    are = "is" if len(kept) == 1 else "are"
+    sentence = f"{len(kept)} of {counted(learned.n_edges, 'edge')} {are} borderline{shown}{near}."
+    return Check(name, float(total), sentence, level, details)
+
+
+def log_likelihood_gains(learned: Learned, edges: BoolArray) -> FloatArray:
+    r"""What i adds to j beyond its parents, :math:`-\frac m2 \log(1 - r_{ij|\mathrm{pa}(j)}^2)`."""
+    matrix = learned.correlation
+    d = len(matrix)
+    squared = np.zeros((d, d))
+    for j in range(d):
+        parents = np.flatnonzero(edges[:, j])
+        family = np.append(parents, j)
+        precision = np.linalg.inv(matrix[np.ix_(family, family)])
+        squared[parents, j] = precision[:-1, -1] ** 2 / (np.diag(precision)[:-1] * precision[-1, -1])
+        others = np.setdiff1d(np.arange(d), family)
+        if len(others) == 0:
+            continue
+        projection = np.linalg.solve(matrix[np.ix_(parents, parents)], matrix[np.ix_(parents, np.append(others, j))])
+        shared = matrix[np.ix_(others, parents)]
+        left = np.diag(matrix)[others] - (shared * projection[:, :-1].T).sum(axis=1)
+        joint = matrix[others, j] - shared @ projection[:, -1]
+        target = max(matrix[j, j] - float(matrix[j, parents] @ projection[:, -1]), 1e-12)
+        squared[others, j] = joint**2 / (np.maximum(left, 1e-12) * target)
+    return -learned.n_samples / 2 * np.log1p(-np.clip(squared, 0.0, 1 - 1e-12))

@@ -1,0 +1,205 @@
+"""How often the edges come back on resampled data, as a check and beside each edge."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from precede.arrays import BoolArray, FloatArray
+from precede.evidence.checks.check import Check, Level, counted, some
+from precede.evidence.checks.learned import Learned
+from precede.evidence.checks.parent_regressions import CURVE_BASIS
+from precede.evidence.checks.record import Diagnostics, Remark
+from precede.evidence.confidence.alternatives import Alternatives, Criterion
+from precede.evidence.confidence.resampling import time_block
+from precede.evidence.confidence.stability import N_RESAMPLES, PolishAgain, Relearn, shares_of
+from precede.knowledge import Constraints
+from precede.runtime.deadline import Deadline
+from precede.scores.build import ScoreName
+
+UNSTABLE = 0.5
+"""Edges that come back in fewer of the resamples are called unstable."""
+
+NAME, UNLIKELY = "unstable edges", "unlikely edges"
+
+SECONDS = 30.0
+"""Resampling ends after this many seconds, whatever is left."""
+
+
+def with_shares(
+    diagnostics: Diagnostics,
+    edges: BoolArray,
+    shares: FloatArray,
+    names: Sequence[Hashable],
+    n_resamples: int = 0,
+    remarks: Sequence[str] = (),
+    connected: FloatArray | None = None,
+) -> Diagnostics:
+    """The record with the share of resamples that have each edge, in place of any it had before.
+
+    Parameters
+    ----------
+    diagnostics : Diagnostics
+    edges : (n_variables, n_variables) bool array
+        The graph.
+    shares : (n_variables, n_variables) float array
+        ``[i, j]`` for i -> j.
+    names : sequence
+    n_resamples : int
+        0 where it is not known.
+    remarks : sequence of str
+        What happened while resampling.
+    connected : (n_variables, n_variables) float array, optional
+        Shares with an edge in either direction; the sum of both directions when left out.
+    """
+    either = np.minimum(shares + shares.T, 1.0) if connected is None else connected
+    readings = tuple(
+        replace(
+            reading,
+            confidence=float(shares[reading.cause, reading.effect]),
+            connected=float(either[reading.cause, reading.effect]),
+        )
+        for reading in diagnostics.edges
+    )
+    loose = np.zeros_like(edges)
+    for reading in diagnostics.edges:
+        loose[reading.cause, reading.effect] = not reading.directed
+    others = tuple(check for check in diagnostics.checks if check.name not in (NAME, UNLIKELY))
+    return replace(
+        diagnostics,
+        remarks=(*diagnostics.remarks, *(Remark(sentence) for sentence in remarks)),
+        checks=(stability(edges, shares, names, loose), *others),
+        edges=readings,
+        resamples=n_resamples,
+        confidence_from="resamples",
+    )
+
+
+def with_probabilities(learned: Learned, diagnostics: Diagnostics) -> Diagnostics:
+    """The record with the probability of each edge as the pretrained policy gives it, where the result rests on it."""
+    place = {name: k for k, name in enumerate(learned.names)}
+    likely = np.zeros((learned.n_variables, learned.n_variables))
+    for said in learned.reported["policy"]:
+        likely[place[said.cause], place[said.effect]] = said.probability
+    readings = tuple(
+        replace(
+            reading,
+            confidence=float(likely[reading.cause, reading.effect]),
+            connected=float(likely[reading.cause, reading.effect] + likely[reading.effect, reading.cause]),
+        )
+        for reading in diagnostics.edges
+    )
+    doubtful = [(edge.cause, edge.effect) for edge in readings if (edge.confidence or 0.0) < UNSTABLE]
+    names, n = learned.edge_names(doubtful), len(readings)
+    sentence = f"The pretrained policy gives every one of the {n} edges a probability of at least one half."
+    if doubtful:
+        sentence = (
+            f"The pretrained policy gives {len(doubtful)} of {counted(n, 'edge')} a probability below one half "
+            f"({some(names)})."
+        )
+    level: Level = "warning" if len(doubtful) > n / 4 else "note" if doubtful else "fine"
+    check = Check(UNLIKELY, float(len(doubtful)), sentence, level, {"unlikely": names})
+    return replace(diagnostics, checks=(check, *diagnostics.checks), edges=readings, confidence_from="policy")
+
+
+def resample(learned: Learned, diagnostics: Diagnostics, deadline: Deadline) -> Diagnostics:
+    """Give every edge the share of quick resamples that have it (:mod:`precede.evidence.confidence.stability`).
+
+    The search starts from the found order, or looks at each edge by itself where it would be slow, and ends with the
+    deadline, and after 30 seconds at the latest.
+    """
+    found = shares_of(relearning(learned), learned.seed, deadline.part(SECONDS))
+    if found is None:
+        said = "There was no time to resample the rows, so how stable each edge is was not tested."
+        return replace(diagnostics, remarks=(*diagnostics.remarks, Remark(said)))
+    remarks = []
+    if found.n_resamples < N_RESAMPLES:
+        remarks.append(
+            f"Time ran out after {found.n_resamples} of {N_RESAMPLES} resamples: the confidences are coarse."
+        )
+    return with_shares(
+        diagnostics, learned.edges, found.directed, learned.names, found.n_resamples, remarks, found.connected
+    )
+
+
+def relearning(learned: Learned) -> Relearn:
+    """The quickest honest way to learn again under what the method assumed."""
+    assumed, constraints = learned.assumptions, learned.constraints or Constraints.none(learned.n_variables)
+    if learned.levels or (assumed.linear and assumed.gaussian != "excluded"):
+        score = _score_of(learned)
+        if score is not None:
+            same = score == learned.score
+            return PolishAgain(
+                learned.table,
+                learned.order,
+                score,
+                constraints,
+                pruning=learned.pruning if same else "auto",  # type: ignore[arg-type]
+                threshold=learned.threshold,
+                cutoff=learned.cutoff,
+                identifies=learned.identifies,
+            )
+    curved = assumed.mechanism == "additive"
+    criterion: Criterion = "none"
+    if assumed.equal_variances:
+        criterion = "variance"
+    elif curved:
+        criterion = "log variance"
+    elif assumed.gaussian == "excluded":
+        criterion = "entropy"
+    return Alternatives(
+        learned.values, learned.edges, constraints, basis=CURVE_BASIS if curved else 2, criterion=criterion,
+        block=time_block(learned.table),
+    )  # fmt: skip
+
+
+def _score_of(learned: Learned) -> ScoreName | None:
+    """The score that tells directions as the method does, where it is quick to search."""
+    if learned.levels:
+        return learned.score  # type: ignore[return-value]
+    if learned.assumptions.equal_variances:
+        return "linear"
+    if learned.score == "linear-any":
+        return "linear-any"
+    return "sparse-linear" if learned.assumptions.gaussian == "assumed" else None
+
+
+def stability(
+    edges: BoolArray, confidence: FloatArray, names: Sequence[Hashable], loose: BoolArray | None = None
+) -> Check:
+    """Compare a graph with the probability of each edge, ``[i, j]`` for i -> j.
+
+    An edge whose direction is not claimed (``loose``) is not missed the other way round.
+
+    Examples
+    --------
+    >>> edges = np.array([[0, 1], [0, 0]], dtype=bool)
+    >>> stability(edges, np.array([[0, 0.3], [0.6, 0]]), ["rain", "wet"]).sentence
+    '1 of 1 edge came back in fewer than half of the resamples (rain -> wet); 1 edge that the graph lacks
+    came back in at least half (wet -> rain).'
+    """
+
+    def named(chosen: BoolArray) -> list[str]:
+        return [f"{names[i]} -> {names[j]}" for i, j in np.argwhere(chosen)]
+
+    turned = edges.T if loose is None else edges.T & ~loose.T  # transposed: edges of the graph the other way round
+    lacking_edges = ~edges & (confidence >= UNSTABLE) & (~edges.T | (turned & (confidence > confidence.T)))
+    unstable, absent = named(edges & (confidence < UNSTABLE)), named(lacking_edges)
+    details = {"unstable": unstable, "absent": absent}
+    n = int(edges.sum())
+    lacking = f"{counted(len(absent), 'edge')} that the graph lacks"
+    if not unstable:
+        more = f"; so did {lacking} ({some(absent)})" if absent else ""
+        sentence = f"Every one of the {n} edges came back in at least half of the resamples (0 unstable){more}."
+        if n == 0:
+            more = f"; {lacking} came in at least half of the resamples ({some(absent)})" if absent else ""
+            sentence = f"The graph has no edge that could be unstable{more}."
+        return Check(NAME, 0.0, sentence, "note" if absent else "fine", details)
+    more = f"; {lacking} came back in at least half ({some(absent)})" if absent else ""
+    sentence = (
+        f"{len(unstable)} of {counted(n, 'edge')} came back in fewer than half of the resamples "
+        f"({some(unstable)}){more}."
+    )
+    return Check(NAME, float(len(unstable)), sentence, "warning" if len(unstable) > n / 4 else "note", details)

@@ -1,0 +1,183 @@
+"""What many fits agree on: probabilities of edges, of ancestors and of precedence, and the graphs most often found."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from precede.arrays import BoolArray, IntArray
+from precede.errors import DataError
+from precede.evidence.confidence.orders import precedence_shares
+from precede.files import write_text
+from precede.graph import CausalGraph
+from precede.graph.dags import ancestors
+from precede.graph.formats import text_of
+from precede.lazy import pandas as pd
+from precede.strict_json import JsonObject, to_json
+
+FORMAT, VERSION = "precede-confidence", 1
+
+
+@dataclass(frozen=True)
+class FrequentGraph:
+    """A graph and the number of resamples that gave exactly it."""
+
+    graph: CausalGraph
+    count: int
+
+
+@dataclass(frozen=True, eq=False)
+class Confidence:
+    r"""How often resampled data give the same answer.
+
+    Parameters
+    ----------
+    n_resamples : int
+    edge_probability : DataFrame
+        ``[i, j]``: share of resamples with the edge i -> j.
+    ancestor_probability : DataFrame
+        ``[i, j]``: share in which a directed path leads from i to j.
+    order_probability : DataFrame
+        ``[i, j]``: share in which i precedes j in the causal order. Variables that no path connects may come in any
+        order, so a value near a half need not mean doubt about a cause.
+    order_agreement : float
+        Probability that two resamples put two variables in the same order: the mean over pairs of
+        :math:`p^2 + (1 - p)^2`. 1 when all orders are the same, one half for random ones.
+    graphs : tuple of FrequentGraph
+        Every graph that was found, the most frequent first.
+    remarks : tuple of str
+        What happened on the way, a sentence each.
+
+    Notes
+    -----
+    A share near 1 says that the method would return the edge again on data like these, not that the edge is there: an
+    assumption that fails, fails in every resample.
+    """
+
+    n_resamples: int
+    edge_probability: pd.DataFrame
+    ancestor_probability: pd.DataFrame
+    order_probability: pd.DataFrame
+    order_agreement: float
+    graphs: tuple[FrequentGraph, ...]
+    remarks: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        names: Sequence[Hashable],
+        edges: Sequence[BoolArray],
+        orders: Sequence[IntArray],
+        remarks: Sequence[str] = (),
+    ) -> Self:
+        """Count over fits, each with an acyclic adjacency and an order that agrees with it.
+
+        Examples
+        --------
+        >>> chain = np.array([[0, 1], [0, 0]], bool)
+        >>> found = Confidence.of("ab", [chain, chain, chain.T], [[0, 1], [0, 1], [1, 0]])
+        >>> found.edge_probability.round(2)
+              a     b
+        a  0.00  0.67
+        b  0.33  0.00
+        >>> found.graphs[0].count
+        2
+        """
+        d = len(names)
+        precedence = precedence_shares(np.asarray(orders, dtype=np.int64))
+        share = precedence[np.triu_indices(d, 1)]
+        tally = Counter(adjacency.astype(bool).tobytes() for adjacency in edges)
+        graphs = [
+            FrequentGraph(
+                CausalGraph.from_matrix(np.frombuffer(found, dtype=bool).reshape(d, d), names=tuple(names)), count
+            )
+            for found, count in tally.most_common()
+        ]
+        return cls(
+            n_resamples=len(edges),
+            edge_probability=_labeled(np.mean(edges, axis=0), names),
+            ancestor_probability=_labeled(np.mean([ancestors(adjacency) for adjacency in edges], axis=0), names),
+            order_probability=_labeled(precedence, names),
+            order_agreement=float(np.mean(share**2 + (1 - share) ** 2)),
+            graphs=tuple(graphs),
+            remarks=tuple(remarks),
+        )
+
+    def edge_list(self, at_least: float = 0.0) -> list[tuple[Hashable, Hashable, float]]:
+        """(cause, effect, probability) of every edge ever found, the surest first."""
+        names, shares = list(self.edge_probability.columns), self.edge_probability.to_numpy()
+        found = [(names[i], names[j], float(shares[i, j])) for i, j in np.argwhere(shares > 0)]
+        return sorted((edge for edge in found if edge[2] >= at_least), key=lambda edge: -edge[2])
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """JSON with everything; also written to ``path``, whole or not at all."""
+        names = list(self.edge_probability.columns)
+        document = {
+            "format": FORMAT,
+            "version": VERSION,
+            "names": [name.item() if isinstance(name, np.generic) else name for name in names],
+            "n_resamples": self.n_resamples,
+            "edge_probability": self.edge_probability.to_numpy().tolist(),
+            "ancestor_probability": self.ancestor_probability.to_numpy().tolist(),
+            "order_probability": self.order_probability.to_numpy().tolist(),
+            "order_agreement": self.order_agreement,
+            "graphs": [{"count": g.count, "edges": np.argwhere(g.graph.edges).tolist()} for g in self.graphs],
+            "remarks": list(self.remarks),
+        }
+        text = to_json(document) + "\n"
+        if path is not None:
+            write_text(path, text)
+        return text
+
+    @classmethod
+    def from_json(cls, source: str | os.PathLike[str]) -> Self:
+        """From the text or the file that :meth:`to_json` wrote."""
+        try:
+            document = json.loads(text_of(source, "{"))
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"the confidence is not valid JSON: {error}.") from None
+        if not isinstance(document, dict) or document.get("format") != FORMAT:
+            raise DataError(f"the JSON is not a confidence of this package: it lacks format={FORMAT!r}.")
+        if document.get("version") != VERSION:
+            raise DataError(f"the confidence has version {document.get('version')!r}; this release reads {VERSION}.")
+        try:
+            return cls._from_document(document)
+        except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
+            raise DataError(f"the confidence's JSON is incomplete or misshapen: {error!r}.") from None
+
+    @classmethod
+    def _from_document(cls, document: JsonObject) -> Self:
+        names = tuple(document["names"])
+        graphs = []
+        for entry in document["graphs"]:
+            edges = np.zeros((len(names), len(names)), dtype=bool)
+            for i, j in entry["edges"]:
+                edges[i, j] = True
+            graphs.append(FrequentGraph(CausalGraph.from_matrix(edges, names=names), int(entry["count"])))
+        return cls(
+            n_resamples=int(document["n_resamples"]),
+            edge_probability=_shares(document["edge_probability"], names),
+            ancestor_probability=_shares(document["ancestor_probability"], names),
+            order_probability=_shares(document["order_probability"], names),
+            order_agreement=float(document["order_agreement"]),
+            graphs=tuple(graphs),
+            remarks=tuple(map(str, document["remarks"])),
+        )
+
+
+def _labeled(matrix: Any, names: Sequence[Hashable]) -> pd.DataFrame:
+    return pd.DataFrame(np.asarray(matrix, dtype=float), index=list(names), columns=list(names))
+
+
+def _shares(matrix: Any, names: Sequence[Hashable]) -> pd.DataFrame:
+    """Shares from a file, which may hold anything."""
+    frame = _labeled(matrix, names)
+    if not ((frame.to_numpy() >= 0) & (frame.to_numpy() <= 1)).all():
+        raise ValueError("a share is a number from 0 to 1")
+    return frame

@@ -1,0 +1,172 @@
+"""The bootstrap: the same method on resampled rows, many times over."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from precede.arrays import IntArray
+from precede.data.checks import check_values
+from precede.data.load import Table, load_table
+from precede.errors import DataError, OptionError, check_positive
+from precede.evidence.confidence.confidence import Confidence
+from precede.evidence.confidence.journal import Journal, Outcome
+from precede.options import Options
+from precede.parameters import unfitted
+from precede.runtime.device import one_thread
+from precede.runtime.progress import ProgressBar
+from precede.runtime.randomness import RandomState, numpy_rng
+from precede.runtime.workers import Workers, as_finished, check_jobs
+from precede.scores.protocol import OrderScore
+from precede.search.checkpoint import data_fingerprint
+
+MOST_DRAWS = 20
+"""Rows are drawn again at most this often when a column comes out constant or collinear."""
+
+OWN_OUTPUT: Options = {
+    "verbose": False,
+    "checkpoint": None,
+    "resume": False,
+    "tensorboard": None,
+    "diagnose": False,
+}
+"""Options of a method that say where and what it reports; a resample has none of that."""
+
+
+def bootstrap(
+    model: Any,
+    X: Any,
+    *,
+    n_resamples: int,
+    workers: Workers,
+    block: int | None,
+    random_state: RandomState,
+    checkpoint: str | os.PathLike[str] | None,
+    verbose: bool,
+) -> Confidence:
+    """Fit a method to resampled rows; :meth:`precede.estimator.CausalEstimator.bootstrap` documents the options.
+
+    Resample k draws its rows and its seed from (seed, k) alone and computes on one thread, so neither the number of
+    jobs nor their sequence nor an interruption changes the result.
+    """
+    table = model._prepared(load_table(X))
+    block = block or time_block(table)
+    check_jobs("n_jobs", workers.jobs)
+    _check(model, table, n_resamples, block)
+    seed = random_state if random_state is not None else model.get_params(deep=False).get("random_state")
+    header = {
+        "data": data_fingerprint(table.values, table.names),
+        "method": type(model).__name__,
+        "settings": _settings(model),
+        "block": block,
+        "entropy": None if seed is None else int(numpy_rng(seed).integers(2**62)),
+    }
+    journal = Journal(checkpoint, header)
+    journal.open(table.n_variables, new_entropy=int(numpy_rng(None).integers(2**62)))
+    missing = [k for k in range(n_resamples) if k not in journal.outcomes]
+    tasks = ((model, table, block, journal.header["entropy"], k) for k in missing)
+    done = n_resamples - len(missing)
+    with ProgressBar("bootstrap", n_resamples, verbose) as progress:
+        progress.update(done)
+        for outcome in as_finished(fit_resample, tasks, workers):
+            if outcome is None:
+                raise KeyboardInterrupt
+            journal.add(outcome)
+            done += 1
+            progress.update(done)
+    return _summary(table, [journal.outcomes[k] for k in range(n_resamples)])
+
+
+def fit_resample(model: Any, table: Table, block: int | None, entropy: int, k: int) -> Outcome | None:
+    """Fit to the k-th resample; None when Ctrl-C cut the fit short."""
+    rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(k,)))
+    rows, redraws = resampled(table, block, rng)
+    accepted = model.get_params(deep=False)
+    options = {name: value for name, value in OWN_OUTPUT.items() if name in accepted}
+    if "random_state" in accepted:
+        options["random_state"] = int(rng.integers(2**31))
+    with one_thread():
+        again = unfitted(model).set_params(**options)
+        again.diagnose = False
+        fitted = again.fit(rows)
+    search = fitted.diagnostics_.get("search")
+    if isinstance(search, dict) and search.get("interrupted"):
+        return None
+    index = {name: position for position, name in enumerate(table.names)}
+    order = [index[name] for name in fitted.causal_order_]
+    return Outcome(k, order, np.argwhere(fitted.graph_.edges).tolist(), redraws)
+
+
+def time_block(table: Table) -> int | None:
+    """Length of the blocks in which rows in time are drawn, so that neighbors stay together; None for other rows."""
+    return None if table.steps is None else max(2, round(2 * table.n_samples ** (1 / 3)))
+
+
+def draw_rows(n_rows: int, block: int | None, rng: np.random.Generator) -> IntArray:
+    """Rows with replacement; or moving blocks of consecutive rows, which keep what is near in time together.
+
+    Examples
+    --------
+    >>> draw_rows(6, 3, np.random.default_rng(0))
+    array([3, 4, 5, 2, 3, 4])
+    """
+    if block is None:
+        return rng.integers(n_rows, size=n_rows)
+    starts = rng.integers(n_rows - block + 1, size=-(-n_rows // block))
+    rows: IntArray = (starts[:, None] + np.arange(block)).ravel()[:n_rows]
+    return rows
+
+
+def resampled(table: Table, block: int | None, rng: np.random.Generator) -> tuple[Table, int]:
+    """A resample without constant or collinear columns, and how many draws were thrown away for it."""
+    for redraws in range(MOST_DRAWS):
+        resample = table.with_rows(draw_rows(table.n_samples, block, rng), rng)
+        try:
+            check_values(resample.values, table.names, table.kinds)
+        except DataError as error:
+            fault = error
+            continue
+        return resample, redraws
+    raise DataError(
+        f"{MOST_DRAWS} resamples in a row cannot be used, the last since {str(fault).rstrip('.')}; in the data itself "
+        "too few rows speak for that column: leave it out, or add rows."
+    )
+
+
+def _check(model: Any, table: Table, n_resamples: int, block: int | None) -> None:
+    check_positive("n_resamples", n_resamples, integer=True)
+    if block is not None:
+        check_positive("block", block, integer=True)
+        if block >= table.n_samples:
+            raise OptionError(f"block={block} cannot be used: the data has {table.n_samples} rows, a block fewer.")
+    for name, value in model.get_params(deep=False).items():
+        if isinstance(value, OrderScore):
+            raise OptionError(
+                f"{name} is an object made from the data as it is, which resampling cannot reach: give its name, "
+                f"{name}={value.name!r}."
+            )
+
+
+def _settings(model: Any) -> dict[str, str]:
+    """The method's options as text, without those that do not matter to the result."""
+    skipped = {*OWN_OUTPUT, "random_state"}
+    return {name: repr(value) for name, value in model.get_params(deep=False).items() if name not in skipped}
+
+
+def _summary(table: Table, outcomes: list[Outcome]) -> Confidence:
+    edges = np.zeros((len(outcomes), table.n_variables, table.n_variables), dtype=bool)
+    for adjacency, outcome in zip(edges, outcomes, strict=True):
+        for i, j in outcome.edges:
+            adjacency[i, j] = True
+    redrawn = Counter(outcome.redraws > 0 for outcome in outcomes)[True]
+    remarks = []
+    if redrawn:
+        remarks.append(
+            f"The rows of {redrawn} of {len(outcomes)} resamples were drawn again, since a column came out constant or "
+            "collinear: some column has few distinct values."
+        )
+    orders = [np.array(outcome.order) for outcome in outcomes]
+    return Confidence.of(table.names, list(edges), orders, remarks)

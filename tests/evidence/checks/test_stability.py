@@ -1,0 +1,119 @@
+"""Quick resampling: every edge of every fit has a confidence, the same every time, within its time."""
+
+import numpy as np
+import pytest
+
+import precede as pc
+from precede.data.load import load_table
+from precede.evidence.checks.stability import relearning, resample
+from precede.evidence.confidence.alternatives import Alternatives
+from precede.evidence.confidence.stability import N_RESAMPLES, PolishAgain, shares_of
+from precede.knowledge import Constraints
+from precede.runtime.deadline import Deadline
+
+FAST = {"n_iterations": 3, "batch_size": 8, "random_state": 0, "verbose": False}
+
+
+def fitted(score, **options):
+    sem = {"linear": "linear-gaussian", "nongaussian": "lingam", "sparse-linear": "linear-gaussian"}.get(score, "gp")
+    data = pc.simulate(n_variables=5, degree=1, sem=sem, n_samples=300, random_state=1).data
+    return pc.CORL(score=score, **FAST, **options).fit(data), data
+
+
+@pytest.mark.parametrize("score", ["linear", "nongaussian", "sparse-linear", "quadratic"])
+def test_every_edge_has_a_confidence_that_is_the_same_every_time(score):
+    first, data = fitted(score)
+    shares = [edge.confidence for edge in first.diagnostics_.edges]
+    assert shares
+    assert all(0 <= share <= 1 for share in shares)
+    assert all(edge.connected >= edge.confidence for edge in first.diagnostics_.edges)
+    assert first.diagnostics_["resamples"] == N_RESAMPLES
+    assert any(check.name == "unstable edges" for check in first.diagnostics_.checks)
+    again = pc.CORL(score=score, **FAST).fit(data)
+    assert [edge.confidence for edge in again.diagnostics_.edges] == shares
+
+
+def test_another_seed_draws_other_rows():
+    rng = np.random.default_rng(0)
+    data = rng.normal(size=(60, 4)).cumsum(axis=1) + rng.normal(size=(60, 4))
+    shares = [
+        [
+            edge.confidence
+            for edge in pc.CORL(score="linear", **{**FAST, "random_state": seed}).fit(data).diagnostics_.edges
+        ]
+        for seed in (0, 1)
+    ]
+    assert shares[0] != shares[1]
+
+
+@pytest.mark.parametrize("method", ["eqvar", "direct-lingam", "cam", "r2-sort-regress"])
+def test_baselines_have_them_too(method):
+    data = pc.simulate(n_variables=4, degree=1, n_samples=300, random_state=0).data
+    model = pc.methods()[method](verbose=False).fit(data)
+    assert (model.diagnostics_.confidence_from == "resamples") == (model.graph_.n_edges > 0)
+
+
+def test_resampling_can_be_switched_off():
+    model, _ = fitted("linear", diagnose="quick")
+    assert model.diagnostics_.confidence_from is None
+    assert model.diagnostics_.checks
+    assert all(edge.confidence is None for edge in model.diagnostics_.edges)
+
+
+def test_no_time_is_said():
+    relearn = relearning_of(np.random.default_rng(0).normal(size=(200, 3)).cumsum(axis=1))
+    assert shares_of(relearn, 0, Deadline(0.0)) is None
+    model, data = fitted("linear", diagnose="quick")
+    learned = model._learned(load_table(data), model._learn(load_table(data)), model.graph_)
+    found = resample(learned, model.diagnostics_, Deadline(0.0))
+    assert any("no time to resample" in sentence for sentence in found.warnings)
+    assert found.confidence_from is None
+    hasty, _ = fitted("linear", max_time=1e-6)
+    assert any("time limit ended the checks" in sentence for sentence in hasty.diagnostics_.warnings)
+
+
+def relearning_of(values, **options):
+    table = load_table(values)
+    d = table.n_variables
+    return PolishAgain(table, np.arange(d), "linear", Constraints.none(d), **options)
+
+
+def test_a_strong_edge_is_sure_and_one_from_noise_is_not():
+    rng = np.random.default_rng(0)
+    a, b, c = rng.normal(size=(3, 400))
+    values = np.column_stack([a, a + b, c + 0.16 * a])
+    found = shares_of(relearning_of(values), 0, Deadline(None))
+    assert found.directed[0, 1] == 1.0
+    assert found.directed[0, 2] < 0.9
+    np.testing.assert_array_equal(found.connected, found.connected.T)
+
+
+def test_directions_that_nothing_tells_are_split_and_those_that_something_tells_are_not():
+    rng = np.random.default_rng(0)
+    edges = np.array([[0, 1], [0, 0]], dtype=bool)
+    none = Constraints.none(2)
+    x, noise = rng.normal(size=(2, 600))
+    gaussian = np.column_stack([x, x + noise])
+    curved = np.column_stack([x, np.sin(2 * x) + 0.3 * noise])
+    skewed = np.column_stack([rng.exponential(size=600), np.zeros(600)])
+    skewed[:, 1] = skewed[:, 0] + rng.exponential(size=600)
+
+    def share(values, basis, criterion, graph=edges):
+        judge = Alternatives(values, graph, none, basis=basis, criterion=criterion)
+        return shares_of(judge, 0, Deadline(None)).directed
+
+    assert share(curved, 6, "log variance")[0, 1] == 1.0
+    assert share(curved[:, ::-1], 6, "log variance")[1, 0] == 1.0  # the edge is drawn the wrong way round
+    assert share(skewed, 2, "entropy")[0, 1] > 0.9
+    assert share(gaussian, 2, "variance")[0, 1] > 0.9
+    assert share(gaussian, 2, "none")[0, 1] == 1.0
+    fixed = pc.Knowledge(required=[(0, 1)]).over((0, 1))
+    turned = Alternatives(curved[:, ::-1], edges, fixed, basis=6, criterion="log variance")
+    assert shares_of(turned, 0, Deadline(None)).directed[0, 1] == 1.0
+
+
+def test_the_way_to_learn_again_follows_the_assumptions():
+    for score, way in (("linear", PolishAgain), ("sparse-linear", PolishAgain), ("nongaussian", Alternatives)):
+        model, data = fitted(score, diagnose=False)
+        findings = model._learn(load_table(data))
+        assert isinstance(relearning(model._learned(load_table(data), findings, model.graph_)), way)
