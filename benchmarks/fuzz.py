@@ -42,7 +42,7 @@ from precede.report import rebuild_report, write_report
 SECONDS_FOR_ONE = 60
 SACHS = EXPERIMENTS["sachs"]
 DATASET = simulate(n_variables=4, degree=1, n_samples=40, random_state=0)
-TINY = {"score": "linear", "encoder": "null", "decoder": "mlp", "n_iterations": 2, "batch_size": 2, "n_samples": 4}
+TINY = {"score": "linear", "encoder": "null", "decoder": "mlp", "n_iterations": 2, "batch_size": 2, "n_encoder_rows": 4}
 WORDS = simulate(n_variables=4, degree=1, sem="mixed", n_samples=40, random_state=0).data
 WORDS = WORDS.mask(np.random.default_rng(0).random(WORDS.shape) < 0.1)
 QUIET = {"random_state": 0, "verbose": False, "diagnose": False}

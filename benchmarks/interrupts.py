@@ -75,7 +75,7 @@ class Phase:
 
 PHASES = {
     "reading": Phase("precede.data.load:load_table", LINEAR, keeps=False),
-    "policy's judgement": Phase("precede.corl.fit:judge_table", DISCOVER),
+    "policy's prediction": Phase("precede.corl.fit:judge_table", DISCOVER),
     "choice of score": Phase("precede.corl.fit:choose_score", DISCOVER),
     "score": Phase("precede.corl.fit:build_score", LINEAR),
     "GP table": Phase(

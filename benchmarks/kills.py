@@ -49,7 +49,14 @@ DATA = simulate(n_variables=6, degree=2, n_samples=300, random_state=0).data
 CHECKPOINT = "run.safetensors"
 TOO_LATE, IN_TIME = 0.9, 1.02
 """How the time from which moments are drawn follows the machine: one in six is too late, so the end has its share."""
-QUICK = {"score": "linear", "encoder": "null", "decoder": "mlp", "batch_size": 8, "n_samples": 16, "verbose": False}
+QUICK = {
+    "score": "linear",
+    "encoder": "null",
+    "decoder": "mlp",
+    "batch_size": 8,
+    "n_encoder_rows": 16,
+    "verbose": False,
+}
 
 
 def fit(folder: Path) -> None:

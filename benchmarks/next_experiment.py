@@ -22,7 +22,7 @@ def experiments_needed(graph: pc.CausalGraph, choice: str, rng: np.random.Genera
     told = np.zeros_like(graph.edges)
     unset = list(range(graph.n_variables))
     for count in range(graph.n_variables):
-        now = replace(graph, told=told)
+        now = replace(graph, fixed_directions=told)
         loose = (now.pattern != 0) & (now.pattern.T != 0)  # transposed: open both ways
         if not loose.any():
             return count

@@ -41,11 +41,11 @@ APPENDIX = {"corl-1": "every-state", "corl-2": "initial-state"}
 
 def variant(name: str, mode: str) -> TrainingSettings:
     """The paper's mode with one thing changed: "rows=64", "common", "raw returns", ..."""
-    settings = replace(training_of(CORL.paper(mode), None), n_samples=32, details=Details(patience_on="mean"))
+    settings = replace(training_of(CORL.paper(mode), None), n_encoder_rows=32, details=Details(patience_on="mean"))
     for change in name.split(", "):
         match change.split("="):
             case ["rows", n]:
-                settings = replace(settings, n_samples=int(n))
+                settings = replace(settings, n_encoder_rows=int(n))
             case ["batch", n]:
                 settings = replace(settings, batch_size=int(n))
             case ["common rows"]:

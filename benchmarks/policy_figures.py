@@ -21,7 +21,7 @@ from joblib import Parallel, delayed
 
 from precede.arrays import BoolArray, FloatArray
 from precede.metrics.order import share_in_order
-from precede.policy.judgement import judge
+from precede.policy.prediction import judge
 from precede.policy.pretrained import load_pretrained
 from precede.pretraining.held_out import HELD_OUT, held_out_data
 from precede.pretraining.held_out_pairs import PAIR_FAMILIES, held_out_pair

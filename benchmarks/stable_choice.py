@@ -14,7 +14,7 @@ from collections import Counter
 import numpy as np
 
 from precede.data.load import Table
-from precede.policy.judgement import judge_table
+from precede.policy.prediction import judge_table
 from precede.policy.pretrained import load_pretrained
 from precede.scores.choose import choose_score
 from precede.simulation import simulate

@@ -12,14 +12,14 @@ from precede.errors import OptionError
 from precede.files import (
     SWAP_FILE,
     append_line,
+    atomic_write,
     check_outputs,
     cut_torn_line,
     finish_swap,
-    only_user,
+    folder_lock,
     remove_leftovers,
     write_text,
     write_together,
-    write_whole,
 )
 
 
@@ -42,7 +42,7 @@ def test_a_failure_leaves_the_file_as_it_was(tmp_path):
         raise OSError("full")
 
     with pytest.raises(OSError, match="full"):
-        write_whole(path, fails)
+        atomic_write(path, fails)
     assert path.read_text() == "old"
     assert [item.name for item in tmp_path.iterdir()] == ["a.txt"]
 
@@ -64,7 +64,7 @@ def test_leftovers_are_removed_and_nothing_else(tmp_path):
 
 def test_leftovers_of_a_long_name_are_found(tmp_path):
     path, beside = tmp_path / ("n" * 150), []
-    write_whole(path, lambda new: (beside.append(new), new.write_text("x")))
+    atomic_write(path, lambda new: (beside.append(new), new.write_text("x")))
     beside[0].write_text("left by a killed run")
     remove_leftovers(path)
     assert list(tmp_path.iterdir()) == [path]
@@ -127,9 +127,9 @@ def test_a_torn_line_is_cut(tmp_path, torn, left):
 @pytest.mark.skipif(sys.platform == "win32", reason="folders are not locked there")
 def test_a_folder_has_one_user(tmp_path):
     handles = len(os.listdir("/dev/fd"))
-    with only_user(tmp_path), pytest.raises(OptionError, match="in use by another run"), only_user(tmp_path):
+    with folder_lock(tmp_path), pytest.raises(OptionError, match="in use by another run"), folder_lock(tmp_path):
         pass
-    with only_user(tmp_path):
+    with folder_lock(tmp_path):
         pass
     assert len(os.listdir("/dev/fd")) == handles
 
@@ -224,7 +224,7 @@ def test_files_of_any_writer_honor_the_mask(tmp_path, mask, mode):
 
     before = os.umask(mask)
     try:
-        write_whole(tmp_path / "policy", private)
+        atomic_write(tmp_path / "policy", private)
     finally:
         os.umask(before)
     assert (tmp_path / "policy").stat().st_mode & 0o777 == mode

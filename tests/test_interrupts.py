@@ -21,7 +21,7 @@ from precede.baselines import EqVar
 from precede.cli import app
 from precede.errors import OptionError, PrecedeError
 from precede.experiments.ledger import Ledger, read_lines
-from precede.files import append_line, cut_torn_line, only_user
+from precede.files import append_line, cut_torn_line, folder_lock
 from precede.runtime.workers import Workers, as_finished
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
@@ -51,7 +51,7 @@ def wait_for(condition: Any, process: subprocess.Popen[str], seconds: float = 12
 def test_a_folder_has_one_user_at_a_time(csv: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
-    with only_user(out):
+    with folder_lock(out):
         done = CliRunner().invoke(app, ["discover", csv, "--method=eqvar", f"--out={out}"])
         assert done.exit_code == 2
         assert "is in use by another run" in " ".join(done.stderr.split())
@@ -347,5 +347,5 @@ def test_no_command_lets_names_steer_the_terminal(command: str, tmp_path: Path) 
 
 
 def test_a_lock_is_refused_with_a_sentence(tmp_path: Path) -> None:
-    with only_user(tmp_path), pytest.raises(OptionError, match="in use by another run"), only_user(tmp_path):
+    with folder_lock(tmp_path), pytest.raises(OptionError, match="in use by another run"), folder_lock(tmp_path):
         pass

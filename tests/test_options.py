@@ -33,7 +33,9 @@ from precede.search.settings import Details
 
 METHODS = {name: cls for name, cls in pc.methods().items() if name not in ("corl-1", "corl-2", "pc", "ges", "fci")}
 """But for CORL by its paper's names, which has the options of CORL, and causal-learn's methods (tests/constraint)."""
-OPTIONS = [(method, option) for method, cls in METHODS.items() for option in declared(cls)]
+OPTIONS = [
+    (method, option) for method, cls in METHODS.items() for option in declared(cls) if option in cls.option_names()
+]
 every_option = pytest.mark.parametrize(("method", "option"), OPTIONS, ids=lambda value: str(value))
 
 QUICK: dict[str, dict[str, Any]] = {
@@ -41,7 +43,7 @@ QUICK: dict[str, dict[str, Any]] = {
         "score": "linear",
         "n_iterations": 2,
         "batch_size": 4,
-        "n_samples": 4,
+        "n_encoder_rows": 4,
         "encoder": "mlp",
         "decoder": "mlp",
         "diagnose": False,
@@ -156,7 +158,7 @@ class Reads:
         monkeypatch.setattr(type(model), "__getattribute__", spy, raising=False)
 
 
-SHIPPED = {"encoder": "transformer", "decoder": "lstm", "n_samples": 64}
+SHIPPED = {"encoder": "transformer", "decoder": "lstm", "n_encoder_rows": 64}
 """The network that the shipped policy is not told to differ from."""
 
 NEEDS: dict[tuple[str, str], dict[str, Any]] = {

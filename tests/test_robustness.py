@@ -161,7 +161,7 @@ WAYS: dict[str, dict[str, Any]] = {
 """The parts of CORL that must obey: sampling, polish, exact search, each pruning, sparse scores."""
 
 UNTRAINED = {"verbose": False}
-QUICK = {"n_iterations": 2, "batch_size": 4, "n_samples": 4, "encoder": "null", "decoder": "mlp", **UNTRAINED}
+QUICK = {"n_iterations": 2, "batch_size": 4, "n_encoder_rows": 4, "encoder": "null", "decoder": "mlp", **UNTRAINED}
 
 
 def columns() -> pd.DataFrame:

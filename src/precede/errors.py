@@ -1,6 +1,7 @@
 """The errors people get: one sentence that names the culprit and what would work."""
 
 import math
+import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
 from numbers import Integral
@@ -109,3 +110,8 @@ def listed(items: Iterable[object], most: int = 5) -> str:
     names = [repr(item) for item in items]
     rest = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + rest
+
+
+def renamed(old: str, new: str) -> None:
+    """Warn that a user's line has an old name; for what users call themselves."""
+    warnings.warn(f"{old} is now {new}; the old name goes in the next release", DeprecationWarning, stacklevel=3)

@@ -307,9 +307,11 @@ class CausalEstimator(Parameterized):
     def _store(self, table: Table, findings: Findings, signals: Signals) -> None:
         graph = CausalGraph.from_matrix(findings.adjacency, findings.weights, findings.order, table.names)
         learned = self._learned(table, findings, graph)
-        told = learned.told if learned.told.any() else None
+        fixed = learned.told if learned.told.any() else None
         sample = sample_of(table.values, table.kinds, table.targets, table.gaps)
-        self.graph_ = replace(graph, sample=sample, steps=table.steps, told=told, pag=findings.pag_of(table.names))
+        self.graph_ = replace(
+            graph, sample=sample, lags=table.steps, fixed_directions=fixed, pag=findings.pag_of(table.names)
+        )
         self.score_ = float(findings.score)
         columns = [field.name for field in fields(findings.step)]
         self.history_ = pd.DataFrame(list(findings.history), columns=columns)
@@ -383,11 +385,11 @@ class CausalEstimator(Parameterized):
 
         Without lags, the adjacency.
         """
-        steps = self.graph_.steps
-        if steps is None:
+        lags = self.graph_.lags
+        if lags is None:
             return self.graph_.adjacency
-        d = steps.count(0)
-        edges = self.graph_.edges[:, np.flatnonzero(np.array(steps) == 0)]
+        d = lags.count(0)
+        edges = self.graph_.edges[:, np.flatnonzero(np.array(lags) == 0)]
         at_any_lag = np.any([edges[k : k + d] for k in range(0, len(edges), d)], axis=0)
         names = list(self.graph_.names[:d])
         return pd.DataFrame(at_any_lag.astype(np.int64), index=names, columns=names)

@@ -19,7 +19,7 @@ if sys.platform != "win32":
 PathLike = str | os.PathLike[str]
 
 
-def write_whole(path: PathLike, write: Callable[[Path], object]) -> None:
+def atomic_write(path: PathLike, write: Callable[[Path], object]) -> None:
     """Let ``write`` fill a new file beside the target, which then takes its place; a failure leaves the target alone.
 
     The new file has the permissions of any new file, whatever ``write`` gives it, and an error names the target.
@@ -54,7 +54,7 @@ def _named(target: Path) -> Iterator[None]:
 
 def write_text(path: PathLike, text: str) -> None:
     """Write a UTF-8 file whole or not at all."""
-    write_whole(path, lambda beside: beside.write_bytes(encoded(text)))
+    atomic_write(path, lambda beside: beside.write_bytes(encoded(text)))
 
 
 def encoded(text: str) -> bytes:
@@ -167,7 +167,7 @@ def _says(path: Path, form: str) -> bool:
 
 
 def remove_leftovers(path: PathLike) -> None:
-    """Remove what killed runs have left of :func:`write_whole`, for a file that only one run writes."""
+    """Remove what killed runs have left of :func:`atomic_write`, for a file that only one run writes."""
     target = Path(path)
     for beside in target.parent.glob(f".{target.name[:100]}.{'[0-9a-f]' * 12}"):
         beside.unlink(missing_ok=True)
@@ -195,7 +195,7 @@ def cut_torn_line(path: PathLike) -> None:
 
 
 @contextmanager
-def only_user(folder: PathLike) -> Iterator[None]:
+def folder_lock(folder: PathLike) -> Iterator[None]:
     """Keep other runs out of a folder within the block; the system lets them in when this process dies."""
     if sys.platform == "win32":
         yield

@@ -11,7 +11,7 @@ from precede.data.kinds import refuse_categories
 from precede.data.load import Table
 from precede.graph import CausalGraph
 from precede.knowledge import Constraints
-from precede.policy.judgement import judge, seen_values
+from precede.policy.prediction import judge, seen_values
 from precede.policy.pretrained import load_pretrained
 from precede.pruning.weights import regression_weights
 from precede.scores.covariance import moments_of, regularized

@@ -66,7 +66,8 @@ def declared(owner: type) -> Mapping[str, object]:
     """
     hints = get_type_hints(owner.__init__, include_extras=True)  # type: ignore[misc]
     hints.pop("return", None)
-    return hints
+    names = owner.option_names() if hasattr(owner, "option_names") else hints
+    return {name: hints[name] for name in names}
 
 
 def check_options(owner: type, options: Mapping[str, object]) -> None:

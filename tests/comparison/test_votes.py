@@ -72,6 +72,6 @@ def test_a_tie_is_no_arrow() -> None:
 
 def test_the_consensus_obeys_the_knowledge_of_its_members() -> None:
     forward, backward = CausalGraph.from_matrix([[0, 1], [0, 0]]), CausalGraph.from_matrix([[0, 0], [1, 0]])
-    known = replace(forward, told=forward.edges)
+    known = replace(forward, fixed_directions=forward.edges)
     assert Comparison.of({"a": backward, "b": backward, "c": forward}).consensus.edges[1, 0]
     assert Comparison.of({"a": backward, "b": backward, "c": known}).consensus.edges[0, 1]

@@ -85,7 +85,7 @@ def test_the_papers_settings() -> None:
         assert (settings["pruning"], settings["threshold"]) == ("threshold", 0.3)
         assert settings["entropy_bonus"] == 0.0
         assert (settings["pointer"], settings["normalization"]) == ("additive", "batch")
-        assert settings["n_samples"] == 256  # rows and states have the same dimension (Section 4.2)
+        assert settings["n_encoder_rows"] == 256  # rows and states have the same dimension (Section 4.2)
         assert (settings["details"].patience_on, settings["details"].row_scale) == ("mean", "asinh")
         assert settings["batch_size"] == 128
     training = training_of(pc.CORL.paper("corl-2"), None)
@@ -110,7 +110,7 @@ def test_the_authors_program_differs_where_it_does(name, reward, average, critic
     assert (details.width, details.heads, details.glimpse, details.sinks_first) == (64, 16, True, True)
     assert (details.standardize_returns, details.return_unit, details.clip_each_tensor) == (False, "residuals", True)
     assert (details.adam_beta2, details.adam_epsilon, details.largest_gradient) == (0.99, 1e-7, 1.0)
-    assert (model.batch_size, model.n_samples, model.n_iterations, model.patience) == (64, 64, 20_000, None)
+    assert (model.batch_size, model.n_encoder_rows, model.n_iterations, model.patience) == (64, 64, 20_000, None)
     text = pc.CORL.paper(name, nonlinear=True)
     assert text.details.kernel == "median"
     data = pc.simulate(n_variables=4, degree=1, sem="gp", n_samples=60, random_state=0).data
@@ -142,7 +142,7 @@ def test_details_of_the_network_do_not_go_with_a_pretrained_one():
 def test_the_papers_settings_for_nonlinear_data() -> None:
     made = pc.simulate("er", 4, 1, "gp-quiet", 60, random_state=0).data
     model = pc.CORL.paper("corl-2", nonlinear=True)
-    assert (model.score, model.noise, model.pruning, model.n_samples) == ("gp", "equal", "cam", 128)
+    assert (model.score, model.noise, model.pruning, model.n_encoder_rows) == ("gp", "equal", "cam", 128)
     model.set_params(n_iterations=3, batch_size=4, verbose=False, random_state=0)
     found = model.fit(made)
     assert found.diagnostics_["score"] == "gp"
@@ -156,7 +156,7 @@ def test_the_papers_mode_from_a_pretrained_start(made: pc.Dataset) -> None:
     model = pc.CORL.paper("corl-2", pretrained="paper").set_params(n_iterations=3, verbose=False, random_state=0)
     assert (model.reward, model.polish, model.shaping, model.gamma) == ("dense", False, "plain", 0.98)
     first = model.fit(made.data).history_["mean_score"].iloc[0]
-    network = {"inputs": "fixed", "pointer": "dot", "normalization": "layer", "n_samples": 64}
+    network = {"inputs": "fixed", "pointer": "dot", "normalization": "layer", "n_encoder_rows": 64}
     random = pc.CORL.paper("corl-2").set_params(**network, n_iterations=3, verbose=False, random_state=0)
     assert first > random.fit(made.data).history_["mean_score"].iloc[0]
 
@@ -284,7 +284,7 @@ def test_knowledge_is_obeyed(made: pc.Dataset) -> None:
         ({"noise": "unequal"}, "log det S for every order"),
         ({"n_iterations": 0}, "batch_size is an option of training, and n_iterations=0 trains nothing"),
         ({"batch_size": 1}, "batch_size=1 cannot be used"),
-        ({"n_samples": 2.5}, "whole number"),
+        ({"n_encoder_rows": 2.5}, "whole number"),
         ({"patience": -1}, "patience=-1 cannot be used"),
         ({"max_time": 0}, "max_time=0 cannot be used"),
         ({"gamma": 1.5}, "gamma=1.5 cannot be used: it must be a positive number of at most 1"),
@@ -339,3 +339,10 @@ def test_ctrl_c_keeps_the_best(made: pc.Dataset, monkeypatch: pytest.MonkeyPatch
     assert fitted.diagnostics_["search"]["interrupted"]
     assert 0 < len(fitted.history_) <= 25
     assert np.isfinite(fitted.score_)
+
+
+def test_the_old_name_of_an_option_is_heard_and_named() -> None:
+    with pytest.warns(DeprecationWarning, match="n_samples of CORL is now n_encoder_rows"):
+        model = pc.CORL(n_samples=8)
+    assert model.n_encoder_rows == 8
+    assert "n_samples" not in model.get_params()

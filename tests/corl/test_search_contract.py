@@ -18,8 +18,8 @@ from precede.search.settings import Details
 QUIET: dict[str, Any] = {"random_state": 0, "verbose": False, "diagnose": False}
 GIVEN: dict[str, Any] = {
     "reward": "episodic", "shaping": "plain", "encoder": "null", "decoder": "mlp", "pointer": "additive",
-    "normalization": "batch", "inputs": "resample", "n_iterations": 3, "batch_size": 4, "n_samples": 8, "gamma": 0.9,
-    "entropy_bonus": 0.0, "actor_learning_rate": 1e-3, "critic_learning_rate": 1e-2, "patience": 2,
+    "normalization": "batch", "inputs": "resample", "n_iterations": 3, "batch_size": 4, "n_encoder_rows": 8,
+    "gamma": 0.9, "entropy_bonus": 0.0, "actor_learning_rate": 1e-3, "critic_learning_rate": 1e-2, "patience": 2,
     "details": Details(critic="initial-state"),
 }  # fmt: skip
 OF_LEVELS = ("discrete-bic", "bdeu")

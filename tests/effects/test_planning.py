@@ -64,7 +64,7 @@ def test_what_is_known_is_not_asked_for() -> None:
     graph = pc.CausalGraph.from_matrix(np.eye(3, k=1), names=list("abc"))
     told = np.zeros((3, 3), bool)
     told[0, 1] = True  # then b -> c follows
-    steps = next_steps(replace(graph, told=told))
+    steps = next_steps(replace(graph, fixed_directions=told))
     assert (steps.n_open, steps.experiments) == (0, ())
     assert steps.sentences == ["No direction is open: an experiment could only test the graph, not complete it."]
 

@@ -69,7 +69,7 @@ def test_what_time_knowledge_or_interventions_tell_cuts_the_class_down(seed: int
     sample = Sample(1000, np.zeros(d), reach.T @ np.diag(rng.uniform(0.5, 2, d)) @ reach)
     edges = weights != 0
     told = edges & (rng.random((d, d)) < 0.25)
-    graph = replace(CausalGraph.from_matrix(weights), told=told)
+    graph = replace(CausalGraph.from_matrix(weights), fixed_directions=told)
     permitted = [member for member in members(edges) if member[told].all()]
     np.testing.assert_array_equal(graph.pattern, np.any(permitted, axis=0))
     for i in range(d):

@@ -120,7 +120,7 @@ def test_an_error_becomes_a_sentence() -> None:
     finished = run_cell(Cell(SMALL, Method("bad", "corl", options={"reward": "dens"}), 0))
     assert "did you mean 'dense'" in finished.record["error"]
     assert finished.record["metrics"] == {}
-    finished = run_cell(Cell(SMALL, Method("bad", "corl", options={"n_samples": 8, "knowledge": 3}), 0))
+    finished = run_cell(Cell(SMALL, Method("bad", "corl", options={"n_encoder_rows": 8, "knowledge": 3}), 0))
     assert finished.record["error"]
 
 
@@ -248,7 +248,7 @@ def test_nothing_is_repeated(tmp_path: Path) -> None:
 
 def test_times_say_what_ran_and_why_it_ended(tmp_path: Path) -> None:
     """Options with their defaults, start and end, and why; machine and commit stand in the run that is named."""
-    options = {"n_iterations": 3, "batch_size": 4, "n_samples": 8}
+    options = {"n_iterations": 3, "batch_size": 4, "n_encoder_rows": 8}
     trained = Method("corl-2", "corl", paper="corl-2", options=options)
     cut = Method("cut", "corl", paper="corl-1", options={**options, "n_iterations": 100_000})
     for method, max_time, ended in (

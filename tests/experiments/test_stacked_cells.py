@@ -12,7 +12,7 @@ from precede.experiments.reproduce import command_line, reproduce
 from precede.experiments.single import run_cell
 from precede.experiments.stacked import run_stack, stacks_of
 
-SMALL = {"n_iterations": 20, "batch_size": 8, "n_samples": 16}
+SMALL = {"n_iterations": 20, "batch_size": 8, "n_encoder_rows": 16}
 DATA = Data("er2", n_variables=5, n_samples=300)
 CURVED = tuple(Data(str(m), n_variables=5, sem="gp-scaled", n_samples=m) for m in (50, 60))
 METHODS = tuple(Method(name, "corl", name, SMALL) for name in ("corl-1", "corl-2"))  # type: ignore[arg-type]

@@ -106,7 +106,7 @@ def test_training_moves_the_states_of_the_default_and_the_encoder_of_the_paper(m
     assert all((fresh[key] == kept[key]).all() for key in fresh)  # a copy was trained, not the one that was loaded
 
 
-@pytest.mark.parametrize("options", [{"encoder": "mlp"}, {"pointer": "additive"}, {"n_samples": 3}])
+@pytest.mark.parametrize("options", [{"encoder": "mlp"}, {"pointer": "additive"}, {"n_encoder_rows": 3}])
 def test_another_architecture_beside_a_policy_is_refused(options, made):
     with pytest.raises(OptionError, match="does not go with pretrained='default'"):
         fit(made.data, n_iterations=3, **options)

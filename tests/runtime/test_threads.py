@@ -26,7 +26,7 @@ from precede.scores.parent_tables import SparseScore
 
 DATA = simulate(n_variables=5, degree=1, n_samples=200, random_state=0).data
 TRAINED: dict[str, dict[str, Any]] = {
-    "corl": {"score": "linear", "n_iterations": 15, "batch_size": 8, "n_samples": 8},
+    "corl": {"score": "linear", "n_iterations": 15, "batch_size": 8, "n_encoder_rows": 8},
     "dag-gnn": {"hidden_size": 4, "n_epochs": 3, "max_steps": 2},
     "gran-dag": {"hidden_size": 4, "n_iterations": 60, "window": 20},
     "rl-bic2": {"n_iterations": 10, "batch_size": 8, "n_samples": 8, "width": 8, "n_heads": 2, "n_blocks": 1},

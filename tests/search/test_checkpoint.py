@@ -20,9 +20,9 @@ from precede.search.run import OrderSearch
 from precede.search.settings import Details
 from precede.search.train import Trainer
 
-QUICK = {"score": "linear", "batch_size": 8, "n_samples": 16, "patience": None, "verbose": False}
+QUICK = {"score": "linear", "batch_size": 8, "n_encoder_rows": 16, "patience": None, "verbose": False}
 SMALL = {"encoder": "null", "decoder": "mlp"}
-AS_SHIPPED = {"pretrained": "default", "encoder": "transformer", "decoder": "lstm", "n_samples": 64}
+AS_SHIPPED = {"pretrained": "default", "encoder": "transformer", "decoder": "lstm", "n_encoder_rows": 64}
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +133,7 @@ def test_what_polish_finds_counts_as_a_move_after_a_checkpoint_too(
 def test_an_older_checkpoint_is_refused_in_a_sentence(saved: Path, data: pd.DataFrame, tmp_path: Path) -> None:
     target = tmp_path / "old"
     assert refusal(rewritten(saved, target, {"version": "2"}, drop="patience"), data).endswith(
-        "has version '2'; this release reads 5."
+        "has version '2'; this release reads 6."
     )
 
 

@@ -65,7 +65,7 @@ def test_graphed_steps_are_the_steps_as_they_are(values, encoder, decoder, rewar
 
 @pytest.mark.parametrize("mode", ["corl-1", "corl-2"])
 def test_the_papers_mode_is_recorded_right(values, mode):
-    compare(values, settings_of(CORL.paper(mode), n_samples=32))
+    compare(values, settings_of(CORL.paper(mode), n_encoder_rows=32))
 
 
 def test_knowledge_is_obeyed_by_recorded_steps(values):
@@ -75,7 +75,7 @@ def test_knowledge_is_obeyed_by_recorded_steps(values):
 
 def test_runs_together_are_recorded_right(values):
     """Their numbers are those of each by itself: no run reads another's, and the recording moves every network."""
-    settings = settings_of(CORL.paper("corl-2"), n_samples=32)
+    settings = settings_of(CORL.paper("corl-2"), n_encoder_rows=32)
 
     def learner(seed: int) -> Learner:
         free = Constraints.none(N_VARIABLES)

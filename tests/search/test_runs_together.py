@@ -66,7 +66,7 @@ def assert_same_as_alone(alone: list[Learner], together: list[Learner]) -> None:
 
 @pytest.mark.parametrize("name", ["corl-1", "corl-2"])
 def test_same_as_alone(name: str) -> None:
-    settings = settings_of(name, batch_size=8, n_samples=16, n_iterations=12)
+    settings = settings_of(name, batch_size=8, n_encoder_rows=16, n_iterations=12)
     assert_same_as_alone(learners_of(settings), learners_of(settings))
 
 
@@ -75,7 +75,7 @@ def test_same_as_alone(name: str) -> None:
     [("corl-2", GPScore, "equal"), ("corl-1", GPScore, "unequal"), ("corl-1", QuadraticScore, "equal")],
 )
 def test_nonlinear_runs_are_the_same_as_alone(name: str, kind: type[GPScore | QuadraticScore], noise: Noise) -> None:
-    settings = settings_of(name, nonlinear=True, batch_size=8, n_samples=16, n_iterations=4)
+    settings = settings_of(name, nonlinear=True, batch_size=8, n_encoder_rows=16, n_iterations=4)
     alone, together = nonlinear_learners(settings, kind, noise), nonlinear_learners(settings, kind, noise)
     assert_same_as_alone(alone, together)
     for mine, own in zip(alone, together, strict=True):
@@ -85,7 +85,7 @@ def test_nonlinear_runs_are_the_same_as_alone(name: str, kind: type[GPScore | Qu
 
 
 def test_shaped_rewards_and_other_numbers_of_rows_are_the_same_as_alone() -> None:
-    settings = settings_of("corl-2", batch_size=8, n_samples=16, n_iterations=3, shaping="bound")
+    settings = settings_of("corl-2", batch_size=8, n_encoder_rows=16, n_iterations=3, shaping="bound")
 
     def made() -> list[Learner]:
         first, second = learners_of(settings)
@@ -98,7 +98,7 @@ def test_shaped_rewards_and_other_numbers_of_rows_are_the_same_as_alone() -> Non
 
 
 def test_runs_may_share_a_score() -> None:
-    settings = settings_of("corl-2", nonlinear=True, batch_size=8, n_samples=16, n_iterations=4)
+    settings = settings_of("corl-2", nonlinear=True, batch_size=8, n_encoder_rows=16, n_iterations=4)
     values = pc.simulate(n_variables=5, sem="gp-scaled", n_samples=40, random_state=3).data.to_numpy()
     shared = GPScore(values, noise="equal")
 
@@ -111,7 +111,7 @@ def test_runs_may_share_a_score() -> None:
 
 
 def test_a_score_out_of_time_leaves_what_was_learned(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = settings_of("corl-2", nonlinear=True, batch_size=8, n_samples=16, n_iterations=30)
+    settings = settings_of("corl-2", nonlinear=True, batch_size=8, n_encoder_rows=16, n_iterations=30)
     learners = nonlinear_learners(settings, GPScore, "equal")
     stack, within, write = Trainer(learners), Deadline(None), GPScore.write_kernels
     states: list[torch.Tensor] = []
@@ -148,12 +148,12 @@ def test_a_score_out_of_time_leaves_what_was_learned(monkeypatch: pytest.MonkeyP
     ],
 )
 def test_any_network_is_the_same_as_alone(changes: dict[str, Any]) -> None:
-    settings = settings_of("corl-2", batch_size=8, n_samples=16, n_iterations=4, **changes)
+    settings = settings_of("corl-2", batch_size=8, n_encoder_rows=16, n_iterations=4, **changes)
     assert_same_as_alone(learners_of(settings), learners_of(settings))
 
 
 def test_knowledge_of_each_run_is_its_own() -> None:
-    settings = settings_of("corl-2", batch_size=8, n_samples=16, n_iterations=3)
+    settings = settings_of("corl-2", batch_size=8, n_encoder_rows=16, n_iterations=3)
     values = pc.simulate(n_variables=6, degree=2, n_samples=200, random_state=3).data.to_numpy()
     first, last = (pc.Knowledge(**{name: [2]}).over(range(6)) for name in ("roots", "sinks"))
 
@@ -166,7 +166,7 @@ def test_knowledge_of_each_run_is_its_own() -> None:
 
 @pytest.mark.parametrize("patience", [1, 4, 13])
 def test_patience_ends_a_run_where_it_would_end_alone(patience: int) -> None:
-    settings = settings_of("corl-2", batch_size=4, n_samples=8, n_iterations=60, patience=patience)
+    settings = settings_of("corl-2", batch_size=4, n_encoder_rows=8, n_iterations=60, patience=patience)
     alone = [[record for (record,) in Trainer([learner]).run() if record] for learner in learners_of(settings)]
     stack = Trainer(learners_of(settings))
     together = list(stack.run(Deadline(None)))
@@ -178,7 +178,7 @@ def test_patience_ends_a_run_where_it_would_end_alone(patience: int) -> None:
 
 
 def test_other_runs_are_refused() -> None:
-    settings = settings_of("corl-1", batch_size=4, n_samples=8)
+    settings = settings_of("corl-1", batch_size=4, n_encoder_rows=8)
     first, second = learners_of(settings)
     second.settings = replace(settings, batch_size=5)
     with pytest.raises(TypeError, match="same settings"):
@@ -189,7 +189,7 @@ def test_other_runs_are_refused() -> None:
 
 
 def test_a_run_at_its_end_stands_still() -> None:
-    settings = settings_of("corl-2", batch_size=4, n_samples=8, n_iterations=10)
+    settings = settings_of("corl-2", batch_size=4, n_encoder_rows=8, n_iterations=10)
     first, second = learners_of(settings)
     first.patience.limit = 0
     stack = Trainer([first, second])

@@ -22,7 +22,7 @@ from precede.search.record import SearchRecord
 from precede.search.restarts import default_restarts
 
 PLAIN = {"random_state": 0, "verbose": False, "diagnose": False}
-SMALL = {**PLAIN, "batch_size": 8, "encoder": "null", "decoder": "mlp", "n_samples": 8}
+SMALL = {**PLAIN, "batch_size": 8, "encoder": "null", "decoder": "mlp", "n_encoder_rows": 8}
 
 
 @pytest.fixture

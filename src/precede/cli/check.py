@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table as TerminalTable
 
-from precede.cli.terminal import AsJson, Debug, SafeConsole, as_flags, kindly, name_of, say_json
+from precede.cli.terminal import AsJson, Debug, SafeConsole, as_flags, name_of, say_json, user_errors
 
 if TYPE_CHECKING:
     from precede.data.survey import Survey
@@ -21,7 +21,7 @@ def check(
     debug: Debug = False,
 ) -> None:
     """Name every problem of a table at once, and the command that would work."""
-    with kindly(debug):
+    with user_errors(debug):
         from precede.cli.standard_input import as_file
         from precede.data.survey import survey
 

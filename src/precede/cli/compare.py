@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table as TerminalTable
 
-from precede.cli.terminal import AsJson, Debug, SafeConsole, kindly, say_json
+from precede.cli.terminal import AsJson, Debug, SafeConsole, say_json, user_errors
 
 if TYPE_CHECKING:
     from precede.comparison import Comparison
@@ -28,7 +28,7 @@ def compare(
     debug: Debug = False,
 ) -> None:
     """Show where results agree, where they differ, and what they add up to."""
-    with kindly(debug):
+    with user_errors(debug):
         from precede.comparison import Comparison
         from precede.report.load import load_results
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from precede.cli.terminal import Debug, Quiet, SafeConsole, kindly, log_to_terminal
+from precede.cli.terminal import Debug, Quiet, SafeConsole, log_to_terminal, user_errors
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -29,7 +29,7 @@ def demo(
     debug: Debug = False,
 ) -> None:
     """Learn a table whose graph is known, then the Sachs protein data; a page leads to both reports."""
-    with kindly(debug):
+    with user_errors(debug):
         from precede import CORL, evaluate, load_sachs, simulate
         from precede.data.load import load_table
         from precede.files import write_text

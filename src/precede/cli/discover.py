@@ -32,12 +32,12 @@ from precede.cli.terminal import (
     Verbose,
     as_flags,
     edge_records,
-    kindly,
     load_named,
     loading_options,
     log_to_terminal,
     say_json,
     show_graph,
+    user_errors,
 )
 from precede.errors import OptionError, PrecedeError, unknown_column
 from precede.strict_json import JsonObject
@@ -124,7 +124,7 @@ def discover(
     debug: Debug = False,
 ) -> None:
     """Learn the causal graph of a table."""
-    with kindly(debug), ExitStack() as course:
+    with user_errors(debug), ExitStack() as course:
         from precede.cli.known import known_from
         from precede.data.datasets import load_sachs
         from precede.report import Heading, with_confidence
@@ -215,7 +215,7 @@ class _Writer:
 @contextmanager
 def _only_user(out: Path | None) -> Iterator[None]:
     """Make the folder and keep other runs out of it; Ctrl-C after its first files says that they are there."""
-    from precede.files import only_user
+    from precede.files import folder_lock
 
     if out is None:
         yield
@@ -223,7 +223,7 @@ def _only_user(out: Path | None) -> Iterator[None]:
     made = not out.exists()
     try:
         out.mkdir(parents=True, exist_ok=True)
-        with only_user(out):
+        with folder_lock(out):
             yield
     except KeyboardInterrupt as error:
         if error.args or not (out / "result.json").exists() or not made:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from precede.cli.terminal import AsJson, Debug, SafeConsole, kindly, say_json
+from precede.cli.terminal import AsJson, Debug, SafeConsole, say_json, user_errors
 from precede.strict_json import JsonObject
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def effect(
     debug: Debug = False,
 ) -> None:
     """Say how large the effect of one variable on another is, and how sure."""
-    with kindly(debug):
+    with user_errors(debug):
         from precede.report.load import load_results
 
         results = load_results(folder)

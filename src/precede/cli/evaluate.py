@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table as TerminalTable
 
-from precede.cli.terminal import AsJson, Debug, SafeConsole, kindly, say_json
+from precede.cli.terminal import AsJson, Debug, SafeConsole, say_json, user_errors
 
 if TYPE_CHECKING:
     from precede.graph import CausalGraph
@@ -21,7 +21,7 @@ def evaluate(
     debug: Debug = False,
 ) -> None:
     """Compare an estimated graph with the true one."""
-    with kindly(debug):
+    with user_errors(debug):
         from precede.metrics.structure import evaluate as compare
 
         metrics = compare(_read_graph(estimated), _read_graph(truth)).to_dict()

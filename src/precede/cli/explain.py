@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from precede.cli.terminal import AsJson, DataFile, Debug, SafeConsole, kindly, load_named, say_json
+from precede.cli.terminal import AsJson, DataFile, Debug, SafeConsole, load_named, say_json, user_errors
 
 ROWS = "as 0:100 (the first hundred) or 100: (all from there)"
 
@@ -23,7 +23,7 @@ def explain(
     debug: Debug = False,
 ) -> None:
     """Say which variables account for an unusual row, or for a change from one period to another."""
-    with kindly(debug):
+    with user_errors(debug):
         from precede.report.load import load_results
 
         graph = load_results(folder).graph

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from precede.cli.terminal import AsJson, Debug, SafeConsole, kindly, say_json
+from precede.cli.terminal import AsJson, Debug, SafeConsole, say_json, user_errors
 
 RESTS_ON_ASSUMPTIONS = (
     "The method gives every edge a direction, by what it assumes about noise and curves. Without these assumptions "
@@ -21,7 +21,7 @@ def next_step(
     debug: Debug = False,
 ) -> None:
     """Say which experiment, further column or fact would settle the most open directions."""
-    with kindly(debug):
+    with user_errors(debug):
         from precede.report.load import load_results
 
         results = load_results(folder)

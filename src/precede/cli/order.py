@@ -19,11 +19,11 @@ from precede.cli.terminal import (
     Quiet,
     SafeConsole,
     Types,
-    kindly,
     load_named,
     loading_options,
     log_to_terminal,
     say_json,
+    user_errors,
 )
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def order(
     debug: Debug = False,
 ) -> None:
     """Show at once the order and graph that a pretrained policy sees: a first look."""
-    with kindly(debug):
+    with user_errors(debug):
         from precede.first_look import first_look
 
         log_to_terminal(quiet)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from precede.cli.terminal import Debug, Quiet, SafeConsole, Seed, kindly, log_to_terminal
+from precede.cli.terminal import Debug, Quiet, SafeConsole, Seed, log_to_terminal, user_errors
 
 
 def pretrain(
@@ -31,7 +31,7 @@ def pretrain(
     debug: Debug = False,
 ) -> None:
     """Train a policy on data with known graphs, simulated or your own, and save it for 'pretrained='."""
-    with kindly(debug):
+    with user_errors(debug):
         from precede.pretraining.command import command_settings
         from precede.pretraining.run_folder import pretrain_into
         from precede.runtime.device import choose_device

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from precede.cli.terminal import Debug, SafeConsole, kindly
+from precede.cli.terminal import Debug, SafeConsole, user_errors
 
 
 def report(
@@ -20,7 +20,7 @@ def report(
     debug: Debug = False,
 ) -> None:
     """Make report.html again from the machine-readable files."""
-    with kindly(debug):
+    with user_errors(debug):
         from precede.graph.formats import to_latex
         from precede.report import rebuild_report
         from precede.report.load import load_results

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from precede.cli.terminal import Debug, Quiet, SafeConsole, kindly, log_to_terminal
+from precede.cli.terminal import Debug, Quiet, SafeConsole, log_to_terminal, user_errors
 from precede.errors import OptionError
 
 
@@ -34,7 +34,7 @@ def reproduce(
     debug: Debug = False,
 ) -> None:
     """Run a table or figure of the paper beside the published numbers; 'real DIR': a panel of real data."""
-    with kindly(debug):
+    with user_errors(debug):
         from precede.experiments.cells import Selection
         from precede.experiments.reproduce import list_experiments, parse_seeds, reproduce_all
         from precede.experiments.reproduce import reproduce as run

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from precede.cli.terminal import Debug, Quiet, SafeConsole, Seed, kindly
+from precede.cli.terminal import Debug, Quiet, SafeConsole, Seed, user_errors
 
 OUTPUTS = ("data.csv", "truth.csv", "truth.json")
 
@@ -45,7 +45,7 @@ def simulate(
     debug: Debug = False,
 ) -> None:
     """Draw a data set whose causal graph is known."""
-    with kindly(debug):
+    with user_errors(debug):
         from precede.files import check_outputs, write_together
         from precede.simulation import simulate as draw
 

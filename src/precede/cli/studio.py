@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from precede.cli.terminal import Debug, SafeConsole, kindly
+from precede.cli.terminal import Debug, SafeConsole, user_errors
 
 
 def studio(
@@ -24,7 +24,7 @@ def studio(
     debug: Debug = False,
 ) -> None:
     """Open a page on this machine: columns, knowledge, runs, effects, comparisons."""
-    with kindly(debug):
+    with user_errors(debug):
         from precede.errors import OptionError
 
         try:

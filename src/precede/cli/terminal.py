@@ -99,7 +99,7 @@ def say_json(value: object) -> None:
 
 
 @contextmanager
-def kindly(debug: bool) -> Iterator[None]:
+def user_errors(debug: bool) -> Iterator[None]:
     """Turn an error that the user can mend into one sentence and exit code 2; Ctrl-C and SIGTERM into 130."""
     try:
         with _ended_like_ctrl_c():

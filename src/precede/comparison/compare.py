@@ -82,10 +82,16 @@ class Comparison:
             [graph.edges for graph in members],
             [graph.positions for graph in members],
             self.weights,
-            np.any([graph.edges & (False if graph.told is None else graph.told) for graph in members], axis=0),
+            np.any(
+                [
+                    graph.edges & (False if graph.fixed_directions is None else graph.fixed_directions)
+                    for graph in members
+                ],
+                axis=0,
+            ),
         )
         graph = CausalGraph.from_matrix(edges, np.where(edges, np.maximum(shares, 1e-9), 0.0), order, members[0].names)
-        return replace(graph, sample=members[0].sample, steps=members[0].steps), shares
+        return replace(graph, sample=members[0].sample, lags=members[0].lags), shares
 
     @property
     def consensus(self) -> CausalGraph:

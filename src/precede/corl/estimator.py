@@ -14,7 +14,7 @@ from precede.corl.settings import Plan, PruningPlan, ScorePlan, check_search, ow
 from precede.data.copies import without_copies
 from precede.data.load import Table
 from precede.data.odd import without_odd
-from precede.errors import OptionError, check_positive
+from precede.errors import OptionError, check_positive, renamed
 from precede.estimator import CausalEstimator, Findings
 from precede.evidence.confidence import OrderSample
 from precede.knowledge import Knowledge
@@ -71,10 +71,10 @@ class CORL(CausalEstimator):
         and tests its edges: ``pag_`` says what is known, ``graph_`` is one graph that agrees with it.
     pretrained : {"auto", "default", "paper"}, path or None
         Policy to start from; it brings a network of its own. "auto" takes the shipped one unless ``inputs``,
-        ``encoder``, ``decoder``, ``pointer``, ``normalization`` or ``n_samples`` ask for another network, which is
+        ``encoder``, ``decoder``, ``pointer``, ``normalization`` or ``n_encoder_rows`` ask for another network, which is
         then trained from scratch, as with None. In local search its most likely order is one of the starts; None
         leaves it out. With ``n_iterations=0`` and ``polish=False`` that order is the result.
-    n_iterations, batch_size, n_samples : int
+    n_iterations, batch_size, n_encoder_rows : int
         Iterations of Algorithm 1, 500 when "auto", orders in each, 64, and rows that the encoder sees, 64.
         ``n_iterations=0`` asks for no training.
     patience : int, "auto" or None
@@ -100,7 +100,7 @@ class CORL(CausalEstimator):
     search : {"auto", "policy", "local", "exact"}
         "policy" is Algorithm 1 and always trains; "local" is insertion moves with restarts and never does; "exact" is
         dynamic programming, for up to 20 variables. "auto" takes "policy" where an option of training is given
-        (``reward``, ``encoder``, ``decoder``, ``inputs``, ``n_iterations``, ``batch_size``, ``n_samples``,
+        (``reward``, ``encoder``, ``decoder``, ``inputs``, ``n_iterations``, ``batch_size``, ``n_encoder_rows``,
         ``patience``, ``shaping``, ``pointer``, ``normalization``, ``gamma``, ``entropy_bonus``, a learning rate,
         ``details``), with ``polish=False`` and with ``pretrained=None``; else it takes "local", and trains where
         searches from different starts disagree and are slow. ``diagnostics_["search"]`` says which, and ``why``.
@@ -183,7 +183,7 @@ class CORL(CausalEstimator):
         pretrained: str | Path | None = "auto",
         n_iterations: CountOrZero | Auto = "auto",
         batch_size: Annotated[int, Range(least=2)] | Auto = "auto",
-        n_samples: Count | Auto = "auto",
+        n_encoder_rows: Count | Auto = "auto",
         patience: Count | Auto | None = "auto",
         max_time: Positive | None = None,
         checkpoint: str | None = None,
@@ -209,6 +209,7 @@ class CORL(CausalEstimator):
         device: DeviceName = "auto",
         random_state: RandomState = None,
         verbose: bool = True,
+        n_samples: Count | None = None,
     ) -> None:
         self.score = score
         self.reward = reward
@@ -222,7 +223,9 @@ class CORL(CausalEstimator):
         self.pretrained = pretrained
         self.n_iterations = n_iterations
         self.batch_size = batch_size
-        self.n_samples = n_samples
+        if n_samples is not None:
+            renamed("n_samples of CORL", "n_encoder_rows")
+        self.n_encoder_rows = n_encoder_rows if n_samples is None else n_samples
         self.patience = patience
         self.max_time = max_time
         self.checkpoint = checkpoint
@@ -248,6 +251,10 @@ class CORL(CausalEstimator):
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
+
+    @classmethod
+    def option_names(cls) -> list[str]:
+        return [name for name in super().option_names() if name != "n_samples"]  # the old name of n_encoder_rows
 
     @classmethod
     def paper(

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from precede.arrays import BoolArray, IntArray
-from precede.corl.gaps import DRAWN_AGAIN, ESTIMATED_AGAIN, search_again
+from precede.corl.gaps import DRAWN_AGAIN, ESTIMATED_AGAIN, refit_imputed
 from precede.corl.hidden import allow_hidden, refuse_rows, start_choice, start_constraints
 from precede.corl.settings import Plan
 from precede.data.table import Table, standardized_table
@@ -19,7 +19,7 @@ from precede.errors import OptionError
 from precede.estimator import Findings
 from precede.knowledge import Constraints
 from precede.policy.draws import TrainedPolicy
-from precede.policy.judgement import TAKES, Judgement, judge_table
+from precede.policy.prediction import TAKES, PolicyPrediction, judge_table
 from precede.policy.pretrained import Pretrained, load_pretrained
 from precede.pruning.order_to_graph import check_pruning, effects_by_level, order_to_graph, weigh
 from precede.runtime.deadline import Deadline
@@ -69,7 +69,7 @@ def learn(
     check_pruning(plan.pruning.name, score)  # before the search, which may take hours
     found, policy = search_order(plan, score, seen, constraints, pretrained, rng, deadline)
     likely = None if said is None else said.edges
-    found, score, filled = search_again(plan, score, found, seen, constraints, rng, deadline, likely)
+    found, score, filled = refit_imputed(plan, score, found, seen, constraints, rng, deadline, likely)
     table = filled if seen is table else table
     if choice is not None:
         reported["score_choice"] = choice
@@ -116,7 +116,7 @@ def learn(
 
 
 def make_score(
-    plan: Plan, table: Table, constraints: Constraints, said: Judgement | None, deadline: Deadline
+    plan: Plan, table: Table, constraints: Constraints, said: PolicyPrediction | None, deadline: Deadline
 ) -> tuple[OrderScore, Choice | None]:
     """The score that the plan names; for "auto" also why it was chosen."""
     name, noise = plan.score.score, plan.score.noise

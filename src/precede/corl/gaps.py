@@ -30,7 +30,7 @@ DRAWN_AGAIN = (
 ESTIMATED_AGAIN = "Once there was a graph, EM ran again along it, and the order was learned again."
 
 
-def search_again(
+def refit_imputed(
     plan: Plan,
     score: OrderScore,
     found: Searched,

@@ -57,7 +57,7 @@ def paper_options(
         ),
     }
     if pretrained is None:  # a pretrained policy brings its network and what it looks at
-        options |= {"inputs": "resample", "n_samples": 128 if nonlinear else 256}
+        options |= {"inputs": "resample", "n_encoder_rows": 128 if nonlinear else 256}
         options |= {"pointer": "additive", "normalization": "batch"}
     return options if program == "text" else options | authors_options(name, nonlinear)
 
@@ -68,7 +68,7 @@ def authors_options(name: PaperName, nonlinear: bool) -> Options:
         "n_iterations": 20_000,
         "patience": None,
         "batch_size": 64,
-        "n_samples": 64,
+        "n_encoder_rows": 64,
         "details": Details(
             row_scale="none",
             standardize_returns=False,

@@ -13,7 +13,7 @@ import numpy as np
 from precede.arrays import IntArray
 from precede.data.load import Table
 from precede.errors import OptionError, listed
-from precede.policy.judgement import MOST_VARIABLES
+from precede.policy.prediction import MOST_VARIABLES
 from precede.pruning.order_to_graph import PruningName
 from precede.runtime.device import DeviceName
 from precede.scores.build import ScoreName
@@ -24,7 +24,7 @@ from precede.search.settings import Details, SearchName, SearchSettings, Trainin
 if TYPE_CHECKING:
     from precede.corl.estimator import CORL
 
-ARCHITECTURE = ("inputs", "encoder", "decoder", "pointer", "normalization", "n_samples")
+ARCHITECTURE = ("inputs", "encoder", "decoder", "pointer", "normalization", "n_encoder_rows")
 """Options that describe a network to train from scratch."""
 
 NETWORK_DETAILS = ("width", "heads", "glimpse", "sinks_first")

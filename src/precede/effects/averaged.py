@@ -122,8 +122,8 @@ def averaged_effect(
         if set(member.names) != set(graph.names):
             raise OptionError("the confidence is over other variables than the graph.")
         here = np.array([graph.position(name) for name in member.names], dtype=np.int64)
-        if graph.steps is not None:
-            member = replace(member, steps=tuple(graph.steps[k] for k in here))
+        if graph.lags is not None:
+            member = replace(member, lags=tuple(graph.lags[k] for k in here))
         a, b = positions_of(member, cause, effect)
         regression = regression_for(member, a, b, kind, adjustment)
         if regression is None:

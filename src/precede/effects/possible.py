@@ -124,7 +124,7 @@ def effects_in_class(
             cause, effect, (none if told is None else estimated(graph, sample, told, "total", level),)
         )
     plain = cpdag(graph.edges)
-    alone = graph.steps is None and sample.settings is None and np.array_equal(pattern, plain)
+    alone = graph.lags is None and sample.settings is None and np.array_equal(pattern, plain)
     found = []
     for parents in possible_parents(pattern, i):
         regression: Regression | None
@@ -148,7 +148,7 @@ def _member(graph: CausalGraph, pattern: IntArray, variable: int, parents: IntAr
     edges = consistent_extension(marks, graph.positions)
     if edges is None:
         return None
-    return replace(CausalGraph.from_matrix(edges, names=graph.names), steps=graph.steps)
+    return replace(CausalGraph.from_matrix(edges, names=graph.names), lags=graph.lags)
 
 
 def possible_parents(pattern: IntArray, variable: int) -> Iterator[IntArray]:

@@ -19,7 +19,14 @@ from precede.strict_json import JsonObject
 METHOD_SEED = 10_000
 """Added to a cell's seed for the method, so that a method never draws the very numbers its data was made of."""
 
-REHEARSAL = {"n_iterations": 1, "batch_size": 4, "n_samples": 8, "diagnose": False, "n_evaluations": 50}
+REHEARSAL = {
+    "n_iterations": 1,
+    "batch_size": 4,
+    "n_samples": 8,
+    "n_encoder_rows": 8,
+    "diagnose": False,
+    "n_evaluations": 50,
+}
 """Options of a rehearsal's cells."""
 
 QUICK_SECONDS = 4.0

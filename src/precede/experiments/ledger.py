@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from precede.errors import OptionError, PrecedeError
-from precede.files import append_line, cut_torn_line, only_user, write_text
+from precede.files import append_line, cut_torn_line, folder_lock, write_text
 from precede.strict_json import JsonObject, to_json
 
 LARGEST = 1e300
@@ -110,7 +110,7 @@ class Ledger:
         except OSError as error:
             raise OptionError(f"out={str(self.folder)!r} cannot be written to ({error.strerror}).") from error
         with ExitStack() as stack:
-            stack.enter_context(only_user(self.folder))
+            stack.enter_context(folder_lock(self.folder))
             for name in (CELLS, TIMES, RUNS):
                 if (self.folder / name).exists():
                     cut_torn_line(self.folder / name)

@@ -17,12 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.errors import GraphError
+from precede.errors import GraphError, renamed
 from precede.files import write_text
 from precede.graph import dot, drawing, formats, peers
-from precede.graph.answers import Answers
 from precede.graph.dags import full_dag, topological_order
 from precede.graph.mixed_graph import MixedGraph
+from precede.graph.queries import GraphQueries
 from precede.graph.sample import Sample
 from precede.lazy import pandas as pd
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class CausalGraph(Answers):
+class CausalGraph(GraphQueries):
     """A directed acyclic graph over named variables, with weights and a causal order.
 
     Build it with :meth:`from_matrix`; the constructor takes checked parts as they are.
@@ -52,10 +52,10 @@ class CausalGraph(Answers):
     sample : Sample, optional
         What is kept of the data that the graph was learned from, so that :meth:`effect` can answer with numbers; it is
         no part of the graph when two are compared or saved.
-    steps : tuple of int, optional
-        How many steps before now each column is, for time series; what caused the past is not learned.
-    told : (n_variables, n_variables) bool array, optional
-        Edges whose direction interventions, time or background knowledge tell, whatever the data say.
+    lags : tuple of int, optional
+        How many rows before now each column is, for time series; edges among lagged columns are not estimated.
+    fixed_directions : (n_variables, n_variables) bool array, optional
+        Edges whose direction interventions, time or background knowledge fix, whatever the data say.
     pag : MixedGraph, optional
         What is known where causes may be hidden; the edges are then those of one graph that agrees with it.
 
@@ -73,8 +73,8 @@ class CausalGraph(Answers):
     positions: IntArray
     names: tuple[Hashable, ...]
     sample: Sample | None = None
-    steps: tuple[int, ...] | None = None
-    told: BoolArray | None = None
+    lags: tuple[int, ...] | None = None
+    fixed_directions: BoolArray | None = None
     pag: MixedGraph | None = None
 
     @classmethod
@@ -114,6 +114,18 @@ class CausalGraph(Answers):
         if strengths.shape != matrix.shape:
             raise GraphError(f"weights of shape {strengths.shape} do not fit {matrix.shape}.")
         return cls(edges, np.where(edges, strengths, 0.0), _positions(edges, order, labels), labels)
+
+    @property
+    def steps(self) -> tuple[int, ...] | None:
+        """The old name of :attr:`lags`."""
+        renamed("CausalGraph.steps", "lags")
+        return self.lags
+
+    @property
+    def told(self) -> BoolArray | None:
+        """The old name of :attr:`fixed_directions`."""
+        renamed("CausalGraph.told", "fixed_directions")
+        return self.fixed_directions
 
     @property
     def n_variables(self) -> int:
@@ -299,12 +311,12 @@ class CausalGraph(Answers):
         return drawing.to_svg(self._parts(), self.positions)
 
     def _parts(self) -> formats.Parts:
-        return formats.Parts(self.edges, self.strengths, self.names, self.order, self.steps, self.told)
+        return formats.Parts(self.edges, self.strengths, self.names, self.order, self.lags, self.fixed_directions)
 
     @classmethod
     def _from_parts(cls, parts: formats.Parts) -> CausalGraph:
         graph = cls.from_matrix(parts.edges, parts.strengths, parts.order, parts.names)
-        return replace(graph, steps=parts.steps, told=parts.told)
+        return replace(graph, lags=parts.lags, fixed_directions=parts.fixed_directions)
 
     def __eq__(self, other: object) -> bool:
         """Same names, edges and weights; the order is a witness, not part of the graph."""

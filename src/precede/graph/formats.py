@@ -30,16 +30,16 @@ MOST_VARIABLES = 10_000
 class Parts(NamedTuple):
     """What a graph is made of; ``edges[i, j]`` means i -> j.
 
-    ``order`` holds names, causes first; it, ``steps`` and ``told`` (as of a graph) are None where a format does not
-    carry them.
+    ``order`` holds names, causes first; it, ``lags`` and ``fixed_directions`` (as of a graph) are None where a format
+    does not carry them.
     """
 
     edges: npt.NDArray[np.bool_]
     strengths: npt.NDArray[np.float64]
     names: tuple[Hashable, ...]
     order: tuple[Hashable, ...] | None = None
-    steps: tuple[int, ...] | None = None
-    told: npt.NDArray[np.bool_] | None = None
+    lags: tuple[int, ...] | None = None
+    fixed_directions: npt.NDArray[np.bool_] | None = None
 
 
 def parts_of_edges(
@@ -115,10 +115,11 @@ def to_json(parts: Parts) -> str:
             for cause, effect, weight in edges_of(parts)
         ],
     }
-    if parts.steps is not None:
-        document["steps"] = list(parts.steps)
-    if parts.told is not None:
-        document["told"] = [[plain[parts.names[i]], plain[parts.names[j]]] for i, j in np.argwhere(parts.told)]
+    if parts.lags is not None:
+        document["lags"] = list(parts.lags)
+    if parts.fixed_directions is not None:
+        fixed = np.argwhere(parts.fixed_directions)
+        document["fixed_directions"] = [[plain[parts.names[i]], plain[parts.names[j]]] for i, j in fixed]
     return strict_json(document, indent=1) + "\n"
 
 
@@ -146,30 +147,32 @@ def from_json(text: str) -> Parts:
         ]
         order = document["order"]
         parts = parts_of_edges(document["names"], edges, None if order is None else tuple(order))
-        return parts._replace(steps=_steps(document.get("steps"), parts), told=_told(document.get("told"), parts))
+        lags = document.get("lags", document.get("steps"))  # the second: names of earlier releases
+        fixed = document.get("fixed_directions", document.get("told"))
+        return parts._replace(lags=_lags(lags, parts), fixed_directions=_fixed(fixed, parts))
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         if isinstance(error, GraphError):
             raise
         raise GraphError(f"the graph's JSON is incomplete or misshapen: {error!r}.") from None
 
 
-def _steps(given: list[int] | None, parts: Parts) -> tuple[int, ...] | None:
+def _lags(given: list[int] | None, parts: Parts) -> tuple[int, ...] | None:
     if given is None:
         return None
-    if len(given) != len(parts.names) or not all(isinstance(step, int) and step >= 0 for step in given):
-        raise GraphError("the graph's steps must be a whole number of at least 0 for each variable.")
+    if len(given) != len(parts.names) or not all(isinstance(lag, int) and lag >= 0 for lag in given):
+        raise GraphError("the graph's lags must be a whole number of at least 0 for each variable.")
     return tuple(given)
 
 
-def _told(given: list[list[Hashable]] | None, parts: Parts) -> npt.NDArray[np.bool_] | None:
+def _fixed(given: list[list[Hashable]] | None, parts: Parts) -> npt.NDArray[np.bool_] | None:
     if given is None:
         return None
-    told = np.zeros_like(parts.edges)
+    fixed = np.zeros_like(parts.edges)
     for cause, effect in given:
-        told[parts.names.index(cause), parts.names.index(effect)] = True
-    if (told & ~parts.edges).any():
-        raise GraphError("the graph says that a direction is told where it has no edge.")
-    return told
+        fixed[parts.names.index(cause), parts.names.index(effect)] = True
+    if (fixed & ~parts.edges).any():
+        raise GraphError("the graph says that a direction is fixed where it has no edge.")
+    return fixed
 
 
 def to_csv(parts: Parts) -> str:

@@ -11,7 +11,7 @@ from torch import Tensor
 from precede.arrays import FloatArray, IntArray
 from precede.policy.actor import Actor
 from precede.policy.inputs import FixedInputs, ResampledInputs
-from precede.policy.looks import Looks
+from precede.policy.views import Views
 from precede.runtime.randomness import gumbel_noise, torch_generator
 from precede.scores.protocol import OrderScore
 
@@ -20,10 +20,10 @@ MOST_AT_ONCE = 1024
 
 @dataclass(frozen=True)
 class TrainedPolicy:
-    """A trained actor with what it looks at and the score that it was trained for; can be pickled."""
+    """A trained actor with what it reads and the score that it was trained for; can be pickled."""
 
     actor: Actor
-    inputs: FixedInputs | ResampledInputs | Looks
+    inputs: FixedInputs | ResampledInputs | Views
     before: Tensor | None
     score: OrderScore
 

@@ -30,7 +30,7 @@ CELL_FEATURES = 3
 """Of a cell: its value, its normal score, and how often the value is found."""
 
 CELLS_AT_ONCE = 100_000
-"""Looks with as many cells are worked on side by side: each cell takes some 1.5 kB."""
+"""Views with as many cells are worked on side by side: each cell takes some 1.5 kB."""
 
 
 class MomentsBlock(nn.Module):
@@ -149,22 +149,22 @@ class MomentsEncoder(nn.Module):
         self.norm = nn.LayerNorm(self.width)
         self.edges = EdgeHead(PAIR_WIDTH)
 
-    def at_each(self, looks: Tensor, within: Deadline | None = None) -> list[tuple[Tensor, Tensor]]:
-        """:meth:`states_and_edges` of each look: one by one they stay in the caches, and several cores share them.
+    def at_each(self, views: Tensor, within: Deadline | None = None) -> list[tuple[Tensor, Tensor]]:
+        """:meth:`states_and_edges` of each view: one by one they stay in the caches, and several cores share them.
 
         On a CPU each has one thread, so that rounding does not depend on how many there are.
         """
 
-        def at(look: Tensor) -> tuple[Tensor, Tensor]:
+        def at(view: Tensor) -> tuple[Tensor, Tensor]:
             with torch.no_grad():
-                return self.states_and_edges(look[None], within)
+                return self.states_and_edges(view[None], within)
 
-        at_once = min(len(looks), CELLS_AT_ONCE // looks[0].numel())
-        if looks.device.type != "cpu" or at_once <= 1:
+        at_once = min(len(views), CELLS_AT_ONCE // views[0].numel())
+        if views.device.type != "cpu" or at_once <= 1:
             with one_thread():
-                return [at(look) for look in looks]
+                return [at(view) for view in views]
         with one_thread(), pool_of_threads(at_once) as pool:
-            return list(pool.map(at, looks))
+            return list(pool.map(at, views))
 
     def states_and_edges(self, inputs: Tensor, within: Deadline | None = None) -> tuple[Tensor, Tensor]:
         """States (batch, d, width) and the logits (batch, d, d) of :class:`precede.policy.edges.EdgeHead`.

@@ -18,14 +18,14 @@ from torch import Tensor
 
 from precede.arrays import FloatArray
 from precede.errors import OptionError, check_choice
-from precede.files import write_whole
+from precede.files import atomic_write
 from precede.options import Count, check_options
 from precede.policy.actor import Actor
 from precede.policy.decoders import DecoderName, PointerName
 from precede.policy.encoders import EncoderName, LearnedStates, NormalizationName
 from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs
-from precede.policy.looks import Looks
 from precede.policy.moments import MomentsEncoder
+from precede.policy.views import Views
 from precede.runtime.deadline import Deadline
 from precede.runtime.randomness import torch_generator
 from precede.strict_json import to_json
@@ -35,7 +35,7 @@ SHIPPED = ("default", "paper")
 PAPER_WEIGHTS = Path(__file__).parents[3] / "docs" / "results" / "weights" / "paper.safetensors"
 """Two figures of the results need these 12.9 MB: the repository has them, an installed package does not."""
 
-Inputs = FixedInputs | ResampledInputs | Looks
+Inputs = FixedInputs | ResampledInputs | Views
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Architecture:
         variances are equal.
         """
         if self.encoder == "moments":
-            return Looks(values, self.n_samples, rng, device, scales=scales)
+            return Views(values, self.n_samples, rng, device, scales=scales)
         if self.rows == "resample":
             return ResampledInputs(values, self.n_samples, torch_generator(rng, device), device)
         return FixedInputs(values, self.n_samples, rng, device)
@@ -102,15 +102,15 @@ class Pretrained:
 
     @torch.no_grad()
     def started_on(self, inputs: Tensor, within: Deadline | None = None) -> Actor:
-        """A copy to train further on one data set, given as (1, n_variables, n_inputs) or as several looks.
+        """A copy to train further on one data set, given as (1, n_variables, n_inputs) or as several views.
 
         An encoder that takes any number of rows has done its work once it has looked: its states, the mean over the
-        looks, become the parameters that training moves, so that an iteration costs the decoder alone.
+        views, become the parameters that training moves, so that an iteration costs the decoder alone.
 
         Raises
         ------
         OutOfTime
-            It has not finished its looks within that time.
+            It has not finished its views within that time.
         """
         if not isinstance(self.actor.encoder, MomentsEncoder):
             return copy.deepcopy(self.actor).to(inputs.device)
@@ -134,7 +134,7 @@ def save_policy(path: Path | str, actor: Actor, architecture: Architecture, note
         "notes": to_json(notes),
     }
     tensors = {name: tensor.detach().cpu().float().contiguous() for name, tensor in actor.state_dict().items()}
-    write_whole(path, lambda beside: save_file(tensors, beside, metadata=metadata))
+    atomic_write(path, lambda beside: save_file(tensors, beside, metadata=metadata))
 
 
 def load_pretrained(name_or_path: str | Path) -> Pretrained:

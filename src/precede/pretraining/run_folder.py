@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 
 from precede.errors import OptionError
-from precede.files import append_line, write_text, write_whole
+from precede.files import append_line, atomic_write, write_text
 from precede.policy.pretrained import save_policy
 from precede.pretraining.settings import PretrainingSettings
 from precede.pretraining.supervised import Pretrainer, PretrainingRecord
@@ -64,7 +64,7 @@ def pretrain_into(
 
 def _save(trainer: Pretrainer, checkpoint: Path, weights: Path) -> None:
     saved = {"architecture": asdict(trainer.settings.architecture), "state": trainer.state()}
-    write_whole(checkpoint, lambda beside: torch.save(saved, beside))
+    atomic_write(checkpoint, lambda beside: torch.save(saved, beside))
     notes = {
         "steps": str(trainer.step),
         "tasks": str(trainer.tasks_seen),

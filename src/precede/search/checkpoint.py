@@ -23,13 +23,13 @@ from torch import Tensor
 from precede.arrays import FloatArray
 from precede.data.checks import row_blocks
 from precede.errors import OptionError, listed
-from precede.files import remove_leftovers, write_whole
+from precede.files import atomic_write, remove_leftovers
 from precede.runtime.progress import logger
 from precede.search.best import BestOrdering
 from precede.search.train import IterationRecord, Trainer
 from precede.strict_json import JsonObject, to_json
 
-FORMAT, VERSION = "precede-checkpoint", "5"
+FORMAT, VERSION = "precede-checkpoint", "6"
 SECONDS_BETWEEN_SAVES = 10.0
 
 
@@ -99,7 +99,7 @@ class CheckpointFile:
         history = torch.tensor([astuple(record) for record in self.records], dtype=torch.float64)
         tensors = {**state_of(trainer), "history": history}
         try:
-            write_whole(self.path, lambda beside: save_file(tensors, beside, metadata=self._metadata()))
+            atomic_write(self.path, lambda beside: save_file(tensors, beside, metadata=self._metadata()))
         except (OSError, SafetensorError) as error:
             reason = getattr(error, "strerror", None) or error
             raise OptionError(f"checkpoint={str(self.path)!r} cannot be written: {reason}.") from None

@@ -98,9 +98,9 @@ def make_inputs(
     if pretrained is not None:
         return pretrained.architecture.inputs(values, rng, device, scales=scales)
     if settings.inputs == "fixed":
-        return FixedInputs(values, settings.n_samples, rng, device)
+        return FixedInputs(values, settings.n_encoder_rows, rng, device)
     generator = torch_generator(rng, device)
-    return ResampledInputs(values, settings.n_samples, generator, device, settings.details.row_scale)
+    return ResampledInputs(values, settings.n_encoder_rows, generator, device, settings.details.row_scale)
 
 
 def make_networks(

@@ -89,7 +89,7 @@ class TrainingSettings:
     inputs: InputsName = "fixed"
     n_iterations: int = 500
     batch_size: int = 64
-    n_samples: int = 64
+    n_encoder_rows: int = 64
     gamma: float = 1.0
     entropy_bonus: float = 0.03
     actor_learning_rate: float = 1e-4

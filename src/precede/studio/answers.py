@@ -18,7 +18,7 @@ from precede.report import Results, load_results
 from precede.report.schema import check_summary
 from precede.strict_json import JsonObject, plain, read_json
 from precede.studio.changes import mark_changes
-from precede.studio.messages import ComparisonLook, EffectLook, RunLook, WhatIfLook
+from precede.studio.messages import ComparisonView, EffectView, RunView, WhatIfView
 from precede.studio.workspace import Run
 
 FORMATS = {
@@ -36,7 +36,7 @@ FORMATS = {
 """What can be taken away one by one."""
 
 
-def shown(run: Run, against: Run | None = None) -> RunLook:
+def shown(run: Run, against: Run | None = None) -> RunView:
     """A run as the page draws it: graph, edges with all that is known of them, checks and settings.
 
     Parameters
@@ -102,7 +102,7 @@ def _probabilities(results: Results, summary: JsonObject | None) -> tuple[FloatA
     return None, None
 
 
-def effect(run: Run, cause: str, outcome: str) -> EffectLook:
+def effect(run: Run, cause: str, outcome: str) -> EffectView:
     """Total and direct effect, and the possible ones where only the equivalence class is told."""
     results = load_results(run.folder)
     graph = results.graph
@@ -112,7 +112,7 @@ def effect(run: Run, cause: str, outcome: str) -> EffectLook:
     return {"answers": answers, "adjustment_sets": [[str(name) for name in found] for found in sets]}
 
 
-def what_if(run: Run, settings: dict[str, float], table: Table) -> WhatIfLook:
+def what_if(run: Run, settings: dict[str, float], table: Table) -> WhatIfView:
     """The variables as they would be, had some been set."""
     graph = load_results(run.folder).graph
     if set(map(str, graph.names)) != set(map(str, table.names)):
@@ -124,7 +124,7 @@ def what_if(run: Run, settings: dict[str, float], table: Table) -> WhatIfLook:
     return {"sentence": found.sentence, "remarks": list(found.remarks), "rows": plain(rows)}
 
 
-def compared(runs: Sequence[Run]) -> ComparisonLook:
+def compared(runs: Sequence[Run]) -> ComparisonView:
     """Runs side by side: every pair that one of them joins, what differs, and the consensus."""
     graphs = {label_of(run): load_results(run.folder).graph for run in runs}
     found = Comparison.of(graphs)

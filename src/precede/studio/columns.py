@@ -16,18 +16,18 @@ from precede.data.read import read_file
 from precede.data.survey import Survey, survey
 from precede.errors import DataError, PrecedeError
 from precede.lazy import pandas as pd
-from precede.studio.messages import Bars, ColumnLook, FindingLook, TableLook
+from precede.studio.messages import Bars, ColumnView, FindingView, TableView
 from precede.studio.workspace import DataChoice
 
 BINS, MOST_BARS = 16, 12
 
 
-def look_at(data: DataChoice) -> TableLook:
+def look_at(data: DataChoice) -> TableView:
     """Every column, the findings of ``precede check``, and whether the table can be used as it stands."""
     frame, looked = _read(data.path, data.path.stat().st_mtime_ns)
     kinds, problem = _kinds(data, looked)
     columns = [_column(frame, place, data, kinds) for place in range(frame.shape[1])]
-    findings: list[FindingLook] = [
+    findings: list[FindingView] = [
         {"column": _text(item.column), "sentence": item.sentence, "remedy": item.remedy} for item in looked.findings
     ]
     return {
@@ -64,7 +64,7 @@ def _kinds(data: DataChoice, looked: Survey) -> tuple[dict[str, ColumnKind], str
     return {str(name): kind for name, kind in zip(table.names, table.kinds, strict=True)}, None
 
 
-def _column(frame: pd.DataFrame, place: int, data: DataChoice, kinds: dict[str, ColumnKind]) -> ColumnLook:
+def _column(frame: pd.DataFrame, place: int, data: DataChoice, kinds: dict[str, ColumnKind]) -> ColumnView:
     series, name = frame.iloc[:, place], str(frame.columns[place])
     values, own = _values(frame.iloc[:, [place]])
     kind = kinds.get(name, own)

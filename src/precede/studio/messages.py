@@ -66,7 +66,7 @@ class RunEntry(TypedDict):
     has_graph: NotRequired[bool]
 
 
-class Told(TypedDict):
+class Event(TypedDict):
     """A piece of news: "ready", or of a run "created", "started", "progress", "graph" or "ended"."""
 
     kind: str
@@ -83,7 +83,7 @@ class Bars(TypedDict):
     labels: list[str]
 
 
-class ColumnLook(Bars):
+class ColumnView(Bars):
     """A column as the page shows it."""
 
     name: str
@@ -97,7 +97,7 @@ class ColumnLook(Bars):
     range: list[float] | None
 
 
-class FindingLook(TypedDict):
+class FindingView(TypedDict):
     """A finding of ``precede check``."""
 
     column: str | None
@@ -105,31 +105,31 @@ class FindingLook(TypedDict):
     remedy: str
 
 
-class TableLook(TypedDict):
+class TableView(TypedDict):
     """Every column, the findings, why the table cannot be used as it stands, and what should be left out."""
 
     name: str
     rows: int
-    columns: list[ColumnLook]
-    findings: list[FindingLook]
+    columns: list[ColumnView]
+    findings: list[FindingView]
     problem: str | None
     suggested: list[str]
 
 
-class MethodLook(TypedDict):
+class MethodView(TypedDict):
     """A method, and whether it obeys background knowledge."""
 
     name: str
     obeys: bool
 
 
-class StudioLook(TypedDict):
+class StudioView(TypedDict):
     """Everything that a page needs to begin with."""
 
     folder: str
-    data: TableLook | None
+    data: TableView | None
     runs: list[RunEntry]
-    methods: list[MethodLook]
+    methods: list[MethodView]
     running: str | None
     ready: bool
 
@@ -143,7 +143,7 @@ class Change(TypedDict):
     sentence: str
 
 
-class RunLook(TypedDict):
+class RunView(TypedDict):
     """A run with its graph, its checks and what changed since another."""
 
     run: RunEntry
@@ -161,14 +161,14 @@ class RunLook(TypedDict):
     script: str | None
 
 
-class EffectLook(TypedDict):
+class EffectView(TypedDict):
     """Effects by name, and what could be adjusted for."""
 
     answers: dict[str, JsonObject]
     adjustment_sets: list[list[str]]
 
 
-class WhatIfLook(TypedDict):
+class WhatIfView(TypedDict):
     """The variables as they would be, had some been set."""
 
     sentence: str
@@ -176,7 +176,7 @@ class WhatIfLook(TypedDict):
     rows: list[JsonObject]
 
 
-class ComparisonLook(TypedDict):
+class ComparisonView(TypedDict):
     """Runs side by side, and their consensus."""
 
     labels: list[str]

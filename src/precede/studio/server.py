@@ -47,7 +47,7 @@ class Json(JSONResponse):
         return to_json(content).encode()
 
 
-def kindly(handler: Handler) -> Handler:
+def user_errors(handler: Handler) -> Handler:
     """Answer a refusal of the package with its sentence."""
 
     async def wrapped(request: Request) -> Response:
@@ -238,17 +238,17 @@ def _attached(content: bytes, name: str, kind: str) -> Response:
 ROUTES = [
     Route("/", page),
     Route("/assets/{name:path}", page),
-    Route("/api/state", kindly(state)),
+    Route("/api/state", user_errors(state)),
     Route("/api/events", events),
-    Route("/api/data", kindly(upload), methods=["POST"]),
-    Route("/api/columns", kindly(columns), methods=["POST"]),
-    Route("/api/runs", kindly(start), methods=["POST"]),
-    Route("/api/compare", kindly(compare)),
-    Route("/api/runs/{run}", kindly(show)),
-    Route("/api/runs/{run}/stop", kindly(stop), methods=["POST"]),
-    Route("/api/runs/{run}/effect", kindly(effect)),
-    Route("/api/runs/{run}/what-if", kindly(what_if), methods=["POST"]),
-    Route("/api/runs/{run}/files/{name}", kindly(file)),
+    Route("/api/data", user_errors(upload), methods=["POST"]),
+    Route("/api/columns", user_errors(columns), methods=["POST"]),
+    Route("/api/runs", user_errors(start), methods=["POST"]),
+    Route("/api/compare", user_errors(compare)),
+    Route("/api/runs/{run}", user_errors(show)),
+    Route("/api/runs/{run}/stop", user_errors(stop), methods=["POST"]),
+    Route("/api/runs/{run}/effect", user_errors(effect)),
+    Route("/api/runs/{run}/what-if", user_errors(what_if), methods=["POST"]),
+    Route("/api/runs/{run}/files/{name}", user_errors(file)),
 ]
 
 

@@ -10,7 +10,7 @@ from precede.data.load import Table, load_table
 from precede.errors import OptionError
 from precede.strict_json import checked
 from precede.studio.columns import look_at
-from precede.studio.messages import ChosenData, Earlier, RunEntry, StudioLook, TableLook, Told
+from precede.studio.messages import ChosenData, Earlier, Event, RunEntry, StudioView, TableView
 from precede.studio.request import RunRequest
 from precede.studio.worker import Worker
 from precede.studio.workspace import STOP_FILE, DataChoice, Run, Workspace
@@ -30,9 +30,9 @@ class Studio:
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self.worker = Worker(self._tell)
-        self._listeners: set[asyncio.Queue[Told | None]] = set()
+        self._listeners: set[asyncio.Queue[Event | None]] = set()
         self._alive: set[str] = set()
-        self._looked: tuple[tuple[DataChoice, int], TableLook] | None = None
+        self._looked: tuple[tuple[DataChoice, int], TableView] | None = None
 
     @property
     def data(self) -> DataChoice:
@@ -41,7 +41,7 @@ class Studio:
             raise OptionError("there is no table yet: open one first.")
         return self.workspace.data
 
-    def describe(self) -> StudioLook:
+    def describe(self) -> StudioView:
         """Everything that a page needs to begin with."""
         from precede.corl import methods
 
@@ -55,7 +55,7 @@ class Studio:
             "ready": self.worker.ready,
         }
 
-    def look(self, data: DataChoice) -> TableLook:
+    def look(self, data: DataChoice) -> TableView:
         """The columns; looked at again when the file or the choice has changed."""
         key = (data, data.path.stat().st_mtime_ns)
         if self._looked is None or self._looked[0] != key:
@@ -104,7 +104,7 @@ class Studio:
 
     # -- news ------------------------------------------------------------------------------------------------------
 
-    def _tell(self, news: Told) -> None:
+    def _tell(self, news: Event) -> None:
         if news["kind"] == "ended":
             self._alive.discard(news["run"])
             news = {**news, "listed": self._listed(self.workspace.run(news["run"], self._alive))}
@@ -115,9 +115,9 @@ class Studio:
             queue.put_nowait(news)
 
     @contextmanager
-    def heard(self) -> Iterator[asyncio.Queue[Told | None]]:
+    def heard(self) -> Iterator[asyncio.Queue[Event | None]]:
         """News from now on; None is the last."""
-        queue: asyncio.Queue[Told | None] = asyncio.Queue()
+        queue: asyncio.Queue[Event | None] = asyncio.Queue()
         self._listeners.add(queue)
         try:
             yield queue

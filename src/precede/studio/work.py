@@ -20,7 +20,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from precede.errors import PrecedeError
-from precede.files import only_user, write_text
+from precede.files import folder_lock, write_text
 from precede.strict_json import to_json
 from precede.studio.messages import ChosenData, Earlier, Job, loading_of
 from precede.studio.workspace import STOP_FILE, Run, Workspace
@@ -141,7 +141,7 @@ def do(job: Job, news: News, stop: Stop) -> None:
     run = Workspace(Path(job["folder"])).run(job["run"])
     stop.file = run.folder / STOP_FILE
     start = time.monotonic()
-    with only_user(run.folder):
+    with folder_lock(run.folder):
         run = replace(run, state="running", error=None)
         run.write()
         news.send("started", run=run.id)

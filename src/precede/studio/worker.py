@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 
-from precede.studio.messages import Job, Told
+from precede.studio.messages import Event, Job
 
 LONGEST_LINE = 1 << 24
 SECONDS_TO_FINISH = 8.0
@@ -25,7 +25,7 @@ class Worker:
         Called with each piece of news, a dict with ``kind``.
     """
 
-    def __init__(self, tell: Callable[[Told], None]) -> None:
+    def __init__(self, tell: Callable[[Event], None]) -> None:
         self._tell = tell
         self._process: asyncio.subprocess.Process | None = None
         self._reader: asyncio.Task[None] | None = None
@@ -94,7 +94,7 @@ class Worker:
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdout is not None
         async for line in process.stdout:
-            news: Told = json.loads(line)
+            news: Event = json.loads(line)
             if news["kind"] == "ready":
                 self.ready = True
             if news["kind"] == "ended":

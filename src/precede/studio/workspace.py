@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from precede.errors import OptionError
-from precede.files import only_user, write_text
+from precede.files import folder_lock, write_text
 from precede.strict_json import JsonObject, checked, read_json, to_json
 from precede.studio.messages import ChosenData, RunEntry, State, StudioRecord
 
@@ -202,7 +202,7 @@ def _read_run(folder: Path, alive: Collection[str]) -> Run | None:
 def in_use(folder: Path) -> bool:
     """Whether some process is at work on a run."""
     try:
-        with only_user(folder):
+        with folder_lock(folder):
             return False
     except OptionError:
         return True

@@ -130,7 +130,7 @@ class Learned:
     def graph(self) -> CausalGraph:
         """The graph, which knows the columns of the past."""
         graph = CausalGraph.from_matrix(self.edges, order=self.order, names=self.names)
-        return replace(graph, steps=self.table.steps)
+        return replace(graph, lags=self.table.steps)
 
     @property
     def caused(self) -> IntArray:

@@ -20,7 +20,7 @@ function say(words) {
   byId("notice").hidden = !words;
   byId("notice").replaceChildren(words, el("button", { type: "button", class: "drop", "aria-label": "Close", onclick: () => say("") }, "×"));
 }
-const kindly = (work) => async (...given) => { try { say(""); return await work(...given); } catch (error) { say(error.message); return null; } };
+const user_errors = (work) => async (...given) => { try { say(""); return await work(...given); } catch (error) { say(error.message); return null; } };
 function paint(dark) {
   document.documentElement.dataset.theme = dark ? "dark" : "light";
   byId("theme").setAttribute("aria-pressed", String(dark));
@@ -49,7 +49,7 @@ async function drawPanel() {
   if (tab === "export") place.replaceChildren(...exportPanel(shown));
   if (tab === "compare") await drawCompare();
 }
-const drawCompare = kindly(async () => {
+const drawCompare = user_errors(async () => {
   views.splice(0);
   const panel = await comparePanel(state.runs, state.compared, (id, on) => { if (on) state.compared.add(id); else state.compared.delete(id); drawCompare(); }, (place, graph, title) => {
     const view = new GraphView(place, { arrange, title, bar: false });
@@ -72,8 +72,8 @@ function takeData(data) {
     if (label) document.querySelector(`[aria-label="${CSS.escape(label)}"]`)?.focus();
   }
 }
-const onColumns = kindly(async (choice) => takeData(await post("/api/columns", choice)));
-const onFile = kindly(async (file) => { byId("about-data").textContent = `Reading ${file.name}…`; takeState(await upload(file)); open("data"); });
+const onColumns = user_errors(async (choice) => takeData(await post("/api/columns", choice)));
+const onFile = user_errors(async (file) => { byId("about-data").textContent = `Reading ${file.name}…`; takeState(await upload(file)); open("data"); });
 
 // -- runs ---------------------------------------------------------------------------------------------------------------
 
@@ -81,7 +81,7 @@ const wanted = () => ({
   method: byId("method").value, seed: Number(byId("seed").value), resamples: Number(byId("resamples").value), name: byId("run-name").value,
   options: byId("method").value === "corl" ? { score: byId("score").value, max_time: byId("max-time").value } : {}, knowledge: rules.content(),
 });
-const start = kindly(async (from = null) => {
+const start = user_errors(async (from = null) => {
   const run = await post("/api/runs", { ...wanted(), start: from });
   state.newest = run.id;
   byId("run-name").value = "";
@@ -106,7 +106,7 @@ function drawRuns() {
     el("span", { class: "detail" }, [run.request.adopted ? "opened" : run.request.method, rule ? plural(rule, "rule") : null, run.parent ? `from run ${Number(run.parent)}` : null, words[run.state] ?? (run.seconds === null ? null : `${number(run.seconds, 2)} s`)].filter(Boolean).join(" · "))));
   }));
 }
-const showRun = kindly(async (id) => {
+const showRun = user_errors(async (id) => {
   const shown = await get(`/api/runs/${id}`);
   state.compared = new Set([shown.against ?? state.runs.filter((run) => run.has_graph && run.id !== id).at(-1)?.id, id].filter(Boolean));
   await drawGraph(shown);
@@ -199,7 +199,7 @@ for (const [k, tab] of tabs.entries()) {
 }
 byId("run").addEventListener("click", () => start());
 byId("again").addEventListener("click", () => start(base()));
-byId("stop").addEventListener("click", kindly(() => post(`/api/runs/${state.running}/stop`)));
+byId("stop").addEventListener("click", user_errors(() => post(`/api/runs/${state.running}/stop`)));
 byId("theme").addEventListener("click", () => paint(document.documentElement.dataset.theme !== "dark"));
 paint(matchMedia("(prefers-color-scheme: dark)").matches);
 takeState(await get("/api/state"));

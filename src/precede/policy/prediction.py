@@ -24,7 +24,7 @@ N_ORDERS = 200
 """Orders that are drawn for the precedence probabilities."""
 
 SEED = 0
-"""Of the rows in each look and of those orders: the same table gives the same answer."""
+"""Of the rows in each view and of those orders: the same table gives the same answer."""
 
 
 MOST_VARIABLES = 150
@@ -48,7 +48,7 @@ class EdgeOpinion:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class PolicyPrediction:
     """A policy's answer, without a score or a search.
 
     Parameters
@@ -83,7 +83,7 @@ class Judgement:
         ]
 
 
-def judge_table(table: Table, policy: Pretrained | None) -> Judgement | None:
+def judge_table(table: Table, policy: Pretrained | None) -> PolicyPrediction | None:
     """What a pretrained policy says of a table; None where it cannot read it.
 
     It reads numbers, counts and levels that have an order, with missing cells, but knows nothing of interventions.
@@ -102,7 +102,7 @@ def seen_values(table: Table) -> FloatArray:
     return table.values if table.gaps is None else np.where(table.gaps.mask, np.nan, table.values)
 
 
-def judge(values: FloatArray, policy: Pretrained | None = None, *, scales: bool = False) -> Judgement:
+def judge(values: FloatArray, policy: Pretrained | None = None, *, scales: bool = False) -> PolicyPrediction:
     """Let a pretrained policy look at a table; the default policy where none is given.
 
     Parameters
@@ -130,11 +130,11 @@ def judge(values: FloatArray, policy: Pretrained | None = None, *, scales: bool 
     encoder = policy.actor.encoder
     if not isinstance(encoder, MomentsEncoder):
         raise OptionError("this policy tells orders only: edge probabilities need one like 'default'.")
-    looks = policy.architecture.inputs(values, np.random.default_rng(SEED), torch.device("cpu"), scales=scales).draw(1)
+    views = policy.architecture.inputs(values, np.random.default_rng(SEED), torch.device("cpu"), scales=scales).draw(1)
     d = values.shape[1]
     encoder.eval()
     with torch.no_grad(), one_thread():
-        states, logits = (torch.cat(parts) for parts in zip(*encoder.at_each(looks), strict=True))
+        states, logits = (torch.cat(parts) for parts in zip(*encoder.at_each(views), strict=True))
         edges = edge_log_probabilities(logits)[0].exp().mean(0)
         states = states.mean(0, keepdim=True)
         generator = torch.Generator().manual_seed(SEED)
@@ -145,4 +145,4 @@ def judge(values: FloatArray, policy: Pretrained | None = None, *, scales: bool 
         position = orders.argsort(1)
         precedence = (position[:, :, None] < position[:, None, :]).double().mean(0)
     probabilities = edges.double() * (1 - torch.eye(d, dtype=torch.float64))
-    return Judgement(orders[0].numpy(), precedence.numpy(), probabilities.numpy(), states)
+    return PolicyPrediction(orders[0].numpy(), precedence.numpy(), probabilities.numpy(), states)

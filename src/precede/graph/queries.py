@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from precede.graph.mixed_graph import MixedGraph
 
 
-class Answers:
+class GraphQueries:
     """What :class:`CausalGraph` can be asked about its variables, by name."""
 
     edges: BoolArray
     names: tuple[Hashable, ...]
-    steps: tuple[int, ...] | None
-    told: BoolArray | None
+    lags: tuple[int, ...] | None
+    fixed_directions: BoolArray | None
     pag: MixedGraph | None
 
     @property
     def past(self) -> BoolArray | None:
-        """Which columns are of earlier steps, for time series."""
-        return None if self.steps is None else np.array(self.steps) > 0
+        """Which columns are lagged, for time series."""
+        return None if self.lags is None else np.array(self.lags) > 0
 
     @property
     def pattern(self) -> IntArray:
@@ -44,11 +44,11 @@ class Answers:
         """
         if self.pag is not None:
             return self.pag.pattern
-        told = np.zeros_like(self.edges) if self.told is None else self.told
-        if self.steps is not None:
-            lag = np.array(self.steps)
-            told = told | (self.edges & (lag[:, None] > lag[None, :]))
-        return class_of(self.edges, told)
+        fixed = np.zeros_like(self.edges) if self.fixed_directions is None else self.fixed_directions
+        if self.lags is not None:
+            lag = np.array(self.lags)
+            fixed = fixed | (self.edges & (lag[:, None] > lag[None, :]))
+        return class_of(self.edges, fixed)
 
     def position(self, name: Hashable) -> int:
         """The column of a variable."""

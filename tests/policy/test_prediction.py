@@ -1,4 +1,4 @@
-"""Looks at a table, the policy's judgement, and the score made of it."""
+"""Views of a table, the policy's prediction, and the score made of it."""
 
 import numpy as np
 import pytest
@@ -9,9 +9,9 @@ from precede.data.kinds import ColumnKind
 from precede.data.load import Table
 from precede.errors import OptionError
 from precede.knowledge import Constraints
-from precede.policy.judgement import EdgeOpinion, Judgement, judge, judge_table
-from precede.policy.looks import MOST_LOOKS, Looks, walsh_signs
+from precede.policy.prediction import EdgeOpinion, PolicyPrediction, judge, judge_table
 from precede.policy.pretrained import load_pretrained
+from precede.policy.views import MOST_VIEWS, Views, walsh_signs
 from precede.scores.policy_prior import LIKELY, PolicyScore, likely_edges
 
 
@@ -20,22 +20,22 @@ def policy():
     return load_pretrained("default")
 
 
-def looks_of(values, n_rows=50, **options):
-    return Looks(values, n_rows, np.random.default_rng(0), torch.device("cpu"), **options).draw(1).numpy()
+def views_of(values, n_rows=50, **options):
+    return Views(values, n_rows, np.random.default_rng(0), torch.device("cpu"), **options).draw(1).numpy()
 
 
-# -- looks -----------------------------------------------------------------------------------------------------
+# -- views -----------------------------------------------------------------------------------------------------
 
 
-def test_looks_are_standardized_and_differ_in_rows_and_signs():
+def test_views_are_standardized_and_differ_in_rows_and_signs():
     values = np.random.default_rng(1).exponential(size=(200, 4)) * [1, 10, 100, 1000]
-    looks = looks_of(values)
-    assert looks.shape == (MOST_LOOKS, 4, 51)
-    assert (looks[:, :, -1] == 0).all()
+    views = views_of(values)
+    assert views.shape == (MOST_VIEWS, 4, 51)
+    assert (views[:, :, -1] == 0).all()
     standard = ((values - values.mean(0)) / values.std(0)).T
     seen = set()
-    for look, signs in zip(looks, walsh_signs(MOST_LOOKS, np.argsort(np.argsort((standard**3).mean(1)))), strict=True):
-        rows = (look[:, :-1] * signs[:, None]).T
+    for view, signs in zip(views, walsh_signs(MOST_VIEWS, np.argsort(np.argsort((standard**3).mean(1)))), strict=True):
+        rows = (view[:, :-1] * signs[:, None]).T
         places = [int(np.abs(standard.T - row).sum(1).argmin()) for row in rows]
         assert np.allclose(standard.T[places], rows, atol=1e-4)
         seen |= set(places)
@@ -45,18 +45,18 @@ def test_looks_are_standardized_and_differ_in_rows_and_signs():
 def test_scales_are_shown_if_asked_for_and_missing_cells_stay_missing():
     values = np.random.default_rng(1).normal(size=(30, 3)) * [1, np.e, np.e**2]
     values[0, 0] = np.nan
-    looks = looks_of(values, scales=True)
-    assert looks[0, :, -1] == pytest.approx([-1, 0, 1], abs=0.3)
-    assert np.isnan(looks[0, 0]).sum() == 1
-    assert np.isfinite(looks[0, 1:]).all()
+    views = views_of(values, scales=True)
+    assert views[0, :, -1] == pytest.approx([-1, 0, 1], abs=0.3)
+    assert np.isnan(views[0, 0]).sum() == 1
+    assert np.isfinite(views[0, 1:]).all()
 
 
 def test_large_tables_are_looked_at_less_often():
     rng = np.random.default_rng(0)
-    assert len(looks_of(rng.normal(size=(300, 3)), 1000)) > len(looks_of(rng.normal(size=(1000, 60)), 1000))
+    assert len(views_of(rng.normal(size=(300, 3)), 1000)) > len(views_of(rng.normal(size=(1000, 60)), 1000))
 
 
-# -- judgement -------------------------------------------------------------------------------------------------
+# -- prediction -------------------------------------------------------------------------------------------------
 
 
 def test_it_tells_linear_non_gaussian_graphs(policy):
@@ -76,13 +76,13 @@ def test_a_table_with_holes_or_counts_is_judged_and_one_with_categories_is_not(p
     assert judge(values, policy).edges[data.graph.edges].mean() > 0.5
     names = tuple(data.data.columns)
     table = Table(data.data.to_numpy(), names, True)
-    assert isinstance(judge_table(table, None), Judgement)
+    assert isinstance(judge_table(table, None), PolicyPrediction)
     kinds = (ColumnKind("categorical", (0.0, 1.0, 2.0), ("a", "b", "c")), *table.kinds[1:])
     assert judge_table(Table(table.values, names, True, kinds=kinds), None) is None
 
 
 def test_records_are_sorted_and_named():
-    said = Judgement(np.array([0, 1]), np.array([[0, 0.9], [0.1, 0]]), np.array([[0, 0.7], [0.004, 0]]))
+    said = PolicyPrediction(np.array([0, 1]), np.array([[0, 0.9], [0.1, 0]]), np.array([[0, 0.7], [0.004, 0]]))
     assert said.opinions(["a", "b"]) == [EdgeOpinion("a", "b", 0.7, 0.9)]
     assert said.likely().tolist() == [[False, True], [False, False]]
 
