@@ -1,8 +1,10 @@
 """Milliseconds of a training step of the default on a device, whole and by its parts.
 
     PYTHONPATH=src python benchmarks/training_step.py [--sizes 30 100 200] [--batch 64] [--device cuda]
+    PYTHONPATH=src python benchmarks/training_step.py --paper corl-2 [--plain-pointer]
 
-``CORL(score="linear")`` as it trains from the shipped policy, on ER2 data of 1,000 rows. Each part runs by itself, many
+``CORL(score="linear")`` as it trains from the shipped policy, or the paper's mode, on ER2 data of 1,000 rows; with
+``--plain-pointer`` without the pointer's own kernels (``precede/policy/kernels.py``). Each part runs by itself, many
 times over, and the device is waited for at the end; "launch" is how long the CPU takes for a step when it does not
 wait.
 """
@@ -20,6 +22,7 @@ from torch import Tensor
 from precede.corl import CORL
 from precede.corl.settings import training_of
 from precede.knowledge import Constraints
+from precede.policy import decoders
 from precede.policy.pretrained import load_pretrained
 from precede.runtime.device import training_on
 from precede.runtime.randomness import gumbel_noise
@@ -87,7 +90,9 @@ def measure(trainer: Trainer, batch: int, repeats: int) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[30, 100, 200])
-    parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--batch", type=int)
+    parser.add_argument("--paper", choices=["corl-1", "corl-2"])
+    parser.add_argument("--plain-pointer", action="store_true")
     parser.add_argument("--repeats", type=int, default=50)
     parser.add_argument("--device", default="cuda")
     options = parser.parse_args()
@@ -95,13 +100,16 @@ def main() -> None:
     print(torch.cuda.get_device_name() if device.type == "cuda" else device.type, torch.__version__)
     columns = ("step", "launch", *PARTS)
     print(f"{'variables':>9}" + "".join(f"{name:>9}" for name in columns))
-    settings = training_of(CORL(score="linear", batch_size=options.batch), None)
+    decoders.FUSED = not options.plain_pointer
+    size = {} if options.batch is None else {"batch_size": options.batch}
+    model = CORL.paper(options.paper, **size) if options.paper else CORL(score="linear", **size)
+    settings = training_of(model, None)
     for d in options.sizes:
         values = simulate(n_variables=d, degree=2, n_samples=1000, random_state=0).data.to_numpy()
-        start = (np.random.default_rng(0), load_pretrained("default"))
+        start = (np.random.default_rng(0), None if options.paper else load_pretrained("default"))
         learner = Learner(LinearScore(values, device=device), values, settings, Constraints.none(d), *start)
         with training_on(device):
-            found = measure(Trainer([learner]), options.batch, options.repeats)
+            found = measure(Trainer([learner]), settings.batch_size, options.repeats)
         print(f"{d:9d}" + "".join(f"{found[column]:9.2f}" for column in columns), flush=True)
 
 

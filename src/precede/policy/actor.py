@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -29,6 +30,14 @@ class Drawn(NamedTuple):
     orders: Tensor
     log_probabilities: Tensor
     entropies: Tensor
+
+
+class Steps(NamedTuple):
+    """What the pointer was asked at each step, which variables it could not choose, and the keys of all."""
+
+    asked: list[Tensor]
+    barred: list[Tensor]
+    keys: Tensor
 
 
 @dataclass(frozen=True)
@@ -84,8 +93,8 @@ class Actor(nn.Module):
     def forward(self, inputs: Tensor, noise: Tensor, before: Tensor | None = None) -> Drawn:
         """Encode inputs (1 or batch, n_variables, n_inputs), and draw orders as :meth:`sample` does, with gradients."""
         states = self.encoder(inputs)
-        placed, logits = self._decode(states, len(noise), lambda t, logits: (logits + noise[:, t]).argmax(1), before)
-        return Drawn(states, self.turned(placed), *_of_choices(placed, logits))
+        placed, steps = self._place(states, len(noise), lambda t, logits: (logits() + noise[:, t]).argmax(1), before)
+        return Drawn(states, self.turned(placed), *_of_choices(placed, self._logits(steps)))
 
     @torch.no_grad()
     def sample(self, states: Tensor, noise: Tensor, before: Tensor | None = None) -> Tensor:
@@ -104,7 +113,7 @@ class Actor(nn.Module):
         -------
         orders : (batch, n_variables) int64 tensor
         """
-        placed = self._decode(states, len(noise), lambda t, logits: (logits + noise[:, t]).argmax(1), before)[0]
+        placed = self._place(states, len(noise), lambda t, logits: (logits() + noise[:, t]).argmax(1), before)[0]
         return self.turned(placed)
 
     @torch.no_grad()
@@ -129,34 +138,48 @@ class Actor(nn.Module):
     def logits(self, states: Tensor, orders: Tensor, before: Tensor | None = None) -> Tensor:
         """Logits (batch, steps, n_variables) on the way through given orders; minus infinity for no choice."""
         placed = self.turned(orders)
-        return self._decode(states, len(orders), lambda t, _: placed[:, t], before)[1]
+        return self._logits(self._place(states, len(orders), lambda t, _: placed[:, t], before)[1])
 
     def turned(self, orders: Tensor) -> Tensor:
         """From causes first to the sequence of placing, and back."""
         return orders.flip(-1) if self.sinks_first else orders
 
-    def _decode(
-        self, states: Tensor, batch: int, choose: Callable[[int, Tensor], Tensor], before: Tensor | None
-    ) -> tuple[Tensor, Tensor]:
-        """The one way from states to orders: place what ``choose`` says, step by step; gives that and the logits."""
+    def _place(
+        self, states: Tensor, batch: int, choose: Callable[[int, Callable[[], Tensor]], Tensor], before: Tensor | None
+    ) -> tuple[Tensor, Steps]:
+        """The one way from states to orders: place what ``choose`` says, step by step.
+
+        It may ask for the logits of the step, which have no gradient: a choice needs none.
+        """
         d = states.shape[1]
         memory = self.decoder.begin(states, batch)
+        glimpsed = None if self.glimpse is None else self.glimpse.pointer.keys(states)
         last = torch.full((batch,), d, device=states.device)
         placed = torch.zeros((batch, d), dtype=torch.bool, device=states.device)
-        orders, logits = [], []
+        orders, steps = [], Steps([], [], memory.keys)
         for t in range(d):
             barred = placed
             if before is not None:
                 waits_for = before.T if self.sinks_first else before  # .T: effects are placed before their causes
                 barred = placed | ((~placed).to(before.dtype) @ waits_for > 0)
             asked = self.decoder.step(memory, last)
-            if self.glimpse is not None:
-                asked = self.glimpse(asked, states, barred)
-            logits.append(self.decoder.pointer(asked, memory.keys).masked_fill(barred, -torch.inf))
-            last = choose(t, logits[t].detach())
+            if self.glimpse is not None and glimpsed is not None:
+                asked = self.glimpse(asked, glimpsed, states, barred)
+            steps.asked.append(asked)
+            steps.barred.append(barred)
+            with torch.no_grad():
+                last = choose(t, partial(self._logits_of_last, steps))
             orders.append(last)
             placed = placed.scatter(1, last[:, None], True)
-        return torch.stack(orders, 1), torch.stack(logits, 1)
+        return torch.stack(orders, 1), steps
+
+    def _logits_of_last(self, steps: Steps) -> Tensor:
+        return self._logits(Steps(steps.asked[-1:], steps.barred[-1:], steps.keys))[:, 0]
+
+    def _logits(self, steps: Steps) -> Tensor:
+        """Logits (batch, steps, n_variables): of all steps at once, so that their gradient is taken at once too."""
+        logits: Tensor = self.decoder.pointer(torch.stack(steps.asked, 1), steps.keys)
+        return logits.masked_fill(torch.stack(steps.barred, 1), -torch.inf)
 
 
 def _of_choices(orders: Tensor, logits: Tensor) -> tuple[Tensor, Tensor]:

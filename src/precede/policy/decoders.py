@@ -19,6 +19,9 @@ PointerName = Literal["dot", "additive"]
 LOGIT_CLIP = 10.0
 """Logits are kept within +-10 by a tanh, so that no choice becomes certain early (Bello et al. 2016)."""
 
+FUSED = True
+"""Whether the additive pointer has kernels of its own on a GPU; ``benchmarks/training_step.py`` compares."""
+
 
 class DotPointer(nn.Module):
     """Pointer by scaled dot product of a query and each variable's key, both through a feed-forward layer."""
@@ -28,11 +31,15 @@ class DotPointer(nn.Module):
         self.key = nn.Linear(width, units)
         self.query = nn.Linear(units, units)
 
+    def keys(self, states: Tensor) -> Tensor:
+        """What the states (1 or batch, n_variables, width) answer with: (1 or batch, units, n_variables)."""
+        keys: Tensor = self.key(states)
+        return keys.mT
+
     def forward(self, outputs: Tensor, keys: Tensor) -> Tensor:
-        """Logits (batch, n_variables) of outputs (batch, units) and keys (1 or batch, n_variables, units)."""
+        """Logits (batch, steps, n_variables) of outputs (batch, steps, units)."""
         query = self.query(outputs)
-        products = query @ keys[0].T if len(keys) == 1 else (keys @ query[:, :, None])[:, :, 0]
-        return LOGIT_CLIP * torch.tanh(products / math.sqrt(query.shape[1]))
+        return LOGIT_CLIP * torch.tanh(query @ keys / math.sqrt(query.shape[2]))
 
 
 class AdditivePointer(nn.Module):
@@ -44,10 +51,18 @@ class AdditivePointer(nn.Module):
         self.query = nn.Linear(units, units)
         self.vector = nn.Linear(units, 1, bias=False)
 
+    def keys(self, states: Tensor) -> Tensor:
+        keys: Tensor = self.key(states)
+        return keys.mT.contiguous()
+
     def forward(self, outputs: Tensor, keys: Tensor) -> Tensor:
-        mixed = torch.tanh(self.query(outputs)[:, None] + keys)
-        result: Tensor = self.vector(mixed)[..., 0]
-        return result
+        query = self.query(outputs)
+        if FUSED and query.is_cuda:
+            from precede.policy.kernels import fused_logits
+
+            return fused_logits(query, keys.expand(len(query), -1, -1), self.vector.weight)
+        mixed = torch.tanh(query[..., None] + keys[:, None])
+        return (self.vector.weight @ mixed)[:, :, 0]
 
 
 class Glimpse(nn.Module):
@@ -62,9 +77,10 @@ class Glimpse(nn.Module):
             raise OptionError("glimpse=True adds states to what the decoder gives: encoder='null' has none as wide.")
         self.pointer = AdditivePointer(width, units)
 
-    def forward(self, outputs: Tensor, states: Tensor, barred: Tensor) -> Tensor:
-        weights = self.pointer(outputs, self.pointer.key(states)).masked_fill(barred, -torch.inf).softmax(-1)
-        result: Tensor = outputs + (weights[:, None] @ states)[:, 0]
+    def forward(self, outputs: Tensor, keys: Tensor, states: Tensor, barred: Tensor) -> Tensor:
+        """After one step of a batch, (batch, units); the keys are those of its pointer."""
+        weights = self.pointer(outputs[:, None], keys).masked_fill(barred[:, None], -torch.inf).softmax(-1)
+        result: Tensor = outputs + (weights @ states)[:, 0]
         return result
 
 
@@ -72,7 +88,7 @@ class Glimpse(nn.Module):
 class DecoderMemory:
     """What a decoder keeps from step to step: keys and inputs of all variables, hidden state and cell of the last."""
 
-    keys: Tensor  # (1 or batch, n_variables, units)
+    keys: Tensor  # (1 or batch, units, n_variables)
     inputs: Tensor  # (1 or batch, n_variables + 1, ...): row j for state j, the last row for the initial state
     hidden: Tensor
     cell: Tensor
@@ -93,7 +109,7 @@ class LSTMDecoder(nn.Module):
         inputs = with_initial_state(states)
         if len(states) == 1:  # every input that a step can have is one of the d + 1: what they send to the gates, once
             inputs = self.lstm.gates(inputs)
-        return DecoderMemory(self.pointer.key(states), inputs, hidden, cell)
+        return DecoderMemory(self.pointer.keys(states), inputs, hidden, cell)
 
     def step(self, memory: DecoderMemory, last: Tensor) -> Tensor:
         """What the pointer is asked (batch, units) after ``last`` (batch,); n_variables means the initial state."""
@@ -113,7 +129,7 @@ class MLPDecoder(nn.Module):
 
     def begin(self, states: Tensor, batch: int) -> DecoderMemory:
         nothing = states.new_zeros(0)
-        return DecoderMemory(self.pointer.key(states), self.layers(with_initial_state(states)), nothing, nothing)
+        return DecoderMemory(self.pointer.keys(states), self.layers(with_initial_state(states)), nothing, nothing)
 
     def step(self, memory: DecoderMemory, last: Tensor) -> Tensor:
         return pick(memory.inputs, last)
