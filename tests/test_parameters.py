@@ -9,12 +9,12 @@ from sklearn.utils.validation import check_is_fitted
 
 import precede as pc
 from precede.errors import OptionError
-from precede.parameters import Parameterized, unfitted
+from precede.estimator import CausalEstimator
 
 
-class Circle(Parameterized):
-    def __init__(self, radius: float = 1.0, center: object = None) -> None:
-        self.radius, self.center = radius, center
+class Circle(CausalEstimator):
+    radius: float = 1.0
+    center: object = None
 
 
 def test_only_what_was_changed_is_shown() -> None:
@@ -34,11 +34,11 @@ def test_an_option_that_is_not_there() -> None:
 
 def test_a_copy_shares_nothing_and_knows_nothing() -> None:
     model = pc.baselines.EqVar(verbose=False).fit(np.random.default_rng(0).normal(size=(50, 3)))
-    assert unfitted(model).get_params() == model.get_params()
-    assert "graph_" not in vars(unfitted(model))
+    assert model.unfitted().get_params() == model.get_params()
+    assert "graph_" not in vars(model.unfitted())
     center = [0.0]
-    assert unfitted(Circle(center=center)).center == center
-    assert unfitted(Circle(center=center)).center is not center
+    assert Circle(center=center).unfitted().center == center
+    assert Circle(center=center).unfitted().center is not center
 
 
 def test_scikit_learn_takes_our_estimators_for_its_own() -> None:

@@ -6,8 +6,11 @@ import os
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from copy import deepcopy
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from inspect import get_annotations, signature
+from reprlib import Repr
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, dataclass_transform
 
 import numpy as np
 
@@ -16,16 +19,14 @@ from precede.data.canonical import canonical
 from precede.data.kinds import refuse_categories
 from precede.data.load import Table, load_table
 from precede.effects import Outcome, causes_of, sample_of
-from precede.errors import OptionError, is_number
+from precede.errors import OptionError, did_you_mean, is_number, listed
 from precede.evidence.checks import Diagnostics, Learned
 from precede.evidence.checks import diagnose as diagnosed
-from precede.evidence.checks.method_assumptions import assumptions_of_method, identified_under
 from precede.evidence.confidence import Confidence, bootstrap
 from precede.graph import CausalGraph, MixedGraph
 from precede.knowledge import Constraints, constraints_over
 from precede.lazy import pandas as pd
 from precede.options import check_options
-from precede.parameters import Parameterized
 from precede.runtime.deadline import Deadline, Signals, stopped_by_signals
 from precede.runtime.device import one_thread
 from precede.runtime.progress import tell
@@ -37,6 +38,10 @@ from precede.strict_json import JsonObject
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+
+_SHORT = Repr()
+_SHORT.maxstring = _SHORT.maxother = 80
 
 
 @dataclass(frozen=True)
@@ -104,10 +109,14 @@ class Findings:
         )
 
 
-class CausalEstimator(Parameterized):
-    """Base of every method: parameters are stored untouched and checked at ``fit`` (``precede.options``).
+@dataclass_transform(eq_default=False)
+class CausalEstimator:
+    """Base of every method: options are stored untouched and checked at ``fit`` (``precede.options``).
 
-    A method implements ``_learn(table) -> Findings``; the fitted attributes are the same for all.
+    A method declares each option once, as an annotated field (``penalty: Positive = 0.1``), from which the constructor
+    follows as a dataclass's does, and implements ``_learn(table) -> Findings``; the fitted attributes are the same for
+    all. What scikit-learn's ``clone``, grid searches and pipelines ask of an estimator is here: to derive from its
+    ``BaseEstimator`` would make a fit .6 s slower, all of it import (``docs/decisions/017-what-stays-ours.md``).
 
     Attributes
     ----------
@@ -141,11 +150,67 @@ class CausalEstimator(Parameterized):
     n_features_in_: int
     feature_names_in_: Any
     _places_: IntArray
+    assumes: ClassVar[Assumptions] = Assumptions()
+    """What the method takes for granted, where its options do not matter."""
     _takes_categories: ClassVar[bool] = False
     _takes_interventions: ClassVar[bool] = False
     _takes_lags: ClassVar[bool] = False
     _keeps_its_best: ClassVar[bool] = False
     """Whether ``_learn`` itself ends with the best so far when it is interrupted."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if get_annotations(cls):
+            dataclass(eq=False, repr=False)(cls)
+
+    @classmethod
+    def option_names(cls) -> list[str]:
+        """Names of the options, in the sequence of the constructor."""
+        return [option.name for option in fields(cls)] if is_dataclass(cls) else []
+
+    def get_params(self, deep: bool = True) -> JsonObject:
+        """Options by name.
+
+        Parameters
+        ----------
+        deep : bool
+            For scikit-learn; no option is an estimator, so that nothing depends on it.
+        """
+        return {name: getattr(self, name) for name in self.option_names()}
+
+    def set_params(self, **options: Any) -> Self:
+        """Change options; they are checked when they are used."""
+        known = self.option_names()
+        for name, value in options.items():
+            if name not in known:
+                hint = did_you_mean(name, known)
+                raise OptionError(
+                    f"{type(self).__name__} has no option {name!r};{hint} its options are {listed(known, len(known))}."
+                )
+            setattr(self, name, value)
+        return self
+
+    def unfitted(self) -> Self:
+        """A new one with copies of the same options, as scikit-learn's ``clone`` makes it."""
+        return type(self)(**deepcopy(self.get_params()))
+
+    def __repr__(self) -> str:
+        """The options that differ from their defaults."""
+        defaults = {name: option.default for name, option in signature(type(self)).parameters.items()}
+        changed = {name: value for name, value in self.get_params().items() if not _same(value, defaults[name])}
+        return f"{type(self).__name__}({', '.join(f'{name}={_SHORT.repr(value)}' for name, value in changed.items())})"
+
+    def _repr_html_(self) -> str:
+        """As scikit-learn shows its estimators in a notebook."""
+        from sklearn.utils import estimator_html_repr
+
+        return str(estimator_html_repr(self))
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn (from 1.6) asks of an estimator: this one takes no target."""
+        from sklearn.utils import Tags, TargetTags
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False))
 
     def _check_together(self) -> None:
         """Refuse options that are fine one by one but not together; each by itself is checked by its declaration."""
@@ -326,8 +391,8 @@ class CausalEstimator(Parameterized):
     def _learned(self, table: Table, findings: Findings, graph: CausalGraph) -> Learned:
         """The record that the checks read."""
         options = self.get_params(deep=False)
-        assumes = findings.assumes or assumptions_of_method(type(self).__name__)
-        reported = {"identifies": identified_under(assumes), **findings.diagnostics}
+        assumes = findings.assumes or self.assumes
+        reported = {"identifies": assumes.identifies, **findings.diagnostics}
         search = findings.search
         if search is not None:
             reported["search"] = search.to_dict()
@@ -402,3 +467,11 @@ class CausalEstimator(Parameterized):
         score with ``diagnostics_["identifies"] == "cpdag"`` can tell.
         """
         return pd.DataFrame(self.graph_.pattern, index=self.graph_.names, columns=self.graph_.names)
+
+
+def _same(value: object, default: object) -> bool:
+    """Whether an option is left as it was; what cannot be compared was not."""
+    try:
+        return value is default or (type(value) is type(default) and bool(value == default))
+    except (TypeError, ValueError):
+        return False

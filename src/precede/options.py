@@ -1,6 +1,6 @@
 """The one gate for options: what a signature declares is what ``fit`` and the command line accept.
 
-An option is declared once, by its annotation in the method's constructor: its type, its range (:class:`Range`), its
+An option is declared once, by its annotation in the method's class: its type, its range (:class:`Range`), its
 choices (``Literal``), and whether ``None`` is allowed. A wrong value is refused with a sentence, never dropped.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from difflib import get_close_matches
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -62,12 +62,10 @@ def declared(owner: type) -> Mapping[str, object]:
     --------
     >>> from precede.baselines import EqVar
     >>> list(declared(EqVar))[:3]
-    ['direction', 'pruning', 'threshold']
+    ['pruning', 'threshold', 'knowledge']
     """
-    hints = get_type_hints(owner.__init__, include_extras=True)  # type: ignore[misc]
-    hints.pop("return", None)
-    names = owner.option_names() if hasattr(owner, "option_names") else hints
-    return {name: hints[name] for name in names}
+    hints = get_type_hints(owner, include_extras=True)
+    return {option.name: hints[option.name] for option in fields(owner)} if is_dataclass(owner) else {}
 
 
 def check_options(owner: type, options: Mapping[str, object]) -> None:

@@ -17,6 +17,7 @@ from precede.options import Count, NotNegative, Positive
 from precede.pruning.weights import prune_by_weight, regression_weights
 from precede.runtime.deadline import Deadline
 from precede.runtime.progress import ProgressBar
+from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import covariance, regularized
 
 ROUNDING = 1e-12
@@ -77,21 +78,17 @@ class AStarLasso(CausalEstimator):
     (True, True)
     """
 
-    def __init__(
-        self,
-        penalty: Positive = 0.1,
-        queue_size: Count | None = 10,
-        threshold: NotNegative | None = 0.3,
-        knowledge: Knowledge | None = None,
-        max_time: Positive | None = None,
-        verbose: bool = True,
-    ) -> None:
-        self.penalty = penalty
-        self.queue_size = queue_size
-        self.threshold = threshold
-        self.knowledge = knowledge
-        self.max_time = max_time
-        self.verbose = verbose
+    assumes = Assumptions(
+        "linear", equal_variances=True,
+        words="Every variable is a weighted sum of few causes plus noise; directions come from the columns' variances.",
+    )  # fmt: skip
+
+    penalty: Positive = 0.1
+    queue_size: Count | None = 10
+    threshold: NotNegative | None = 0.3
+    knowledge: Knowledge | None = None
+    max_time: Positive | None = None
+    verbose: bool = True
 
     def _learn(self, table: Table) -> Findings:
         deadline = Deadline(self.max_time)

@@ -28,6 +28,7 @@ from precede.pruning.reml import LOG_SMOOTHING_RANGE, RIDGE, select_smoothing
 from precede.pruning.splines import basis_size
 from precede.runtime.deadline import Deadline
 from precede.runtime.progress import ProgressBar
+from precede.scores.assumptions import Assumptions
 
 SAMPLES_PER_PARENT = 20
 """No variable gets more parents than samples allow at this rate (the authors' R package)."""
@@ -83,25 +84,19 @@ class CAM(CausalEstimator):
            [1, 0]])
     """
 
-    def __init__(
-        self,
-        preliminary_selection: bool | Literal["auto"] = "auto",
-        max_neighbors: Count = 10,
-        max_parents: Count | None = None,
-        pruning: bool = True,
-        cutoff: Share = 0.001,
-        knowledge: Knowledge | None = None,
-        max_time: Positive | None = None,
-        verbose: bool = True,
-    ) -> None:
-        self.preliminary_selection = preliminary_selection
-        self.max_neighbors = max_neighbors
-        self.max_parents = max_parents
-        self.pruning = pruning
-        self.cutoff = cutoff
-        self.knowledge = knowledge
-        self.max_time = max_time
-        self.verbose = verbose
+    assumes = Assumptions(
+        "additive", False, "assumed", True,
+        "Every variable is a sum of smooth curves of its causes plus Gaussian noise.",
+    )  # fmt: skip
+
+    preliminary_selection: bool | Literal["auto"] = "auto"
+    max_neighbors: Count = 10
+    max_parents: Count | None = None
+    pruning: bool = True
+    cutoff: Share = 0.001
+    knowledge: Knowledge | None = None
+    max_time: Positive | None = None
+    verbose: bool = True
 
     def _learn(self, table: Table) -> Findings:
         m, d = table.values.shape

@@ -44,15 +44,12 @@ class CausalLearnMethod(CausalEstimator):
         ``-->``, ``---``, ``<->``, ``o->``, ``o-o``.
     """
 
-    knowledge: Knowledge | None
-
     @abstractmethod
     def _search(self, values: FloatArray, constraints: Constraints | None) -> tuple[IntArray, float]:
         """causal-learn's marks at the ends of the edges, and the score where there is one; higher is better."""
 
-    @property
-    @abstractmethod
-    def _assumes(self) -> Assumptions: ...
+    def _assumed(self) -> Assumptions:
+        return self.assumes
 
     def _learn(self, table: Table) -> Findings:
         if find_spec("causallearn") is None:
@@ -79,12 +76,12 @@ class CausalLearnMethod(CausalEstimator):
         order = topological_order(edges)
         weights = regression_weights(regularized(covariance(table.values)), order, edges)
         reported = {
-            **({"hidden": "allowed"} if self._assumes.hidden_causes else {}),
+            **({"hidden": "allowed"} if self._assumed().hidden_causes else {}),
             "identifies": "cpdag",
             "marks": [list(edge) for edge in marked.edge_list()],
             "remarks": [*remarks, *(f"{count} x A {mark} B: {words}." for mark, words, count in marked.legend())],
         }
-        return Findings(edges, order, weights, score, diagnostics=reported, assumes=self._assumes)
+        return Findings(edges, order, weights, score, diagnostics=reported, assumes=self._assumed())
 
     @property
     def marks_(self) -> pd.DataFrame:
@@ -106,13 +103,11 @@ class TestingMethod(CausalLearnMethod):
         Passed on as forbidden and required edges.
     """
 
-    def __init__(self, alpha: Level = 0.05, test: TestName = "fisherz", knowledge: Knowledge | None = None) -> None:
-        self.alpha = alpha
-        self.test = test
-        self.knowledge = knowledge
+    alpha: Level = 0.05
+    test: TestName = "fisherz"
+    knowledge: Knowledge | None = None
 
-    @property
-    def _assumes(self) -> Assumptions:
+    def _assumed(self) -> Assumptions:
         return LINEAR if self.test == "fisherz" else CURVED
 
 
@@ -155,9 +150,8 @@ class FCI(TestingMethod):
         Passed on as forbidden and required edges.
     """
 
-    @property
-    def _assumes(self) -> Assumptions:
-        return replace(super()._assumes, hidden_causes=True)
+    def _assumed(self) -> Assumptions:
+        return replace(super()._assumed(), hidden_causes=True)
 
     def _search(self, values: FloatArray, constraints: Constraints | None) -> tuple[IntArray, float]:
         search = import_module("causallearn.search.ConstraintBased.FCI").fci
@@ -179,12 +173,8 @@ class GES(CausalLearnMethod):
         Of each parameter, in log-rows; a half is BIC.
     """
 
-    def __init__(self, penalty: Positive = 0.5) -> None:
-        self.penalty = penalty
-
-    @property
-    def _assumes(self) -> Assumptions:
-        return LINEAR
+    assumes = LINEAR
+    penalty: Positive = 0.5
 
     def _search(self, values: FloatArray, constraints: Constraints | None) -> tuple[IntArray, float]:
         search = import_module("causallearn.search.ScoreBased.GES").ges

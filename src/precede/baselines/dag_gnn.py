@@ -25,6 +25,7 @@ from precede.runtime.deadline import Deadline
 from precede.runtime.device import DeviceName, choose_device
 from precede.runtime.progress import ProgressBar
 from precede.runtime.randomness import RandomState, initial_weights, numpy_rng, torch_generator
+from precede.scores.assumptions import Assumptions
 
 LEARNING_RATE_RANGE = (1e-4, 1e-2)
 """Bounds of the decayed learning rate, in the authors' program."""
@@ -162,42 +163,28 @@ class DAGGNN(CausalEstimator):
     CausalGraph(2 variables, 1 edge: 0 -> 1)
     """
 
-    def __init__(
-        self,
-        *,
-        hidden_size: Count = 64,
-        n_epochs: Count = 300,
-        batch_size: Count = 100,
-        learning_rate: Positive = 3e-3,
-        penalty: Positive = 1.0,
-        eta: Annotated[float, Range(above=1)] = 10.0,
-        gamma: Positive = 0.25,
-        sparsity: NotNegative = 0.0,
-        tolerance: Positive = 1e-8,
-        max_steps: Count = 100,
-        threshold: NotNegative = 0.3,
-        patience: Count = 5,
-        max_time: Positive | None = None,
-        device: DeviceName = "auto",
-        random_state: RandomState = None,
-        verbose: bool = True,
-    ) -> None:
-        self.hidden_size = hidden_size
-        self.n_epochs = n_epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.penalty = penalty
-        self.eta = eta
-        self.gamma = gamma
-        self.sparsity = sparsity
-        self.tolerance = tolerance
-        self.max_steps = max_steps
-        self.threshold = threshold
-        self.patience = patience
-        self.max_time = max_time
-        self.device = device
-        self.random_state = random_state
-        self.verbose = verbose
+    assumes = Assumptions(
+        "additive", True, "assumed", True,
+        "Every variable is a function of its causes that a small network can fit, plus Gaussian noise of the same "
+        "variance everywhere.",
+    )  # fmt: skip
+
+    hidden_size: Count = 64
+    n_epochs: Count = 300
+    batch_size: Count = 100
+    learning_rate: Positive = 3e-3
+    penalty: Positive = 1.0
+    eta: Annotated[float, Range(above=1)] = 10.0
+    gamma: Positive = 0.25
+    sparsity: NotNegative = 0.0
+    tolerance: Positive = 1e-8
+    max_steps: Count = 100
+    threshold: NotNegative = 0.3
+    patience: Count = 5
+    max_time: Positive | None = None
+    device: DeviceName = "auto"
+    random_state: RandomState = None
+    verbose: bool = True
 
     def _learn(self, table: Table) -> Findings:
         deadline = Deadline(self.max_time)

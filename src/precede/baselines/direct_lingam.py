@@ -14,6 +14,7 @@ from precede.data.load import Table
 from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
 from precede.runtime.progress import ProgressBar
+from precede.scores.assumptions import Assumptions
 from precede.strict_json import JsonObject
 
 # Maximum-entropy approximation of Hyvärinen (1998), with log cosh (even) and x exp(-x²/2) (odd)
@@ -61,6 +62,11 @@ class DirectLiNGAM(OrderMethod):
     >>> DirectLiNGAM(verbose=False).fit(X).causal_order_
     [1, 0]
     """
+
+    assumes = Assumptions(
+        "linear", gaussian="excluded",
+        words="Every variable is a weighted sum of its causes plus noise, and the noise is not Gaussian.",
+    )  # fmt: skip
 
     def _find_order(self, table: Table, constraints: Constraints, deadline: Deadline) -> tuple[IntArray, JsonObject]:
         order, complete = direct_lingam_order(table.values, constraints, deadline, verbose=self.verbose)

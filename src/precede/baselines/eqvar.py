@@ -10,9 +10,9 @@ from precede.arrays import FloatArray, IntArray
 from precede.baselines.order_method import OrderMethod
 from precede.baselines.order_pruning import OrderPruning
 from precede.data.load import Table
-from precede.knowledge import Constraints, Knowledge
-from precede.options import NotNegative, Positive
+from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
+from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import covariance, regularized
 from precede.scores.linear import smallest_variance_order
 from precede.strict_json import JsonObject
@@ -56,17 +56,14 @@ class EqVar(OrderMethod):
     [1, 0]
     """
 
-    def __init__(
-        self,
-        direction: Direction = "top-down",
-        pruning: OrderPruning = "threshold",
-        threshold: NotNegative = 0.3,
-        knowledge: Knowledge | None = None,
-        max_time: Positive | None = None,
-        verbose: bool = True,
-    ) -> None:
-        super().__init__(pruning, threshold, knowledge, max_time, verbose)
-        self.direction = direction
+    assumes = Assumptions(
+        "linear", equal_variances=True,
+        words="Every variable is a weighted sum of its causes plus noise, and the noise has the same variance "
+        "everywhere.",
+    )  # fmt: skip
+
+    direction: Direction = "top-down"
+    pruning: OrderPruning = "threshold"
 
     def _find_order(self, table: Table, constraints: Constraints, deadline: Deadline) -> tuple[IntArray, JsonObject]:
         moments = regularized(covariance(table.values))

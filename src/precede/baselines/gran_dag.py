@@ -30,6 +30,7 @@ from precede.runtime.deadline import Deadline
 from precede.runtime.device import DeviceName, choose_device
 from precede.runtime.progress import ProgressBar
 from precede.runtime.randomness import RandomState, initial_weights, numpy_rng, torch_generator
+from precede.scores.assumptions import Assumptions
 
 SELECTION_FROM = 50
 """Neighbors are selected first from this many variables on; in the authors' program it is the user who decides."""
@@ -161,50 +162,30 @@ class GranDAG(CausalEstimator):
     CausalGraph(2 variables, 1 edge: 0 -> 1)
     """
 
-    def __init__(
-        self,
-        *,
-        n_layers: Count = 2,
-        hidden_size: Count = 10,
-        first_learning_rate: Positive = 1e-2,
-        learning_rate: Positive = 1e-3,
-        batch_size: Count = 64,
-        n_iterations: Count = 100_000,
-        validation_share: Share = 0.2,
-        window: Count = 100,
-        convergence: Positive = 1e-4,
-        penalty: Positive = 1e-3,
-        omega: Positive = 0.9,
-        tolerance: Positive = 1e-8,
-        clamp: NotNegative = 1e-4,
-        select: bool | Literal["auto"] = "auto",
-        cutoff: Share | None = 0.001,
-        standardize: bool = True,
-        max_time: Positive | None = None,
-        device: DeviceName = "auto",
-        random_state: RandomState = None,
-        verbose: bool = True,
-    ) -> None:
-        self.n_layers = n_layers
-        self.hidden_size = hidden_size
-        self.first_learning_rate = first_learning_rate
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.n_iterations = n_iterations
-        self.validation_share = validation_share
-        self.window = window
-        self.convergence = convergence
-        self.penalty = penalty
-        self.omega = omega
-        self.tolerance = tolerance
-        self.clamp = clamp
-        self.select = select
-        self.cutoff = cutoff
-        self.standardize = standardize
-        self.max_time = max_time
-        self.device = device
-        self.random_state = random_state
-        self.verbose = verbose
+    assumes = Assumptions(
+        "additive", False, "assumed", True, "Every variable is a curved function of its causes plus Gaussian noise."
+    )
+
+    n_layers: Count = 2
+    hidden_size: Count = 10
+    first_learning_rate: Positive = 1e-2
+    learning_rate: Positive = 1e-3
+    batch_size: Count = 64
+    n_iterations: Count = 100_000
+    validation_share: Share = 0.2
+    window: Count = 100
+    convergence: Positive = 1e-4
+    penalty: Positive = 1e-3
+    omega: Positive = 0.9
+    tolerance: Positive = 1e-8
+    clamp: NotNegative = 1e-4
+    select: bool | Literal["auto"] = "auto"
+    cutoff: Share | None = 0.001
+    standardize: bool = True
+    max_time: Positive | None = None
+    device: DeviceName = "auto"
+    random_state: RandomState = None
+    verbose: bool = True
 
     def _learn(self, table: Table) -> Findings:
         self._check_split(table)

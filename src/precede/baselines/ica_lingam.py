@@ -10,6 +10,7 @@ from sklearn.decomposition import fastica
 from sklearn.exceptions import ConvergenceWarning
 
 from precede.arrays import FloatArray, IntArray
+from precede.baselines.direct_lingam import DirectLiNGAM
 from precede.baselines.order_pruning import OrderPruning, findings_from_order
 from precede.data.load import Table
 from precede.estimator import CausalEstimator, Findings
@@ -84,27 +85,17 @@ class ICALiNGAM(CausalEstimator):
     [1, 0]
     """
 
-    def __init__(
-        self,
-        max_iterations: Count = 1000,
-        tolerance: Positive = 1e-8,
-        n_starts: Count = 3,
-        pruning: OrderPruning = "bic",
-        threshold: NotNegative = 0.3,
-        standardize: bool = True,
-        random_state: RandomState = None,
-        max_time: Positive | None = None,
-        verbose: bool = True,
-    ) -> None:
-        self.max_iterations = max_iterations
-        self.tolerance = tolerance
-        self.n_starts = n_starts
-        self.pruning = pruning
-        self.threshold = threshold
-        self.standardize = standardize
-        self.random_state = random_state
-        self.max_time = max_time
-        self.verbose = verbose
+    assumes = DirectLiNGAM.assumes
+
+    max_iterations: Count = 1000
+    tolerance: Positive = 1e-8
+    n_starts: Count = 3
+    pruning: OrderPruning = "bic"
+    threshold: NotNegative = 0.3
+    standardize: bool = True
+    random_state: RandomState = None
+    max_time: Positive | None = None
+    verbose: bool = True
 
     def _learn(self, table: Table) -> Findings:
         deadline = Deadline(self.max_time)

@@ -90,27 +90,15 @@ class L1OBS(CausalEstimator):
     True
     """
 
-    def __init__(
-        self,
-        n_evaluations: Count = 10_000,
-        n_restarts: Count = 100,
-        tabu_length: CountOrZero = 10,
-        variance: Literal["unit", "free"] = "unit",
-        threshold: NotNegative | None = 0.3,
-        knowledge: Knowledge | None = None,
-        max_time: Positive | None = None,
-        random_state: RandomState = None,
-        verbose: bool = True,
-    ) -> None:
-        self.n_evaluations = n_evaluations
-        self.n_restarts = n_restarts
-        self.tabu_length = tabu_length
-        self.variance = variance
-        self.threshold = threshold
-        self.knowledge = knowledge
-        self.max_time = max_time
-        self.random_state = random_state
-        self.verbose = verbose
+    n_evaluations: Count = 10_000
+    n_restarts: Count = 100
+    tabu_length: CountOrZero = 10
+    variance: Literal["unit", "free"] = "unit"
+    threshold: NotNegative | None = 0.3
+    knowledge: Knowledge | None = None
+    max_time: Positive | None = None
+    random_state: RandomState = None
+    verbose: bool = True
 
     def _learn(self, table: Table) -> Findings:
         rng = numpy_rng(self.random_state)

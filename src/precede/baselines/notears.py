@@ -19,6 +19,7 @@ from precede.estimator import CausalEstimator, Findings
 from precede.options import Count, NotNegative, Positive
 from precede.runtime.deadline import Deadline
 from precede.runtime.progress import ProgressBar
+from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import covariance
 
 Loss = Literal["l2", "logistic", "poisson"]
@@ -76,25 +77,20 @@ class NOTEARS(CausalEstimator):
            [1, 0]])
     """
 
-    def __init__(
-        self,
-        lambda1: NotNegative = 0.1,
-        loss: Loss = "l2",
-        threshold: NotNegative = 0.3,
-        max_iterations: Count = 100,
-        h_tolerance: Positive = 1e-8,
-        rho_max: Positive = 1e16,
-        max_time: Positive | None = None,
-        verbose: bool = True,
-    ) -> None:
-        self.lambda1 = lambda1
-        self.loss = loss
-        self.threshold = threshold
-        self.max_iterations = max_iterations
-        self.h_tolerance = h_tolerance
-        self.rho_max = rho_max
-        self.max_time = max_time
-        self.verbose = verbose
+    assumes = Assumptions(
+        "linear", equal_variances=True,
+        words="Every variable is a weighted sum of its causes plus noise; directions come from the columns' variances, "
+        "as if the noise had the same variance everywhere.",
+    )  # fmt: skip
+
+    lambda1: NotNegative = 0.1
+    loss: Loss = "l2"
+    threshold: NotNegative = 0.3
+    max_iterations: Count = 100
+    h_tolerance: Positive = 1e-8
+    rho_max: Positive = 1e16
+    max_time: Positive | None = None
+    verbose: bool = True
 
     def _learn(self, table: Table) -> Findings:
         d = table.n_variables

@@ -15,6 +15,7 @@ from precede.data.load import Table
 from precede.estimator import CausalEstimator, Findings
 from precede.options import Count, NotNegative, Positive
 from precede.runtime.randomness import RandomState, numpy_rng
+from precede.scores.assumptions import Assumptions
 
 
 class NOTEARSMLP(CausalEstimator):
@@ -60,29 +61,21 @@ class NOTEARSMLP(CausalEstimator):
     [1, 0]
     """
 
-    def __init__(
-        self,
-        hidden_size: Count = 10,
-        lambda1: NotNegative = 0.01,
-        lambda2: NotNegative = 0.01,
-        threshold: NotNegative = 0.3,
-        max_iterations: Count = 100,
-        h_tolerance: Positive = 1e-8,
-        rho_max: Positive = 1e16,
-        random_state: RandomState = None,
-        max_time: Positive | None = None,
-        verbose: bool = True,
-    ) -> None:
-        self.hidden_size = hidden_size
-        self.lambda1 = lambda1
-        self.lambda2 = lambda2
-        self.threshold = threshold
-        self.max_iterations = max_iterations
-        self.h_tolerance = h_tolerance
-        self.rho_max = rho_max
-        self.random_state = random_state
-        self.max_time = max_time
-        self.verbose = verbose
+    assumes = Assumptions(
+        "additive", equal_variances=True, nonlinear_needed=True,
+        words="Every variable is a curved function of its causes plus noise of the same variance everywhere.",
+    )  # fmt: skip
+
+    hidden_size: Count = 10
+    lambda1: NotNegative = 0.01
+    lambda2: NotNegative = 0.01
+    threshold: NotNegative = 0.3
+    max_iterations: Count = 100
+    h_tolerance: Positive = 1e-8
+    rho_max: Positive = 1e16
+    random_state: RandomState = None
+    max_time: Positive | None = None
+    verbose: bool = True
 
     def _learn(self, table: Table) -> Findings:
         centered = table.values - table.values.mean(axis=0)

@@ -27,19 +27,11 @@ class OrderMethod(CausalEstimator):
     verbose : bool
     """
 
-    def __init__(
-        self,
-        pruning: OrderPruning = "bic",
-        threshold: NotNegative = 0.3,
-        knowledge: Knowledge | None = None,
-        max_time: Positive | None = None,
-        verbose: bool = True,
-    ) -> None:
-        self.pruning = pruning
-        self.threshold = threshold
-        self.knowledge = knowledge
-        self.max_time = max_time
-        self.verbose = verbose
+    pruning: OrderPruning = "bic"
+    threshold: NotNegative = 0.3
+    knowledge: Knowledge | None = None
+    max_time: Positive | None = None
+    verbose: bool = True
 
     @abstractmethod
     def _find_order(self, table: Table, constraints: Constraints, deadline: Deadline) -> tuple[IntArray, JsonObject]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from precede.arrays import IntArray
 from precede.baselines.order_method import OrderMethod
-from precede.baselines.order_pruning import OrderPruning
 from precede.data.load import Table
-from precede.knowledge import Constraints, Knowledge
-from precede.options import NotNegative, Positive
+from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
 from precede.runtime.randomness import RandomState, numpy_rng
+from precede.scores.assumptions import Assumptions
 from precede.strict_json import JsonObject
 
 
@@ -38,17 +37,12 @@ class RandomOrder(OrderMethod):
     CausalGraph(3 variables, 0 edges)
     """
 
-    def __init__(
-        self,
-        pruning: OrderPruning = "bic",
-        threshold: NotNegative = 0.3,
-        knowledge: Knowledge | None = None,
-        random_state: RandomState = None,
-        max_time: Positive | None = None,
-        verbose: bool = True,
-    ) -> None:
-        super().__init__(pruning, threshold, knowledge, max_time, verbose)
-        self.random_state = random_state
+    assumes = Assumptions(
+        "linear", tells_directions=False,
+        words="Nothing: the order is drawn at random, as a control. No direction in this graph means anything.",
+    )  # fmt: skip
+
+    random_state: RandomState = None
 
     def _find_order(self, table: Table, constraints: Constraints, deadline: Deadline) -> tuple[IntArray, JsonObject]:
         return constraints.nearest_order(numpy_rng(self.random_state).permutation(table.n_variables)), {}

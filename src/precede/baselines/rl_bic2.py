@@ -183,60 +183,31 @@ class RLBIC2(CausalEstimator):
     CausalGraph(2 variables, 1 edge: 0 -> 1)
     """
 
-    def __init__(
-        self,
-        *,
-        noise: Noise = "equal",
-        regression: Literal["linear", "gp"] = "linear",
-        standardize: bool = False,
-        n_iterations: Count = 20_000,
-        batch_size: Count = 64,
-        n_samples: Count = 64,
-        inputs: InputsName = "fixed",
-        width: Count = 64,
-        n_heads: Count = 16,
-        n_blocks: Count = 6,
-        decoder_width: Count = 16,
-        normalization: NormalizationName = "layer",
-        bias: float | Literal["auto"] | None = "auto",
-        learning_rate: Positive = 3e-4,
-        entropy_weight: NotNegative = 0.05,
-        credit: Literal["edge", "graph"] = "edge",
-        cycle_step: Positive | Literal["auto"] = "auto",
-        update_every: Count = 20,
-        patience: Count | None = 500,
-        threshold: NotNegative = 0.3,
-        cutoff: Share = 0.001,
-        max_time: Positive | None = None,
-        device: DeviceName = "auto",
-        random_state: RandomState = None,
-        verbose: bool = True,
-    ) -> None:
-        self.noise = noise
-        self.regression = regression
-        self.standardize = standardize
-        self.n_iterations = n_iterations
-        self.batch_size = batch_size
-        self.n_samples = n_samples
-        self.inputs = inputs
-        self.width = width
-        self.n_heads = n_heads
-        self.n_blocks = n_blocks
-        self.decoder_width = decoder_width
-        self.normalization = normalization
-        self.bias = bias
-        self.learning_rate = learning_rate
-        self.entropy_weight = entropy_weight
-        self.credit = credit
-        self.cycle_step = cycle_step
-        self.update_every = update_every
-        self.patience = patience
-        self.threshold = threshold
-        self.cutoff = cutoff
-        self.max_time = max_time
-        self.device = device
-        self.random_state = random_state
-        self.verbose = verbose
+    noise: Noise = "equal"
+    regression: Literal["linear", "gp"] = "linear"
+    standardize: bool = False
+    n_iterations: Count = 20_000
+    batch_size: Count = 64
+    n_samples: Count = 64
+    inputs: InputsName = "fixed"
+    width: Count = 64
+    n_heads: Count = 16
+    n_blocks: Count = 6
+    decoder_width: Count = 16
+    normalization: NormalizationName = "layer"
+    bias: float | Literal["auto"] | None = "auto"
+    learning_rate: Positive = 3e-4
+    entropy_weight: NotNegative = 0.05
+    credit: Literal["edge", "graph"] = "edge"
+    cycle_step: Positive | Literal["auto"] = "auto"
+    update_every: Count = 20
+    patience: Count | None = 500
+    threshold: NotNegative = 0.3
+    cutoff: Share = 0.001
+    max_time: Positive | None = None
+    device: DeviceName = "auto"
+    random_state: RandomState = None
+    verbose: bool = True
 
     @classmethod
     def paper(cls, **options: Any) -> Self:

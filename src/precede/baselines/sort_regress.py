@@ -8,9 +8,9 @@ from precede.arrays import FloatArray, IntArray
 from precede.baselines.order_method import OrderMethod
 from precede.baselines.order_pruning import OrderPruning
 from precede.data.load import Table
-from precede.knowledge import Constraints, Knowledge
-from precede.options import NotNegative, Positive
+from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
+from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import covariance, regularized
 from precede.strict_json import JsonObject
 
@@ -42,15 +42,12 @@ class SortRegress(OrderMethod):
     [1, 0]
     """
 
-    def __init__(
-        self,
-        pruning: OrderPruning = "lasso",
-        threshold: NotNegative = 0.3,
-        knowledge: Knowledge | None = None,
-        max_time: Positive | None = None,
-        verbose: bool = True,
-    ) -> None:
-        super().__init__(pruning, threshold, knowledge, max_time, verbose)
+    assumes = Assumptions(
+        "linear", equal_variances=True,
+        words="Causes have smaller variances than their effects: the order is the columns sorted by variance.",
+    )  # fmt: skip
+
+    pruning: OrderPruning = "lasso"
 
     def _criterion(self, moments: FloatArray) -> FloatArray:
         """What the variables are sorted by, ascending; (n_variables,) from the covariance."""
@@ -80,6 +77,12 @@ class R2SortRegress(SortRegress):
     >>> R2SortRegress(verbose=False).fit(X).causal_order_[0]
     2
     """
+
+    assumes = Assumptions(
+        "linear",
+        words="Causes are predicted less well by the other columns than their effects are: the order is the columns "
+        "sorted by R².",
+    )  # fmt: skip
 
     def _criterion(self, moments: FloatArray) -> FloatArray:
         explained: FloatArray = 1 - 1 / (np.diag(moments) * np.diag(np.linalg.inv(moments)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import InitVar
 from functools import wraps
 from inspect import signature
 from pathlib import Path
@@ -165,96 +166,53 @@ class CORL(CausalEstimator):
     True
     """
 
-    _policy_: TrainedPolicy | None
     _takes_categories = _takes_interventions = _takes_lags = True  # its score has the last word
     _keeps_its_best = True
 
-    def __init__(
-        self,
-        score: ScoreName | Literal["auto", "policy"] | OrderScore = "auto",
-        reward: RewardName | Auto = "auto",
-        encoder: PaperEncoderName | Auto = "auto",
-        decoder: DecoderName | Auto = "auto",
-        inputs: InputsName | Auto = "auto",
-        pruning: PruningName = "auto",
-        polish: bool = True,
-        knowledge: Knowledge | None = None,
-        hidden: HiddenName = "none",
-        pretrained: str | Path | None = "auto",
-        n_iterations: CountOrZero | Auto = "auto",
-        batch_size: Annotated[int, Range(least=2)] | Auto = "auto",
-        n_encoder_rows: Count | Auto = "auto",
-        patience: Count | Auto | None = "auto",
-        max_time: Positive | None = None,
-        checkpoint: str | None = None,
-        resume: bool = False,
-        tensorboard: str | None = None,
-        n_restarts: CountOrZero | None = None,
-        initial_order: list[Hashable] | tuple[Hashable, ...] | None = None,
-        search: SearchName = "auto",
-        noise: NoiseName = "auto",
-        policy_weight: NotNegative | Literal["auto"] = "auto",
-        odd: Literal["missing", "keep"] = "missing",
-        threshold: Positive = THRESHOLD,
-        cutoff: Share = 0.001,
-        shaping: ShapingName | Auto = "auto",
-        pointer: PointerName | Auto = "auto",
-        normalization: NormalizationName | Auto = "auto",
-        gamma: Share | Auto = "auto",
-        entropy_bonus: NotNegative | Auto = "auto",
-        actor_learning_rate: Positive | Auto = "auto",
-        critic_learning_rate: Positive | Auto = "auto",
-        details: Details | Auto = "auto",
-        diagnose: bool | Literal["quick"] = True,
-        device: DeviceName = "auto",
-        random_state: RandomState = None,
-        verbose: bool = True,
-        n_samples: Count | None = None,
-    ) -> None:
-        self.score = score
-        self.reward = reward
-        self.encoder = encoder
-        self.decoder = decoder
-        self.inputs = inputs
-        self.pruning = pruning
-        self.polish = polish
-        self.knowledge = knowledge
-        self.hidden = hidden
-        self.pretrained = pretrained
-        self.n_iterations = n_iterations
-        self.batch_size = batch_size
+    score: ScoreName | Literal["auto", "policy"] | OrderScore = "auto"
+    reward: RewardName | Auto = "auto"
+    encoder: PaperEncoderName | Auto = "auto"
+    decoder: DecoderName | Auto = "auto"
+    inputs: InputsName | Auto = "auto"
+    pruning: PruningName = "auto"
+    polish: bool = True
+    knowledge: Knowledge | None = None
+    hidden: HiddenName = "none"
+    pretrained: str | Path | None = "auto"
+    n_iterations: CountOrZero | Auto = "auto"
+    batch_size: Annotated[int, Range(least=2)] | Auto = "auto"
+    n_encoder_rows: Count | Auto = "auto"
+    patience: Count | Auto | None = "auto"
+    max_time: Positive | None = None
+    checkpoint: str | None = None
+    resume: bool = False
+    tensorboard: str | None = None
+    n_restarts: CountOrZero | None = None
+    initial_order: list[Hashable] | tuple[Hashable, ...] | None = None
+    search: SearchName = "auto"
+    noise: NoiseName = "auto"
+    policy_weight: NotNegative | Literal["auto"] = "auto"
+    odd: Literal["missing", "keep"] = "missing"
+    threshold: Positive = THRESHOLD
+    cutoff: Share = 0.001
+    shaping: ShapingName | Auto = "auto"
+    pointer: PointerName | Auto = "auto"
+    normalization: NormalizationName | Auto = "auto"
+    gamma: Share | Auto = "auto"
+    entropy_bonus: NotNegative | Auto = "auto"
+    actor_learning_rate: Positive | Auto = "auto"
+    critic_learning_rate: Positive | Auto = "auto"
+    details: Details | Auto = "auto"
+    diagnose: bool | Literal["quick"] = True
+    device: DeviceName = "auto"
+    random_state: RandomState = None
+    verbose: bool = True
+    n_samples: InitVar[Count | None] = None
+
+    def __post_init__(self, n_samples: int | None) -> None:
         if n_samples is not None:
             renamed("n_samples of CORL", "n_encoder_rows")
-        self.n_encoder_rows = n_encoder_rows if n_samples is None else n_samples
-        self.patience = patience
-        self.max_time = max_time
-        self.checkpoint = checkpoint
-        self.resume = resume
-        self.tensorboard = tensorboard
-        self.n_restarts = n_restarts
-        self.initial_order = initial_order
-        self.search = search
-        self.noise = noise
-        self.policy_weight = policy_weight
-        self.odd = odd
-        self.threshold = threshold
-        self.cutoff = cutoff
-        self.shaping = shaping
-        self.pointer = pointer
-        self.normalization = normalization
-        self.gamma = gamma
-        self.entropy_bonus = entropy_bonus
-        self.actor_learning_rate = actor_learning_rate
-        self.critic_learning_rate = critic_learning_rate
-        self.details = details
-        self.diagnose = diagnose
-        self.device = device
-        self.random_state = random_state
-        self.verbose = verbose
-
-    @classmethod
-    def option_names(cls) -> list[str]:
-        return [name for name in super().option_names() if name != "n_samples"]  # the old name of n_encoder_rows
+            self.n_encoder_rows = n_samples
 
     @classmethod
     def paper(
@@ -308,7 +266,7 @@ class CORL(CausalEstimator):
 
     def _learn(self, table: Table) -> Findings:
         deadline = Deadline(self.max_time)
-        self._policy_ = None
+        self._policy_: TrainedPolicy | None = None
         with stopped_by_signals(deadline), one_thread():
             findings, self._policy_ = learn(
                 self._plan(table), table, self._constraints(table), numpy_rng(self.random_state), deadline

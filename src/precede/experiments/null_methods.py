@@ -28,9 +28,8 @@ class RandomOrderCAM(CausalEstimator):
     random_state : int, Generator or None
     """
 
-    def __init__(self, cutoff: float = 0.001, random_state: RandomState = None) -> None:
-        self.cutoff = cutoff
-        self.random_state = random_state
+    cutoff: float = 0.001
+    random_state: RandomState = None
 
     def _learn(self, table: Table) -> Findings:
         order = numpy_rng(self.random_state).permutation(table.n_variables)

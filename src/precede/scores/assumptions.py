@@ -52,6 +52,12 @@ class Assumptions:
         """Whether effects are weighted sums of their causes, so that edges have linear weights."""
         return self.mechanism == "linear"
 
+    @property
+    def identifies(self) -> Literal["dag", "cpdag"]:
+        """What can be told: linear Gaussian models of any variance, and models of levels, leave the class."""
+        gaussian = self.linear and self.gaussian == "assumed" and not self.equal_variances
+        return "cpdag" if gaussian or self.mechanism == "levels" else "dag"
+
     def with_equal_variances(self) -> Assumptions:
         """The same, and equal noise variances."""
         if self.equal_variances:

@@ -17,7 +17,6 @@ from precede.data.load import Table, load_table
 from precede.estimator import CausalEstimator
 from precede.evidence.checks import Check, Diagnostics, Learned, Remark, diagnose
 from precede.evidence.checks.edge_readings import read_edges
-from precede.evidence.checks.method_assumptions import BY_METHOD, identified_under
 from precede.report.words import assumed_words
 from precede.search.record import SearchRecord
 
@@ -37,6 +36,8 @@ def pair(x, y, **options) -> Diagnostics:
     return diagnose(learned(np.column_stack([x, y]), [[0, 1], [0, 0]], **options))
 
 
+SLOW_OR_ABSENT = ("dag-gnn", "gran-dag", "rl-bic2", "pc", "ges", "fci")
+
 # one record, for every method
 
 
@@ -50,7 +51,7 @@ def test_a_record_reads_like_a_dictionary_of_plain_values():
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False)) == found.to_dict()
 
 
-@pytest.mark.parametrize("name", [name for name in METHODS if name not in ("dag-gnn", "gran-dag", "rl-bic2")])
+@pytest.mark.parametrize("name", [name for name in METHODS if name not in SLOW_OR_ABSENT])
 def test_every_method_gets_the_same_checks_and_names_its_assumptions(name):
     data = pc.simulate(n_variables=4, degree=1, n_samples=200, random_state=0).data
     method = pc.methods()[name]
@@ -58,16 +59,17 @@ def test_every_method_gets_the_same_checks_and_names_its_assumptions(name):
     model = method(**{key: value for key, value in quick.items() if key in method.option_names()}).fit(data)
     checks = {check.name for check in model.diagnostics_.checks}
     assert {"identifiability", "nonlinearity", "influence of single rows", "values far out"} <= checks
-    assert model.diagnostics_.assumptions is BY_METHOD.get(method.__name__, UNIT_VARIANCE)
+    assert model.diagnostics_.assumptions is (UNIT_VARIANCE if name == "l1obs" else method.assumes)
 
 
 def test_every_method_has_assumptions():
-    assert {cls.__name__ for cls in METHODS.values()} - {"L1OBS", "RLBIC2"} == set(BY_METHOD)
+    silent = {name for name, cls in METHODS.items() if cls.assumes.mechanism == "any"}
+    assert silent == {"l1obs", "rl-bic2", "pc", "fci"}  # whose options decide
 
 
 def test_linear_gaussian_methods_tell_the_class_only():
-    assert identified_under(ANY_VARIANCE) == "cpdag"
-    assert identified_under(BY_METHOD["EqVar"]) == identified_under(BY_METHOD["DirectLiNGAM"]) == "dag"
+    assert ANY_VARIANCE.identifies == METHODS["ges"].assumes.identifies == "cpdag"
+    assert METHODS["eqvar"].assumes.identifies == METHODS["direct-lingam"].assumes.identifies == "dag"
 
 
 def test_diagnostics_can_be_switched_off():

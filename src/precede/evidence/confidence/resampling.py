@@ -15,7 +15,6 @@ from precede.errors import DataError, OptionError, check_positive
 from precede.evidence.confidence.confidence import Confidence
 from precede.evidence.confidence.journal import Journal, Outcome
 from precede.options import Options
-from precede.parameters import unfitted
 from precede.runtime.device import one_thread
 from precede.runtime.progress import ProgressBar
 from precede.runtime.randomness import RandomState, numpy_rng
@@ -89,7 +88,7 @@ def fit_resample(model: Any, table: Table, block: int | None, entropy: int, k: i
     if "random_state" in accepted:
         options["random_state"] = int(rng.integers(2**31))
     with one_thread():
-        again = unfitted(model).set_params(**options)
+        again = model.unfitted().set_params(**options)
         again.diagnose = False
         fitted = again.fit(rows)
     search = fitted.diagnostics_.get("search")

@@ -10,7 +10,6 @@ import numpy as np
 from precede.data.load import load_table
 from precede.data.table import Table, filled_table
 from precede.errors import check_positive
-from precede.parameters import unfitted
 from precede.runtime.randomness import RandomState, numpy_rng
 
 
@@ -66,11 +65,11 @@ def placebo_test(model: Any, data: Any, n_shuffles: int = 3, random_state: Rando
     check_positive("n_shuffles", n_shuffles, integer=True)
     table, rng = load_table(data), numpy_rng(random_state)
     quiet = {name: False for name in ("verbose", "diagnose") if name in model.get_params(deep=False)}
-    silent = unfitted(model).set_params(**quiet)
-    found = unfitted(silent).fit(table).graph_.n_edges
+    silent = model.unfitted().set_params(**quiet)
+    found = silent.unfitted().fit(table).graph_.n_edges
     counts = []
     for _ in range(n_shuffles):
-        counts.append(unfitted(silent).fit(_shuffled(table, rng)).graph_.n_edges)
+        counts.append(silent.unfitted().fit(_shuffled(table, rng)).graph_.n_edges)
     return Placebo(found, tuple(counts))
 
 
