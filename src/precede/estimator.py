@@ -22,6 +22,7 @@ from precede.effects import Outcome, causes_of, sample_of
 from precede.errors import OptionError, did_you_mean, is_number, listed
 from precede.evidence.checks import Diagnostics, Learned
 from precede.evidence.checks import diagnose as diagnosed
+from precede.evidence.checks.record import signed_strengths
 from precede.evidence.confidence import Confidence, bootstrap
 from precede.graph import CausalGraph, MixedGraph
 from precede.knowledge import Constraints, constraints_over
@@ -387,6 +388,9 @@ class CausalEstimator:
         # last: the rest is safe by then; many small regressions, for which a second thread would wait more than help
         with one_thread():
             self.diagnostics_ = diagnosed(learned, self.diagnose, signals)
+        read = [(edge.cause, edge.effect, edge.strength, edge.trend) for edge in self.diagnostics_.edges]
+        if read:
+            self.graph_ = replace(self.graph_, standardized=signed_strengths(read, len(table.names)))
 
     def _learned(self, table: Table, findings: Findings, graph: CausalGraph) -> Learned:
         """The record that the checks read."""

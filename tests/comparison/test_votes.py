@@ -1,12 +1,13 @@
 """Votes and the consensus: acyclic whatever is voted, and as good as enumeration on small graphs."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
 import pytest
 
-from precede import CausalGraph
+from precede import CausalGraph, Knowledge
 from precede.comparison import Comparison
 from precede.comparison.votes import agreement_weights, best_linear_order, consensus
 from precede.graph.dags import full_dag, is_acyclic
@@ -75,3 +76,28 @@ def test_the_consensus_obeys_the_knowledge_of_its_members() -> None:
     known = replace(forward, fixed_directions=forward.edges)
     assert Comparison.of({"a": backward, "b": backward, "c": forward}).consensus.edges[1, 0]
     assert Comparison.of({"a": backward, "b": backward, "c": known}).consensus.edges[0, 1]
+
+
+RULES = [
+    (Knowledge(required=[("a", "b")]), lambda edges: edges[0, 1]),
+    (Knowledge(forbidden=[("c", "b")]), lambda edges: not edges[2, 1]),
+    (Knowledge(tiers=[["a", "b"], ["c"]]), lambda edges: not edges[2].any()),
+    (Knowledge(sinks=["c"]), lambda edges: not edges[2].any()),
+]
+
+
+@pytest.mark.parametrize(("rule", "holds"), RULES)
+def test_no_majority_breaks_what_a_member_was_told(rule: Knowledge, holds: Callable[[np.ndarray], bool]) -> None:
+    against = CausalGraph.from_matrix([[0, 0, 0], [0, 0, 0], [1, 1, 0]], names=list("abc"))
+    alone = CausalGraph.from_matrix(np.zeros((3, 3)), names=list("abc"))
+    graphs = {"one": against, "two": against, "obeys": alone}
+    assert not holds(Comparison.of(graphs).consensus.edges)
+    assert holds(Comparison.of(graphs, knowledge=[None, None, rule]).consensus.edges)
+
+
+def test_rules_that_contradict_each_other_leave_it_to_the_votes() -> None:
+    graph = CausalGraph.from_matrix([[0, 1], [0, 0]], names=["a", "b"])
+    one, other = Knowledge(required=[("a", "b")]), Knowledge(forbidden=[("a", "b")])
+    found = Comparison.of({"x": graph, "y": graph}, knowledge=[one, other])
+    assert found.remarks == ("The rules that the members were given contradict each other: votes decide.",)
+    assert found.consensus.edges[0, 1]

@@ -144,7 +144,7 @@ def test_quick_confidences_draw_blocks_too(monkeypatch, score, where):
 
     monkeypatch.setattr(f"precede.evidence.confidence.{where}.draw_rows", draw)
     model = CORL(**(QUICK | {"score": score, "diagnose": True})).fit(series(300), lags=1)
-    assert model.diagnostics_.confidence_from == "resamples"
+    assert model.diagnostics_.has_confidence
     assert len(blocks) >= 20
     assert set(blocks) == {13}
 

@@ -13,10 +13,11 @@ import pandas as pd
 import pytest
 from chromium import CHROMIUM, Chromium
 
-from precede import CausalGraph, MixedGraph, simulate
+from precede import CORL, CausalGraph, MixedGraph, load_results, load_table, simulate
 from precede.graph.component import component_file, inline_module, payload, policy_hash
 from precede.graph.component.assets import FILES
 from precede.graph.dags import ancestors
+from precede.report.result_files import write_results
 
 ROOT = Path(__file__).parents[2]
 VENDOR = ROOT / "src/precede/graph/component/vendor"
@@ -204,3 +205,20 @@ class TestInABrowser:
             family = ancestors(graph.edges)[:, node] | ancestors(graph.edges)[node]
             assert browser.value("view.cy.nodes('.lit').length") == int(family.sum()) + 1
             assert browser.words == []
+
+
+def test_every_picture_shows_standardized_strengths(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    cause = rng.uniform(-1, 1, 400)
+    data = pd.DataFrame({"cause": cause, "effect": -100 * cause + 20 * rng.uniform(-1, 1, 400)})
+    model = CORL("nongaussian", random_state=0, verbose=False).fit(data)
+    edge = model.diagnostics_.edges[0]
+    assert abs(model.graph_.strengths).max() > 50  # in the units of the columns
+    assert (edge.strength < 1.01, edge.trend) == (True, "falling")
+    shown = payload(model.graph_)["edges"][0]
+    assert (shown["strength"], shown["sign"]) == (pytest.approx(edge.strength), "negative")
+    assert f"strength -{edge.strength:.3g}" in model.graph_._repr_html_()
+    write_results(tmp_path, model, load_table(data))
+    assert payload(load_results(tmp_path).graph)["edges"][0]["strength"] == pytest.approx(edge.strength)
+    unchecked = CORL("nongaussian", random_state=0, verbose=False, diagnose=False).fit(data)
+    assert payload(unchecked.graph_)["edges"][0]["strength"] is None  # not known: all lines are alike

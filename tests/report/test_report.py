@@ -274,7 +274,7 @@ def test_files_and_rebuilding(fitted, tmp_path):
         ("[]", "not a summary"),
         ("{}", "not a summary"),
         ('{"format": "precede-summary", "version": 2}', "version 2, and this release"),
-        ('{"format": "precede-summary", "version": 4}', "'title' is missing"),
+        ('{"format": "precede-summary", "version": 5}', "'title' is missing"),
     ],
 )
 def test_a_broken_summary_is_refused_in_a_sentence(tmp_path, content, said):
@@ -317,10 +317,11 @@ def test_layout_keeps_causes_left_and_variables_apart(dag):
 def test_notebook_picture():
     graph = CausalGraph.from_matrix([[0, -0.5], [0, 0]], names=["<rain>", "wet"])
     picture = graph._repr_html_()
-    assert picture == to_svg(graph._parts(), graph.positions)
+    assert picture == to_svg(graph._parts(), graph.positions, graph.strengths)
     assert "&lt;rain&gt;" in picture
     assert "<rain>" not in picture
-    assert "stroke-dasharray" in picture  # a negative weight
+    assert "#b3562a" in picture  # a negative effect
+    assert "stroke-dasharray" not in picture  # which means a doubtful edge, wherever it is drawn
 
 
 def test_static_figures(fitted):

@@ -74,7 +74,6 @@ def test_a_run_is_a_folder_of_results(client: Client, first: dict) -> None:
     assert shown["summary"]["checks"]
     assert shown["summary"]["edges"][0]["curve"]
     assert shown["changes"] == []
-    assert shown["probability_source"]
     assert all(edge["probability"] is not None for edge in shown["graph"]["edges"])
 
 

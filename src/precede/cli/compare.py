@@ -32,7 +32,10 @@ def compare(
         from precede.comparison import Comparison
         from precede.report.load import load_results
 
-        found = Comparison.of({_label(folder, folders): load_results(folder).graph for folder in folders})
+        results = {_label(folder, folders): load_results(folder) for folder in folders}
+        found = Comparison.of(
+            {label: one.graph for label, one in results.items()}, knowledge=[one.knowledge for one in results.values()]
+        )
         files = [] if out is None else _write(found, out)
         if as_json:
             say_json(_document(found, files))

@@ -253,21 +253,26 @@ def show_graph(console: Console, graph: CausalGraph, known: Diagnostics, verbose
     )
     shown = shown if verbose else shown[:FEW_EDGES]
     table = TerminalTable(box=None, pad_edge=False, header_style="bold")
-    for heading in ("Edge", "Strength", "Confidence", "Direction from"):
-        table.add_column(heading, justify="right" if heading in ("Strength", "Confidence") else "left")
+    policy = not known.has_confidence and any(edge.policy_probability is not None for edge in shown)
+    for heading in ("Edge", "Strength", "Policy" if policy else "Confidence", "Direction from"):
+        table.add_column(heading, justify="left" if heading in ("Edge", "Direction from") else "right")
     for edge in shown:
         tip = "→" if edge.directed else "–"
         rests = "" if edge.influence is None else f"; rests on {counted(len(edge.influence.rows), 'row')}"
         table.add_row(
             f"{name_of(graph.names[edge.cause])} {tip} {name_of(graph.names[edge.effect])}",
             _strength_words(edge),
-            "–" if edge.confidence is None else f"{edge.confidence:.2f}",
+            "–" if (sure := edge.policy_probability if policy else edge.confidence) is None else f"{sure:.2f}",
             SOURCE_WORDS[edge.source] + rests,
         )
     if shown:
         console.print(table)
     which = "" if len(shown) == graph.n_edges else f", the {len(shown)} strongest shown"
-    console.print(f"{counted(graph.n_edges, 'edge')}{which}; strength in standard deviations.", highlight=False)
+    meaning = "; confidence: share of resamples with the edge" if known.has_confidence else ""
+    meaning = "; policy: the pretrained policy's probability" if policy else meaning
+    console.print(
+        f"{counted(graph.n_edges, 'edge')}{which}; strength in standard deviations{meaning}.", highlight=False
+    )
 
 
 def _show_marks(console: Console, pag: MixedGraph) -> None:
@@ -295,4 +300,6 @@ def edge_records(graph: CausalGraph, known: Diagnostics) -> list[dict[str, objec
         if edge is not None:
             strength = edge.strength if math.isfinite(edge.strength) else None
             records[-1] |= {"strength": strength, "confidence": edge.confidence, "source": edge.source}
+            if edge.policy_probability is not None:
+                records[-1]["policy_probability"] = edge.policy_probability
     return records

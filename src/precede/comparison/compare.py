@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from precede.comparison import figure, votes
 from precede.errors import OptionError
 from precede.graph import CausalGraph
 from precede.graph.dags import ancestors, full_dag
+from precede.knowledge import Constraints, Knowledge
 from precede.lazy import pandas as pd
 from precede.metrics.alignment import aligned, as_graph
 
@@ -33,6 +34,8 @@ class Comparison:
         Of the votes; sum to one.
     remarks : tuple of str
         What happened on the way, a sentence each.
+    constraints : Constraints, optional
+        The background knowledge of all members together, which the consensus obeys.
 
     Attributes
     ----------
@@ -43,10 +46,15 @@ class Comparison:
     graphs: dict[str, CausalGraph]
     weights: FloatArray
     remarks: tuple[str, ...] = ()
+    constraints: Constraints | None = None
 
     @classmethod
     def of(
-        cls, graphs: Mapping[str, Any], weights: Mapping[str, float] | None = None, remarks: Sequence[str] = ()
+        cls,
+        graphs: Mapping[str, Any],
+        weights: Mapping[str, float] | None = None,
+        remarks: Sequence[str] = (),
+        knowledge: Iterable[Knowledge | None] = (),
     ) -> Comparison:
         """Line graphs up and count their votes.
 
@@ -56,6 +64,9 @@ class Comparison:
         weights : dict of label to number, optional
             How much each counts. When left out, by how well it agrees with the consensus.
         remarks : sequence of str
+        knowledge : iterable of Knowledge or None
+            What the members were given beforehand; that of a fitted estimator is known. Where it contradicts itself,
+            the votes decide, which a remark says.
 
         Examples
         --------
@@ -73,7 +84,12 @@ class Comparison:
         for label in labels[1:]:
             moved, _ = aligned(graphs[label], first)
             lined[label] = replace(moved, names=first.names)
-        return cls(lined, _weights(lined, weights), tuple(remarks))
+        given = [*knowledge, *(getattr(member, "knowledge", None) for member in graphs.values())]
+        rules = [one.over(first.names) for one in given if one is not None]
+        together = Constraints.together(rules) if rules else None
+        if rules and together is None:
+            remarks = [*remarks, "The rules that the members were given contradict each other: votes decide."]
+        return cls(lined, _weights(lined, weights), tuple(remarks), together)
 
     @cached_property
     def _counted(self) -> tuple[CausalGraph, FloatArray]:
@@ -82,13 +98,8 @@ class Comparison:
             [graph.edges for graph in members],
             [graph.positions for graph in members],
             self.weights,
-            np.any(
-                [
-                    graph.edges & (False if graph.fixed_directions is None else graph.fixed_directions)
-                    for graph in members
-                ],
-                axis=0,
-            ),
+            np.any([graph.edges & fixed for graph in members if (fixed := graph.fixed_directions) is not None], axis=0),
+            self.constraints,
         )
         graph = CausalGraph.from_matrix(edges, np.where(edges, np.maximum(shares, 1e-9), 0.0), order, members[0].names)
         return replace(graph, sample=members[0].sample, lags=members[0].lags), shares

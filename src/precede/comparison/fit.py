@@ -77,7 +77,8 @@ def compare(
         raise OptionError(f"fewer than two methods could take the data. {' '.join(failed)}")
     if weights is not None:
         weights = {label: weight for label, weight in weights.items() if label not in found or label in graphs}
-    return Comparison.of(graphs, weights, failed)
+    rules = [getattr(model, "knowledge", None) for label, model in members.items() if label in graphs]
+    return Comparison.of(graphs, weights, failed, rules)
 
 
 def _members(methods: Members) -> dict[str, CausalEstimator]:

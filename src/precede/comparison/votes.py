@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.graph.dags import full_dag
+from precede.knowledge import Constraints
 
 ORDER_SHARE = 0.25
 """A precedence in a member's order counts this share of a vote for the direction; an edge counts a whole one."""
@@ -56,7 +58,11 @@ def agreement_weights(graphs: Sequence[BoolArray], orders: Sequence[IntArray]) -
 
 
 def consensus(
-    graphs: Sequence[BoolArray], orders: Sequence[IntArray], weights: FloatArray, known: BoolArray | None = None
+    graphs: Sequence[BoolArray],
+    orders: Sequence[IntArray],
+    weights: FloatArray,
+    known: npt.ArrayLike = False,
+    constraints: Constraints | None = None,
 ) -> tuple[BoolArray, IntArray, FloatArray]:
     """The graph that the weighted votes add up to, and an order of it.
 
@@ -72,7 +78,9 @@ def consensus(
     weights : (n_graphs,) float array
         Sum to one.
     known : (n_variables, n_variables) bool array, optional
-        Directions that knowledge or time fixed in a member: they outweigh all votes.
+        Directions that knowledge, time or experiments fixed in a member: they outweigh all votes.
+    constraints : Constraints, optional
+        Required and forbidden edges and precedences, which hold whatever the votes.
 
     Returns
     -------
@@ -92,11 +100,12 @@ def consensus(
     votes = np.einsum("k,kij->ij", weights, np.asarray(graphs, dtype=float))
     before = np.einsum("k,kij->ij", weights, np.array([full_dag(np.asarray(order)) for order in orders], dtype=float))
     preference = votes + ORDER_SHARE * before
-    if known is not None:
-        preference += OUTWEIGHS * (known & ~known.T)  # transposed: where members do not contradict each other
-    order = best_linear_order(preference)
+    rules = constraints or Constraints.none(len(votes))
+    fixed = np.broadcast_to(known, votes.shape).astype(bool)
+    preference += OUTWEIGHS * ((fixed & ~fixed.T) | rules.before)  # transposed: where members do not contradict
+    order = rules.nearest_order(best_linear_order(preference))
     tied = np.abs(preference - preference.T) < TIE  # transposed: as much for the other way
-    return joined_by(votes) & full_dag(order) & ~tied, order, votes
+    return rules.apply(joined_by(votes) & full_dag(order) & ~tied), order, votes
 
 
 def joined_by(votes: FloatArray) -> BoolArray:

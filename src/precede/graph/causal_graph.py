@@ -56,6 +56,9 @@ class CausalGraph(GraphQueries):
         How many rows before now each column is, for time series; edges among lagged columns are not estimated.
     fixed_directions : (n_variables, n_variables) bool array, optional
         Edges whose direction interventions, time or background knowledge fix, whatever the data say.
+    standardized : (n_variables, n_variables) float array, optional
+        What each cause contributes to the spread of its effect, in standard deviations of the effect, negative where
+        the effect falls as the cause rises: the strength that every picture and report shows. NaN for categories.
     pag : MixedGraph, optional
         What is known where causes may be hidden; the edges are then those of one graph that agrees with it.
 
@@ -75,6 +78,7 @@ class CausalGraph(GraphQueries):
     sample: Sample | None = None
     lags: tuple[int, ...] | None = None
     fixed_directions: BoolArray | None = None
+    standardized: FloatArray | None = None
     pag: MixedGraph | None = None
 
     @classmethod
@@ -257,14 +261,21 @@ class CausalGraph(GraphQueries):
         return cls._from_parts(peers.from_gcastle(source, names))
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the graph with matplotlib, causes to the left, wider lines for larger weights, dashes for negative ones.
+        """Draw the graph with matplotlib: causes to the left, wider lines are stronger, negative ones in another color.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure when left out.
         """
-        return drawing.to_axes(self._parts(), self.positions, ax)
+        return drawing.to_axes(self._parts(), self.positions, self.shown_strengths, ax)
+
+    @property
+    def shown_strengths(self) -> FloatArray:
+        """Strengths as pictures show them: standardized; weights where there are no data; else NaN, not known."""
+        if self.standardized is not None:
+            return self.standardized
+        return self.strengths if self.sample is None else np.where(self.edges, np.nan, 0.0)
 
     @property
     def shared_causes(self) -> list[tuple[int, int]]:
@@ -308,7 +319,7 @@ class CausalGraph(GraphQueries):
 
     def _repr_html_(self) -> str:
         """The picture as inline SVG, for notebooks."""
-        return drawing.to_svg(self._parts(), self.positions)
+        return drawing.to_svg(self._parts(), self.positions, self.shown_strengths)
 
     def _parts(self) -> formats.Parts:
         return formats.Parts(self.edges, self.strengths, self.names, self.order, self.lags, self.fixed_directions)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from precede.arrays import IntArray
+from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.graph.formats import Parts
 from precede.graph.layout import layered_layout
 
@@ -127,17 +128,22 @@ def _shortened(label: str) -> str:
     return label if len(label) <= LONGEST_LABEL else label[: LONGEST_LABEL - 1] + "…"
 
 
-def stroke_widths(parts: Parts, thinnest: float = 1.0, thickest: float = 4.0) -> dict[tuple[int, int], float]:
-    """Line width of each edge by the size of its weight."""
-    sizes = np.abs(np.nan_to_num(parts.strengths))
-    largest = float(sizes[parts.edges].max(initial=0.0)) or 1.0
-    return {
-        (int(i), int(j)): thinnest + (thickest - thinnest) * float(sizes[i, j]) / largest
-        for i, j in np.argwhere(parts.edges)
-    }
+PLAIN, NEGATIVE = "#6b7683", "#b3562a"
+"""Colors of lines: dashes mean a doubtful edge on every page, so a negative effect has a color."""
 
 
-def to_svg(parts: Parts, order: IntArray) -> str:
+def strokes(
+    edges: BoolArray, strengths: FloatArray, least: float, most: float
+) -> Iterator[tuple[int, int, float, str]]:
+    """Cause, effect, line width and color of each edge."""
+    sizes = np.abs(np.nan_to_num(strengths))
+    largest = float(sizes[edges].max(initial=0.0)) or 1.0
+    for i, j in np.argwhere(edges):
+        color = NEGATIVE if strengths[i, j] < 0 else PLAIN
+        yield int(i), int(j), least + (most - least) * float(sizes[i, j]) / largest, color
+
+
+def to_svg(parts: Parts, order: IntArray, strengths: FloatArray) -> str:
     """A self-contained picture for a notebook, without matplotlib."""
     drawing = draw(parts, order)
     title = f"Causal graph of {len(parts.names)} variables and {int(parts.edges.sum())} edges"
@@ -146,14 +152,13 @@ def to_svg(parts: Parts, order: IntArray) -> str:
         f'width="{drawing.width:.0f}" style="max-width:100%;height:auto;font:13px system-ui,sans-serif" role="img">',
         f"<title>{title}</title>",
         '<defs><marker id="precede-tip" viewBox="0 0 8 8" refX="0.5" refY="4" markerWidth="9" markerHeight="9" '
-        'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0.6L8 4L0 7.4z" fill="#6b7683"/></marker></defs>',
+        f'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0.6L8 4L0 7.4z" fill="{PLAIN}"/></marker></defs>',
     ]
-    for edge, width in stroke_widths(parts).items():
-        cause, effect, weight = parts.names[edge[0]], parts.names[edge[1]], parts.strengths[edge]
-        dashes = ' stroke-dasharray="6 4"' if weight < 0 else ""
+    for i, j, width, color in strokes(parts.edges, strengths, 1.0, 4.0):
+        words = f"{parts.names[i]} → {parts.names[j]}: strength {strengths[i, j]:.3g}"
         lines.append(
-            f'<path d="{drawing.path(edge)}" fill="none" stroke="#6b7683" stroke-width="{width:.1f}"{dashes} '
-            f'marker-end="url(#precede-tip)"><title>{html.escape(f"{cause} → {effect}: {weight:.3g}")}</title></path>'
+            f'<path d="{drawing.path((i, j))}" fill="none" stroke="{color}" stroke-width="{width:.1f}" '
+            f'marker-end="url(#precede-tip)"><title>{html.escape(words)}</title></path>'
         )
     for box, name in zip(drawing.boxes, parts.names, strict=True):
         lines.append(
@@ -165,7 +170,7 @@ def to_svg(parts: Parts, order: IntArray) -> str:
     return "\n".join([*lines, "</svg>"])
 
 
-def to_axes(parts: Parts, order: IntArray, ax: Axes | None = None) -> Axes:
+def to_axes(parts: Parts, order: IntArray, strengths: FloatArray, ax: Axes | None = None) -> Axes:
     """The same picture with matplotlib."""
     from matplotlib import pyplot as plt
     from matplotlib.patches import FancyArrowPatch
@@ -174,14 +179,13 @@ def to_axes(parts: Parts, order: IntArray, ax: Axes | None = None) -> Axes:
     drawing = draw(parts, order)
     if ax is None:
         ax = plt.subplots(figsize=(min(drawing.width / 72, 16), min(drawing.height / 72, 12)))[1]
-    for edge, width in stroke_widths(parts, 0.7, 2.8).items():
+    for i, j, width, color in strokes(parts.edges, strengths, 0.7, 2.8):
         patch: Any = FancyArrowPatch(
-            path=_matplotlib_path(drawing.curves[edge], Path),
+            path=_matplotlib_path(drawing.curves[i, j], Path),
             arrowstyle="-|>",
             mutation_scale=9,
             linewidth=width,
-            linestyle="--" if parts.strengths[edge] < 0 else "-",
-            color="#6b7683",
+            color=color,
             shrinkA=0,
             shrinkB=0,
         )

@@ -34,6 +34,14 @@ class Constraints:
         nothing = np.zeros((n_variables, n_variables), dtype=bool)
         return cls(nothing, ~np.eye(n_variables, dtype=bool), nothing)
 
+    @classmethod
+    def together(cls, parts: Sequence[Constraints]) -> Constraints | None:
+        """What several say together; None where they contradict each other."""
+        required, allowed = np.any([one.required for one in parts], 0), np.all([one.allowed for one in parts], 0)
+        before = ancestors(np.any([one.before for one in parts], 0) | required)
+        contradict = (required & ~allowed).any() or (before & before.T).any()  # transposed: both ways round
+        return None if contradict else cls(required, allowed, before)
+
     def with_precedences(self, edges: BoolArray) -> Constraints:
         """The same, and every edge of a graph that agrees with it as a precedence."""
         return Constraints(self.required, self.allowed, ancestors(self.before | edges)) if edges.any() else self

@@ -13,10 +13,12 @@ from typing_extensions import TypedDict
 from precede.effects.linear import Effect
 from precede.effects.possible import PossibleEffects
 from precede.errors import OptionError
+from precede.evidence.checks.record import Trend, signed_strengths
 from precede.evidence.confidence import Confidence
 from precede.evidence.sample import moments_from_json
 from precede.files import finish_swap
 from precede.graph import CausalGraph
+from precede.knowledge import Knowledge
 from precede.strict_json import JsonObject, checked, read_json
 
 MOMENTS_FILE, CONFIDENCE_FILE = "moments.json", "confidence.json"
@@ -60,6 +62,15 @@ class ScoreChoice(TypedDict):
     name: str
 
 
+class EdgeRecord(TypedDict):
+    """What is read again of an edge."""
+
+    cause: int
+    effect: int
+    strength: float | None
+    trend: Trend
+
+
 class DiagnosticsRecord(TypedDict, total=False):
     """What is read again of the diagnostics; the rest lies beside it."""
 
@@ -68,6 +79,7 @@ class DiagnosticsRecord(TypedDict, total=False):
     score_choice: ScoreChoice | None
     policy: list[PolicyEntry] | None
     checks: list[CheckRecord]
+    edges: list[EdgeRecord]
 
 
 class ResultRecord(TypedDict):
@@ -106,6 +118,12 @@ class Results:
         """What the method can tell: "dag", or "cpdag" for the equivalence class alone."""
         return self.description["diagnostics"].get("identifies", "dag")
 
+    @property
+    def knowledge(self) -> Knowledge | None:
+        """What was known beforehand."""
+        given = self.description["settings"].get("knowledge")
+        return None if given is None else Knowledge.from_dict(given)
+
     def effects(
         self, cause: Hashable, effect: Hashable, data: Any = None, level: float = 0.95
     ) -> dict[str, Effect | PossibleEffects]:
@@ -142,6 +160,12 @@ def load_results(folder: str | os.PathLike[str]) -> Results:
         if len(sample.mean) != graph.n_variables:
             raise OptionError(f"{MOMENTS_FILE} in {str(folder)!r} is about other columns than the graph.")
         graph = replace(graph, sample=sample)
+    read = description["diagnostics"].get("edges")
+    if read:
+        if not all(0 <= edge[end] < graph.n_variables for edge in read for end in ("cause", "effect")):
+            raise OptionError(f"result.json in {str(folder)!r} is about other columns than the graph.")
+        strengths = [(edge["cause"], edge["effect"], edge["strength"], edge["trend"]) for edge in read]
+        graph = replace(graph, standardized=signed_strengths(strengths, graph.n_variables))
     resampled = place / CONFIDENCE_FILE
     return Results(place, graph, description, Confidence.from_json(resampled) if resampled.is_file() else None)
 

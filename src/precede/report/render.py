@@ -65,6 +65,7 @@ def render_report(summary: Summary) -> str:
     return _template().render(
         summary=summary,
         said=said,
+        by_policy=any(edge["policy_probability"] is not None for edge in summary["edges"]),
         warnings=[item for item in said if item.level == "warning"],
         heatmap=heatmap(summary),
         learning=learning_curve(summary["learning"]),

@@ -14,16 +14,16 @@ def check_summary(summary: Any) -> Summary:
 
     Examples
     --------
-    >>> check_summary({"format": "precede-summary", "version": 4, "title": 5})
+    >>> check_summary({"format": "precede-summary", "version": 5, "title": 5})
     Traceback (most recent call last):
         ...
     precede.errors.OptionError: the summary is damaged: 'title' should be a text, and is 5.
     """
     if not isinstance(summary, dict) or summary.get("format") != "precede-summary":
         raise OptionError("this is not a summary that 'precede discover --out' wrote.")
-    if summary.get("version") != 4:
+    if summary.get("version") != 5:
         raise OptionError(
-            f"this is a summary of version {summary.get('version')!r}, and this release of precede shows version 4: "
+            f"this is a summary of version {summary.get('version')!r}, and this release of precede shows version 5: "
             "run 'precede discover' again."
         )
     _check_sizes(checked(summary, Summary, "the summary"))

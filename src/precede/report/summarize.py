@@ -36,7 +36,7 @@ from precede.report.total_effects import total_effects
 from precede.report.words import assumed_words, found_words, searched_words, sure_words, unknown_words
 from precede.strict_json import JsonObject, plain
 
-FORMAT, VERSION = "precede-summary", 4
+FORMAT, VERSION = "precede-summary", 5
 
 CURVE_RECORDS = 300
 """Iterations that the learning curve keeps."""
@@ -124,8 +124,7 @@ def summarize(
         "edges": _edges(model.graph_, known, heading.rows),
         "order": model.graph_.positions,
         "shared_causes": [{"first": i, "second": j} for i, j in model.graph_.shared_causes],
-        "has_confidence": known.confidence_from is not None,
-        "by_policy": known.confidence_from == "policy",
+        "has_confidence": known.has_confidence,
         "resamples": known.resamples,
         "rows_shown": heading.rows,
         "learning": _learning(model),
@@ -202,11 +201,11 @@ def _edge(reading: EdgeReading) -> EdgeEntry:
         "strength": _rounded(reading.strength, 4),
         "trend": reading.trend,
         "partial_r2": _rounded(reading.partial_r2, 3),
-        "p_value": _rounded(reading.p_value, 3),
         "source": reading.source,
         "direction": SOURCE_WORDS[reading.source],
         "confidence": _rounded(reading.confidence, 3),
         "connected": _rounded(reading.connected, 3),
+        "policy_probability": _rounded(reading.policy_probability, 3),
         "total": None,
         "influence": None
         if influence is None

@@ -52,11 +52,11 @@ class EdgeEntry(TypedDict):
     strength: float | None
     trend: Trend
     partial_r2: float | None
-    p_value: float | None
     source: Source
     direction: str
     confidence: float | None
     connected: float | None
+    policy_probability: float | None
     total: TotalEntry | None
     influence: InfluenceEntry | None
     slope: float | None
@@ -150,7 +150,6 @@ class Summary(TypedDict):
     linear: bool
     checked: bool
     has_confidence: bool
-    by_policy: bool
     rows_shown: bool
     resamples: int
     data: DataEntry

@@ -95,13 +95,7 @@ def sure_words(known: Diagnostics, confidence: Confidence | None = None) -> list
         f"{levels.count('not run')} not run."
     ]
     shares = [edge.confidence for edge in known.edges if edge.confidence is not None]
-    if shares and known.confidence_from == "policy":
-        likely = sum(share >= 0.9 for share in shares)
-        sentences.append(
-            f"The pretrained policy finds {likely} of {counted(len(shares), 'edge')} more than 90% likely, and "
-            f"{sum(share < UNSTABLE for share in shares)} less than half. A bootstrap would tell how stable they are."
-        )
-    elif shares:
+    if shares:
         often = f"{known.resamples} resamples" if known.resamples else "resamples"
         high, low = (sum(share >= 0.9 for share in shares), sum(share < UNSTABLE for share in shares))
         sentences.append(

@@ -49,16 +49,14 @@ def shown(run: Run, against: Run | None = None) -> RunView:
     results = load_results(run.folder)
     summary = _summary(run.folder, results.graph.n_variables)
     earlier = None if against is None else load_results(against.folder).graph
-    probability, source = _probabilities(results, summary)
     pattern = results.graph.pattern if results.identifies == "cpdag" else None
-    graph = payload(results.graph, probability, pattern)
+    graph = payload(results.graph, _confidences(results, summary), pattern)
     changed = [] if earlier is None else mark_changes(graph, results.graph, earlier)
     return {
         "run": run.to_dict(),
         "graph": graph,
         "changes": changed,
         "against": None if against is None else against.id,
-        "probability_source": source,
         "identifies": results.identifies,
         "score": results.description["score"],
         "score_name": results.description["diagnostics"].get("score"),
@@ -82,24 +80,15 @@ def _summary(folder: Path, n_variables: int) -> JsonObject | None:
     return {name: value for name, value in found.items() if name in kept}
 
 
-def _probabilities(results: Results, summary: JsonObject | None) -> tuple[FloatArray | None, str | None]:
-    """Of each edge: the share of resamples where there are any, else what the pretrained policy says."""
-    d = results.graph.n_variables
-    found = np.full((d, d), np.nan)
-    if summary is not None and summary["has_confidence"]:
-        for edge in summary["edges"]:
-            if edge["confidence"] is not None:
-                found[edge["cause"], edge["effect"]] = edge["confidence"]
-        return found, "Share of the resamples that have the edge."
-    said = results.description["diagnostics"].get("policy")
-    if said:
-        found = np.where(results.graph.edges, 0.0, np.nan)
-        for record in said:
-            found[results.graph.position(record["cause"]), results.graph.position(record["effect"])] = record[
-                "probability"
-            ]
-        return found, "What the pretrained policy thinks of the edge."
-    return None, None
+def _confidences(results: Results, summary: JsonObject | None) -> FloatArray | None:
+    """Of each edge the share of resamples that have it; None where nothing was resampled."""
+    if summary is None or not summary["has_confidence"]:
+        return None
+    found = np.full((results.graph.n_variables,) * 2, np.nan)
+    for edge in summary["edges"]:
+        if edge["confidence"] is not None:
+            found[edge["cause"], edge["effect"]] = edge["confidence"]
+    return found
 
 
 def effect(run: Run, cause: str, outcome: str) -> EffectView:
@@ -126,8 +115,9 @@ def what_if(run: Run, settings: dict[str, float], table: Table) -> WhatIfView:
 
 def compared(runs: Sequence[Run]) -> ComparisonView:
     """Runs side by side: every pair that one of them joins, what differs, and the consensus."""
-    graphs = {label_of(run): load_results(run.folder).graph for run in runs}
-    found = Comparison.of(graphs)
+    results = {label_of(run): load_results(run.folder) for run in runs}
+    graphs = {label: one.graph for label, one in results.items()}
+    found = Comparison.of(graphs, knowledge=[one.knowledge for one in results.values()])
     agreed = found.consensus
     marks = {label: payload(graph) for label, graph in found.graphs.items()}
     first = next(iter(found.graphs.values()))

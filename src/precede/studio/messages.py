@@ -150,7 +150,6 @@ class RunView(TypedDict):
     graph: ShownGraph
     changes: list[Change]
     against: str | None
-    probability_source: str | None
     identifies: str
     score: float | None
     score_name: str | None

@@ -50,12 +50,12 @@ def test_another_seed_draws_other_rows():
 def test_baselines_have_them_too(method):
     data = pc.simulate(n_variables=4, degree=1, n_samples=300, random_state=0).data
     model = pc.methods()[method](verbose=False).fit(data)
-    assert (model.diagnostics_.confidence_from == "resamples") == (model.graph_.n_edges > 0)
+    assert model.diagnostics_.has_confidence == (model.graph_.n_edges > 0)
 
 
 def test_resampling_can_be_switched_off():
     model, _ = fitted("linear", diagnose="quick")
-    assert model.diagnostics_.confidence_from is None
+    assert not model.diagnostics_.has_confidence
     assert model.diagnostics_.checks
     assert all(edge.confidence is None for edge in model.diagnostics_.edges)
 
@@ -67,7 +67,7 @@ def test_no_time_is_said():
     learned = model._learned(load_table(data), model._learn(load_table(data)), model.graph_)
     found = resample(learned, model.diagnostics_, Deadline(0.0))
     assert any("no time to resample" in sentence for sentence in found.warnings)
-    assert found.confidence_from is None
+    assert not found.has_confidence
     hasty, _ = fitted("linear", max_time=1e-6)
     assert any("time limit ended the checks" in sentence for sentence in hasty.diagnostics_.warnings)
 

@@ -46,7 +46,6 @@ def read_edges(learned: Learned) -> tuple[EdgeReading, ...]:
                     strength=fit.strength(*edge) if numeric else math.nan,
                     trend=trend_of(x, fit.effects[edge]) if numeric else "mixed",
                     partial_r2=float(fit.partial_r2[edge]) if numeric else math.nan,
-                    p_value=float(fit.p_values[edge]) if numeric else math.nan,
                     source=sources[edge],
                     influence=influence_on(learned, *edge) if numeric else None,
                 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -80,14 +80,14 @@ class EdgeReading:
         How the effect moves with the cause along the fitted line or curve.
     partial_r2 : float
         Share of what the other causes leave of the effect that this one explains.
-    p_value : float
-        Of the partial F test, after selection: the same rows chose the edge, so it is too small.
     source : str
         Where the direction comes from, a key of ``SOURCE_WORDS``; "open" where nothing determines it.
     influence : Influence or None
         None where single rows hardly matter.
     confidence, connected : float or None
-        Share of resamples with this edge, and with it in either direction; or the pretrained policy's probabilities.
+        Share of resamples with this edge, and with it in either direction: the one meaning of confidence everywhere.
+    policy_probability : float or None
+        What the pretrained policy gives the edge, where the result rests on it.
     """
 
     cause: int
@@ -96,11 +96,11 @@ class EdgeReading:
     strength: float
     trend: Trend
     partial_r2: float
-    p_value: float
     source: Source = "unchecked"
     influence: Influence | None = None
     confidence: float | None = None
     connected: float | None = None
+    policy_probability: float | None = None
 
     @property
     def directed(self) -> bool:
@@ -108,11 +108,20 @@ class EdgeReading:
         return self.source != "open"
 
 
+def signed_strengths(edges: Iterable[tuple[int, int, float | None, Trend]], n_variables: int) -> FloatArray:
+    """Strengths of (cause, effect, strength, trend) by column, negative where the effect falls as the cause rises."""
+    matrix = np.zeros((n_variables, n_variables))
+    for cause, effect, strength, trend in edges:
+        size = np.nan if strength is None else strength
+        matrix[cause, effect] = -size if trend == "falling" else size
+    return matrix
+
+
 def unchecked_edges(graph: CausalGraph) -> tuple[EdgeReading, ...]:
     """The edges of a graph of which nothing else is known, in causal order of the cause."""
     unknown = float("nan")
     places = ((int(i), int(j)) for i in graph.positions for j in np.flatnonzero(graph.edges[i]))
-    return tuple(EdgeReading(*place, None, unknown, "mixed", unknown, unknown) for place in places)
+    return tuple(EdgeReading(*place, None, unknown, "mixed", unknown) for place in places)
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,8 +185,6 @@ class Diagnostics(Mapping[str, Any]):
         In causal order.
     resamples : int
         How many resamples the confidences of the edges rest on; 0 where that is not known.
-    confidence_from : "resamples", "policy" or None
-        Where the confidences of the edges are from: shares of resamples, or what the pretrained policy finds likely.
     checked : bool
         Whether checks were asked for.
     plots : EdgePlots, optional
@@ -196,9 +203,13 @@ class Diagnostics(Mapping[str, Any]):
     checks: tuple[Check, ...] = ()
     edges: tuple[EdgeReading, ...] = ()
     resamples: int = 0
-    confidence_from: Literal["resamples", "policy"] | None = None
     checked: bool = False
     plots: EdgePlots | None = None
+
+    @property
+    def has_confidence(self) -> bool:
+        """Whether the rows were resampled."""
+        return any(edge.confidence is not None for edge in self.edges)
 
     @property
     def said(self) -> list[Check]:

@@ -24,6 +24,10 @@ UNSTABLE = 0.5
 
 NAME, UNLIKELY = "unstable edges", "unlikely edges"
 
+RESTS_ON_POLICY = (
+    "the result rests on the pretrained policy, which is slow to ask again for each resample; --bootstrap 20 does."
+)
+
 SECONDS = 30.0
 """Resampling ends after this many seconds, whatever is left."""
 
@@ -66,32 +70,24 @@ def with_shares(
     loose = np.zeros_like(edges)
     for reading in diagnostics.edges:
         loose[reading.cause, reading.effect] = not reading.directed
-    others = tuple(check for check in diagnostics.checks if check.name not in (NAME, UNLIKELY))
+    others = tuple(check for check in diagnostics.checks if check.name != NAME)
     return replace(
         diagnostics,
         remarks=(*diagnostics.remarks, *(Remark(sentence) for sentence in remarks)),
         checks=(stability(edges, shares, names, loose), *others),
         edges=readings,
         resamples=n_resamples,
-        confidence_from="resamples",
     )
 
 
 def with_probabilities(learned: Learned, diagnostics: Diagnostics) -> Diagnostics:
     """The record with the probability of each edge as the pretrained policy gives it, where the result rests on it."""
-    place = {name: k for k, name in enumerate(learned.names)}
-    likely = np.zeros((learned.n_variables, learned.n_variables))
-    for said in learned.reported["policy"]:
-        likely[place[said.cause], place[said.effect]] = said.probability
+    said = {(one.cause, one.effect): float(one.probability) for one in learned.reported["policy"]}
     readings = tuple(
-        replace(
-            reading,
-            confidence=float(likely[reading.cause, reading.effect]),
-            connected=float(likely[reading.cause, reading.effect] + likely[reading.effect, reading.cause]),
-        )
-        for reading in diagnostics.edges
+        replace(edge, policy_probability=said.get((learned.names[edge.cause], learned.names[edge.effect]), 0.0))
+        for edge in diagnostics.edges
     )
-    doubtful = [(edge.cause, edge.effect) for edge in readings if (edge.confidence or 0.0) < UNSTABLE]
+    doubtful = [(edge.cause, edge.effect) for edge in readings if (edge.policy_probability or 0.0) < UNSTABLE]
     names, n = learned.edge_names(doubtful), len(readings)
     sentence = f"The pretrained policy gives every one of the {n} edges a probability of at least one half."
     if doubtful:
@@ -101,7 +97,8 @@ def with_probabilities(learned: Learned, diagnostics: Diagnostics) -> Diagnostic
         )
     level: Level = "warning" if len(doubtful) > n / 4 else "note" if doubtful else "fine"
     check = Check(UNLIKELY, float(len(doubtful)), sentence, level, {"unlikely": names})
-    return replace(diagnostics, checks=(check, *diagnostics.checks), edges=readings, confidence_from="policy")
+    rest = Check(NAME, None, f"Not run: {RESTS_ON_POLICY}", "not run")
+    return replace(diagnostics, checks=(check, rest, *diagnostics.checks), edges=readings)
 
 
 def resample(learned: Learned, diagnostics: Diagnostics, deadline: Deadline) -> Diagnostics:

@@ -80,13 +80,14 @@ def payload(
     >>> shown["edges"][0]["sign"], shown["edges"][0]["strength"]
     ('negative', 2.0)
     """
+    strengths = graph.shown_strengths
     nodes: list[ShownNode] = [{"name": str(name)} for name in graph.names]
     edges: list[ShownEdge] = [
         {
             "cause": int(i),
             "effect": int(j),
-            "strength": _finite(abs(float(graph.strengths[i, j]))),
-            "sign": _sign(float(graph.strengths[i, j])),
+            "strength": _finite(abs(float(strengths[i, j]))),
+            "sign": _sign(float(strengths[i, j])),
             "probability": None if probability is None else _finite(float(probability[i, j])),
             "doubtful": probability is not None and bool(probability[i, j] < DOUBTFUL),
             "mark": "line" if cpdag is not None and cpdag[i, j] and cpdag[j, i] else "arrow",

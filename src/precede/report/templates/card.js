@@ -9,6 +9,7 @@ function edgeCard(k) {
     edge.weight !== null && ["Weight", number(edge.weight)], ["Strength", number(edge.strength)], ["Trend", TRENDS[edge.trend]],
     edge.total !== null && ["Total effect", totalEffect(edge.total)],
     ["Partial R²", number(edge.partial_r2)],
+    edge.policy_probability !== null && ["Policy probability", number(edge.policy_probability)],
     edge.confidence !== null && ["Confidence", number(edge.confidence)], edge.connected !== null && ["In either direction", number(edge.connected)],
     ["Direction from", edge.direction], rests && ["Rests on", rests]]), ...(plot ? [plot, el("p", { class: "hint" },
     `${effect.name} as it depends on ${cause.name}, its other causes taken out. ` +

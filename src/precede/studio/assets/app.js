@@ -139,7 +139,7 @@ function drawLegend(shown) {
   } });
   state.view.filter(() => true);
   byId("legend").replaceChildren(...[entry("rising", "rises"), entry("falling", "falls"), has((e) => e.mark === "line") && entry("either", "direction unknown"), has((e) => e.doubtful) && entry("doubtful", "confidence below ½"), has((e) => e.mark === "shared") && entry("shared", "unmeasured common cause")].filter(Boolean),
-    ...(sure ? [el("span", { class: "least", title: shown.probability_source ?? "" }, el("label", { for: "least" }, "Confidence at least ", el("output", { id: "least-value", for: "least" }, "0.00")), slider)] : []));
+    ...(sure ? [el("span", { class: "least", title: "Share of the resamples that have the edge." }, el("label", { for: "least" }, "Confidence at least ", el("output", { id: "least-value", for: "least" }, "0.00")), slider)] : []));
 }
 const actions = {
   rule: (kind, cause, effect) => { if (rules.of(cause, effect) === kind) { rules.remove(cause, effect); rules.changed(); } else { rules.set(kind, cause, effect); } start(base()); },
