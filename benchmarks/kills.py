@@ -35,7 +35,7 @@ import precede.search.checkpoint as checkpoint_module
 from precede import CORL, CausalGraph, simulate
 from precede.baselines import EqVar
 from precede.data.load import load_table
-from precede.evidence.confidence.journal import FORMAT as JOURNAL_FORMAT
+from precede.evidence.confidence.resampling import FORMAT as JOURNAL_FORMAT
 from precede.files import write_text, write_together
 from precede.policy.pretrained import load_pretrained
 from precede.report.load import load_results

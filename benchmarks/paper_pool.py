@@ -19,8 +19,7 @@ from typing import Any
 
 from precede.experiments.cells import Experiment, Selection
 from precede.experiments.designs import EXPERIMENTS
-from precede.experiments.ledger import Ledger
-from precede.experiments.provenance import provenance
+from precede.experiments.ledger import Ledger, provenance
 from precede.experiments.runner import run_cells
 
 TABLES = ("table1-30", "linear-50", "table1-100", "linear-150", "lingam")

@@ -6,7 +6,7 @@ Order TPR, AUROC of the edge probabilities, and their expected calibration error
 ordered pairs of variables; "told" leaves out the pairs with a probability below .05, which are most of them and nearly
 all rightly so). *In* are the six cells of :mod:`precede.pretraining.validation`, *out* the eight families of
 :mod:`precede.pretraining.held_out` and two kinds of rounded linear data; of the pairs of
-:mod:`precede.pretraining.held_out_pairs` the share whose cause comes first.
+:mod:`precede.pretraining.held_out` the share whose cause comes first.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ from precede.arrays import BoolArray, FloatArray
 from precede.metrics.order import share_in_order
 from precede.policy.prediction import judge
 from precede.policy.pretrained import load_pretrained
-from precede.pretraining.held_out import HELD_OUT, held_out_data
-from precede.pretraining.held_out_pairs import PAIR_FAMILIES, held_out_pair
+from precede.pretraining.held_out import HELD_OUT, PAIR_FAMILIES, held_out_data, held_out_pair
 from precede.pretraining.validation import FIRST_SEED, SUITE
 from precede.simulation import simulate
 

@@ -24,7 +24,7 @@ import pandas as pd
 import torch
 
 from precede import CORL, simulate
-from precede.experiments.provenance import provenance, sentence
+from precede.experiments.ledger import provenance, sentence
 
 FIRST_SEED = 1100
 STARTS = {"random": None, "paper": "paper", "default": "default"}

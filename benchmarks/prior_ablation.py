@@ -29,7 +29,7 @@ from precede.policy import moments
 from precede.policy.actor import Actor
 from precede.policy.features import ColumnReadings, classical_features, read_columns
 from precede.policy.pretrained import load_pretrained
-from precede.pretraining import curriculum, families, world
+from precede.pretraining import curriculum
 from precede.pretraining.curriculum import CurriculumSettings
 from precede.pretraining.settings import PretrainingSettings, variant_settings
 from precede.pretraining.supervised import Pretrainer
@@ -74,8 +74,8 @@ def no_levels(adjacency: Tensor, draws: object) -> Tensor:
 
 def without_families(*names: str) -> tuple[Any, str, Any]:
     """The shares of the six families without some of them."""
-    left = {name: 0.0 if name in names else share for name, share in families.SHARES.items()}
-    return families, "SHARES", {name: share / sum(left.values()) for name, share in left.items()}
+    left = {name: 0.0 if name in names else share for name, share in curriculum.SHARES.items()}
+    return curriculum, "SHARES", {name: share / sum(left.values()) for name, share in left.items()}
 
 
 def without_signals(name: str) -> tuple[Any, str, Any]:
@@ -84,8 +84,8 @@ def without_signals(name: str) -> tuple[Any, str, Any]:
 
 
 GAUSSIAN = (
-    (world, "GAUSSIAN_SHARE", 1.0),
-    (world, "ROOT_SHAPES", {"mixture": 0.0, "uniform": 0.0, "design": 0.0, "noise": 1.0}),
+    (curriculum, "GAUSSIAN_SHARE", 1.0),
+    (curriculum, "ROOT_SHAPES", {"mixture": 0.0, "uniform": 0.0, "design": 0.0, "noise": 1.0}),
 )
 PARTS: dict[str, Part] = {
     "nothing": Part(),
@@ -93,10 +93,10 @@ PARTS: dict[str, Part] = {
     "wide prior": Part(world=0.0),
     "six families": Part(world=1.0),
     "hidden variables": Part(((curriculum, "HIDDEN_SHARE", 0.0), (curriculum, "SMALL_HIDDEN_SHARE", 0.0))),
-    "uneven noise": Part(((world, "HETEROSCEDASTIC_SHARE", 0.0),)),
-    "noise inside": Part(((world, "INSIDE_SHARE", 0.0),)),
-    "distortions": Part(((world, "DISTORTED_SHARE", 0.0),)),
-    "levels and digits": Part(((world, "discrete_variables", no_levels), (observation, "DIGITS_SHARE", 0.0))),
+    "uneven noise": Part(((curriculum, "HETEROSCEDASTIC_SHARE", 0.0),)),
+    "noise inside": Part(((curriculum, "INSIDE_SHARE", 0.0),)),
+    "distortions": Part(((curriculum, "DISTORTED_SHARE", 0.0),)),
+    "levels and digits": Part(((curriculum, "discrete_variables", no_levels), (observation, "DIGITS_SHARE", 0.0))),
     "shapes of noise and roots": Part(GAUSSIAN),
     "linear mechanisms": Part((without_families("linear-gaussian", "lingam"), without_signals("identity"))),
     "Gaussian processes": Part((without_families("gp", "gp-additive"), without_signals("cosine"))),

@@ -34,7 +34,7 @@ def run(out: Path) -> None:
     from precede.experiments.designs import experiment_named
 
     try:
-        from precede.experiments.single import run_cell
+        from precede.experiments.runner import run_cell
     except ModuleNotFoundError:  # earlier editions
         from precede.experiments.runner import run_cell
 

@@ -25,7 +25,7 @@ from precede.arrays import FloatArray
 from precede.baselines import EqVar, R2SortRegress, SortRegress
 from precede.data.datasets import Dataset, load_sachs
 from precede.data.load import load_table
-from precede.experiments.provenance import provenance, sentence
+from precede.experiments.ledger import provenance, sentence
 from precede.knowledge import constraints_over
 from precede.metrics.order import share_in_order
 from precede.policy.pretrained import Pretrained, load_pretrained

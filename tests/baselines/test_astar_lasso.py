@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import Lasso
 
-from precede.baselines.astar_lasso import AStarLasso
-from precede.baselines.lasso_batch import lasso_costs, solve_lassos
+from precede.baselines.astar_lasso import AStarLasso, lasso_costs, solve_lassos
 from precede.errors import OptionError
 from precede.graph.dags import full_dag
 from precede.knowledge import Knowledge

@@ -6,9 +6,7 @@ import pytest
 from sklearn.base import clone
 
 from precede.baselines import cam as cam_module
-from precede.baselines import spline_bank
-from precede.baselines.cam import CAM, GreedySearch
-from precede.baselines.spline_bank import SplineBank, likely_parents
+from precede.baselines.cam import CAM, GreedySearch, SplineBank, likely_parents
 from precede.errors import KnowledgeError, OptionError
 from precede.graph.dags import is_acyclic
 from precede.knowledge import Constraints, Knowledge
@@ -229,8 +227,8 @@ def test_boosting_leaves_no_more_than_the_limit(most):
 def test_boosting_wants_more_than_two_steps_in_a_hundred(monkeypatch):
     bank = SplineBank.of(sines(0, m=600).to_numpy(), 10)
     allowed = ~np.eye(7, dtype=bool)
-    monkeypatch.setattr(spline_bank, "LEAST_SELECTED", 0.0)
+    monkeypatch.setattr(cam_module, "LEAST_SELECTED", 0.0)
     every = likely_parents(bank, allowed, 7)
-    monkeypatch.setattr(spline_bank, "LEAST_SELECTED", 1.0)  # what is chosen every time is not chosen more often
+    monkeypatch.setattr(cam_module, "LEAST_SELECTED", 1.0)  # what is chosen every time is not chosen more often
     assert every.any()
     assert not likely_parents(bank, allowed, 7).any()

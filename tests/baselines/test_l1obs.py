@@ -9,8 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import lars_path_gram
 
-from precede.baselines.l1obs import L1OBS, Families
-from precede.baselines.lasso_path import lasso_path
+from precede.baselines.l1obs import L1OBS, Families, lasso_path
 from precede.errors import OptionError
 from precede.knowledge import Constraints, Knowledge
 from precede.scores.covariance import covariance

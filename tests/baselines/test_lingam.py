@@ -5,8 +5,7 @@ import pytest
 
 from precede import load_sachs
 from precede.baselines import DirectLiNGAM, ICALiNGAM
-from precede.baselines.direct_lingam import pairwise_dependence
-from precede.baselines.ica_lingam import contrast, order_of
+from precede.baselines.lingam import contrast, order_of, pairwise_dependence
 from precede.errors import OptionError
 from precede.knowledge import Knowledge
 from precede.metrics import order_tpr, shd

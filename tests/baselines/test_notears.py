@@ -6,8 +6,7 @@ from scipy.optimize import approx_fprime
 
 from precede.arrays import FloatArray
 from precede.baselines import NOTEARS, NOTEARSMLP
-from precede.baselines.notears import _loss, acyclicity
-from precede.baselines.notears_mlp import Perceptrons
+from precede.baselines.notears import Perceptrons, _loss, acyclicity
 from precede.data.load import load_table
 from precede.errors import DataError, OptionError
 from precede.graph.dags import full_dag

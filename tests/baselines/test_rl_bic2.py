@@ -10,10 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import expm
 
-from precede.baselines import graph_reward
-from precede.baselines.graph_policy import GraphPolicy
-from precede.baselines.graph_reward import GPGraphBIC, GraphBIC, GraphReward, on_cycles
-from precede.baselines.rl_bic2 import RLBIC2
+from precede.baselines import rl_bic2
+from precede.baselines.rl_bic2 import RLBIC2, GPGraphBIC, GraphBIC, GraphPolicy, GraphReward, on_cycles
 from precede.errors import OptionError
 from precede.graph.dags import full_dag, is_acyclic
 from precede.scores.gp import GPScore
@@ -62,7 +60,7 @@ def test_bic_agrees_with_least_squares(dataset, noise):
 
 
 def test_cache_may_overflow(dataset, monkeypatch):
-    monkeypatch.setattr(graph_reward, "CACHE_ENTRIES", 30)
+    monkeypatch.setattr(rl_bic2, "CACHE_ENTRIES", 30)
     bic = GraphBIC(dataset.data.to_numpy(), "equal", CPU)
     for seed in range(4):
         graphs = random_graphs(seed, 5, 5)

@@ -5,8 +5,7 @@ import pytest
 from sklearn.linear_model import LassoLarsIC, LinearRegression
 
 from precede.baselines import EqVar, R2SortRegress, RandomOrder, SortRegress
-from precede.baselines.eqvar import smallest_precision_order
-from precede.baselines.order_pruning import adaptive_lasso, findings_from_order
+from precede.baselines.order_methods import adaptive_lasso, prune_order, smallest_precision_order
 from precede.data.load import load_table
 from precede.errors import OptionError
 from precede.knowledge import Constraints, Knowledge
@@ -78,23 +77,20 @@ def test_random_orders_are_random_and_seeded(dataset) -> None:
 
 def test_prunings(dataset) -> None:
     table = load_table(dataset.data)
-    nothing = Constraints.none(8)
+    nothing, moments = Constraints.none(8), covariance(table.values)
 
     def edges(pruning: str, threshold: float = 0.3):
-        order = dataset.graph.positions
-        return findings_from_order(
-            table, order, pruning, threshold, nothing, Deadline(None), verbose=False, diagnostics={}
-        )
+        return prune_order(moments, dataset.graph.positions, 1500, pruning, threshold, nothing, Deadline(None))
 
-    assert edges("none").adjacency.sum() == 28
-    np.testing.assert_array_equal(edges("threshold").adjacency, dataset.graph.edges)
-    np.testing.assert_array_equal(edges("bic").adjacency, dataset.graph.edges)
-    assert (edges("lasso").adjacency >= dataset.graph.edges).all()
-    assert edges("lasso").adjacency.sum() < 28 - 6
-    assert edges("threshold", 1.0).adjacency.sum() < dataset.graph.n_edges
-    found = edges("lasso")
-    moments = covariance(table.values)
-    np.testing.assert_allclose(found.weights, regression_weights(moments, dataset.graph.positions, found.adjacency))
+    assert edges("none").sum() == 28
+    np.testing.assert_array_equal(edges("threshold"), dataset.graph.edges)
+    np.testing.assert_array_equal(edges("bic"), dataset.graph.edges)
+    assert (edges("lasso") >= dataset.graph.edges).all()
+    assert edges("lasso").sum() < 28 - 6
+    assert edges("threshold", 1.0).sum() < dataset.graph.n_edges
+    found = RandomOrder(random_state=0, verbose=False).fit(table)
+    order = np.array(found.graph_.positions)
+    np.testing.assert_allclose(found.graph_.weights, regression_weights(moments, order, found.graph_.edges), atol=1e-12)
     for pruning, threshold in (("cut", 0.3), ("threshold", -1.0), ("threshold", "x")):
         with pytest.raises(OptionError, match=r"pruning|threshold"):
             EqVar(pruning=pruning, threshold=threshold).fit(dataset.data)

@@ -14,7 +14,7 @@ from precede.data.load import load_table
 from precede.errors import DataError, GraphError, KnowledgeError, OptionError
 from precede.evidence.confidence import Confidence
 from precede.evidence.confidence.resampling import draw_rows
-from precede.evidence.falsification.permutation import independences
+from precede.evidence.falsification import independences
 from precede.knowledge import Constraints, Knowledge
 
 QUICK = {"n_iterations": 2, "batch_size": 4, "random_state": 0, "verbose": False, "diagnose": False}

@@ -16,17 +16,14 @@ from typer.testing import CliRunner
 
 from precede.cli import app
 from precede.errors import OptionError, PrecedeError
-from precede.experiments import single
+from precede.experiments import runner
 from precede.experiments.cells import Cell, Data, Experiment, Method, Selection
 from precede.experiments.designs import CORL_2, EXPERIMENTS, as_published, default_corl
-from precede.experiments.ledger import CELLS, RUNS, TIMES, Ledger, by_key, read_lines
-from precede.experiments.overview import compared
-from precede.experiments.plots import common_curve
-from precede.experiments.provenance import commit
+from precede.experiments.figures import common_curve, compared
+from precede.experiments.ledger import CELLS, RUNS, TIMES, Ledger, by_key, commit, read_lines
 from precede.experiments.published import Published
 from precede.experiments.reproduce import parse_seeds, reproduce, reproduce_all
-from precede.experiments.single import run_cell
-from precede.experiments.stacked import run_stack
+from precede.experiments.runner import run_cell, run_stack
 from precede.experiments.verdicts import entries_of, verdict_on
 from precede.options import check_options
 from precede.runtime.workers import Workers
@@ -143,7 +140,7 @@ def test_iterations_and_curve_of_corl() -> None:
 
 
 def test_long_curves_are_thinned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(single, "LONGEST_CURVE", 5)
+    monkeypatch.setattr(runner, "LONGEST_CURVE", 5)
     cell = Cell(SMALL, replace(CORL_2, options={"n_iterations": 12, "batch_size": 4}), 0, keep_curve=True)
     assert run_cell(cell).record["curve"]["iteration"] == [1, 4, 7, 10, 12]
 

@@ -9,8 +9,7 @@ import pytest
 
 from precede.experiments.cells import Cell, Data, Experiment, Method, Selection
 from precede.experiments.reproduce import command_line, reproduce
-from precede.experiments.single import run_cell
-from precede.experiments.stacked import run_stack, stacks_of
+from precede.experiments.runner import run_cell, run_stack, stacks_of
 
 SMALL = {"n_iterations": 20, "batch_size": 8, "n_encoder_rows": 16}
 DATA = Data("er2", n_variables=5, n_samples=300)

@@ -5,14 +5,15 @@ import torch
 
 from precede.pretraining.curriculum import (
     PAPER_CURRICULUM,
+    SHARES,
     Curriculum,
     CurriculumSettings,
     ancestors,
+    family_data,
     standardized_inputs,
     training_orders,
+    world_data,
 )
-from precede.pretraining.families import SHARES, family_data
-from precede.pretraining.world import world_data
 from precede.simulation.draws import Draws, unit_rows
 from precede.simulation.graphs import erdos_renyi
 
@@ -144,15 +145,17 @@ def test_small_tables_hide_more_of_the_system():
 
 def test_noise_inside_a_mechanism_needs_none_beside_it(monkeypatch):
     """x -> y with next to nothing added: y is a function of x, unless the noise is an argument of that function."""
-    from precede.pretraining import world
+    from precede.pretraining import curriculum
 
     for name in ("HETEROSCEDASTIC_SHARE", "DISTORTED_SHARE"):
-        monkeypatch.setattr(world, name, 0.0)
-    monkeypatch.setattr(world, "discrete_variables", lambda adjacency, source: torch.zeros(adjacency.shape[:2]).bool())
-    monkeypatch.setattr(world, "_noise_sizes", lambda batch, d, source: torch.full((batch, d), 1e-3))
+        monkeypatch.setattr(curriculum, name, 0.0)
+    monkeypatch.setattr(
+        curriculum, "discrete_variables", lambda adjacency, source: torch.zeros(adjacency.shape[:2]).bool()
+    )
+    monkeypatch.setattr(curriculum, "_noise_sizes", lambda batch, d, source: torch.full((batch, d), 1e-3))
     jumps = {}
     for share in (0.0, 1.0):
-        monkeypatch.setattr(world, "INSIDE_SHARE", share)
+        monkeypatch.setattr(curriculum, "INSIDE_SHARE", share)
         x, y = world_data(torch.ones(200, 2, 2).triu(1).bool(), 1000, draws()).unbind(1)
         along = y.gather(1, x.argsort(1))
         jumps[share] = along.diff(dim=1).abs().median(1).values.mean()

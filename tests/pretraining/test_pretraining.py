@@ -16,15 +16,12 @@ from precede.cli import app
 from precede.errors import OptionError
 from precede.policy.pretrained import Architecture, load_pretrained, save_policy
 from precede.pretraining import supervised
-from precede.pretraining.command import command_settings
 from precede.pretraining.curriculum import CurriculumSettings
-from precede.pretraining.held_out import HELD_OUT, held_out_data
-from precede.pretraining.held_out_pairs import PAIR_FAMILIES, held_out_pair
+from precede.pretraining.held_out import HELD_OUT, PAIR_FAMILIES, held_out_data, held_out_pair
 from precede.pretraining.own_tables import OwnTables, read_tables, sizes_of, split
 from precede.pretraining.run_folder import pretrain_into
-from precede.pretraining.settings import variant_settings
-from precede.pretraining.starting import copy_what_fits
-from precede.pretraining.supervised import Pretrainer, pretrain, set_valued_loss, task_cost
+from precede.pretraining.settings import command_settings, variant_settings
+from precede.pretraining.supervised import Pretrainer, copy_what_fits, pretrain, set_valued_loss, task_cost
 from precede.pretraining.validation import ValidationSettings, greedy_orders, order_shares
 
 TINY = {

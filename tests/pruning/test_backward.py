@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from precede.knowledge import Knowledge
-from precede.pruning.backward import BLOCK, eliminate, regress_on
-from precede.pruning.weights import prune_by_bic
+from precede.pruning.weights import BLOCK, eliminate, prune_by_bic, regress_on
 from precede.scores.covariance import covariance
 from precede.simulation import simulate
 

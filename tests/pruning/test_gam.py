@@ -8,9 +8,7 @@ from scipy import optimize, stats
 from scipy.interpolate import CubicSpline
 
 from precede.errors import DataError, OptionError
-from precede.pruning.gam import fit_gam, mixture_tail, wood_p_value
-from precede.pruning.reml import select_smoothing
-from precede.pruning.splines import basis_size, spline_basis
+from precede.pruning.gam import basis_size, fit_gam, mixture_tail, select_smoothing, spline_basis, wood_p_value
 
 
 def sample(seed, m=200, p=3):

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from precede.graph.dags import full_dag
 from precede.knowledge import Knowledge
-from precede.pruning.backward import regress_on
 from precede.pruning.weights import (
     _regress_each,
     prune_by_bic,
     prune_by_weight,
+    regress_on,
     regression_weights,
 )
 from precede.scores.covariance import covariance

@@ -7,16 +7,12 @@ from precede.baselines.astar_lasso import AStarLasso
 from precede.baselines.cam import CAM
 from precede.baselines.constraint import FCI, GES, PC
 from precede.baselines.dag_gnn import DAGGNN
-from precede.baselines.direct_lingam import DirectLiNGAM
-from precede.baselines.eqvar import EqVar
 from precede.baselines.gran_dag import GranDAG
-from precede.baselines.ica_lingam import ICALiNGAM
 from precede.baselines.l1obs import L1OBS
-from precede.baselines.notears import NOTEARS
-from precede.baselines.notears_mlp import NOTEARSMLP
-from precede.baselines.random_order import RandomOrder
+from precede.baselines.lingam import DirectLiNGAM, ICALiNGAM
+from precede.baselines.notears import NOTEARS, NOTEARSMLP
+from precede.baselines.order_methods import EqVar, R2SortRegress, RandomOrder, SortRegress
 from precede.baselines.rl_bic2 import RLBIC2
-from precede.baselines.sort_regress import R2SortRegress, SortRegress
 from precede.estimator import CausalEstimator
 
 METHODS: dict[str, type[CausalEstimator]] = {

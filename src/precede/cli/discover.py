@@ -236,7 +236,7 @@ def _only_user(out: Path | None) -> Iterator[None]:
 
 def _check_written(out: Path | None, inputs: dict[str, str | Path | None]) -> None:
     """Refuse, before anything is learned, to write over what is read or over what others have written."""
-    from precede.evidence.confidence.journal import FORMAT
+    from precede.evidence.confidence.resampling import FORMAT
     from precede.files import check_outputs, finish_swap
     from precede.report.load import MARKS
     from precede.report.result_files import OUTPUTS
@@ -349,7 +349,7 @@ def _show(
     model: CausalEstimator, known: Diagnostics, summary: Summary | None, files: list[Path], verbose: bool, quiet: bool
 ) -> None:
     """The result on one screen: the graph, the worst warnings with what to do, how much more there is, and where."""
-    from precede.evidence.checks.check import counted
+    from precede.evidence.checks.record import counted
     from precede.report import said_in
     from precede.report.words import searched_words
 

@@ -32,8 +32,8 @@ def pretrain(
 ) -> None:
     """Train a policy on data with known graphs, simulated or your own, and save it for 'pretrained='."""
     with user_errors(debug):
-        from precede.pretraining.command import command_settings
         from precede.pretraining.run_folder import pretrain_into
+        from precede.pretraining.settings import command_settings
         from precede.runtime.device import choose_device
         from precede.runtime.progress import ProgressBar, logger
 

@@ -234,8 +234,7 @@ def _kinds(pairs: list[str]) -> dict[Hashable, str | Sequence[Hashable]]:
 
 def show_graph(console: Console, graph: CausalGraph, known: Diagnostics, verbose: bool = False) -> None:
     """Print the order and the strongest edges: standardized strength, confidence, where the direction comes from."""
-    from precede.evidence.checks.check import counted
-    from precede.evidence.checks.record import SOURCE_WORDS, unchecked_edges
+    from precede.evidence.checks.record import SOURCE_WORDS, counted, unchecked_edges
 
     if graph.pag is not None:
         _show_marks(console, graph.pag)

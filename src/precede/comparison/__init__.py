@@ -1,6 +1,5 @@
 """Several graphs side by side: agreement, differences, consensus."""
 
-from precede.comparison.compare import Comparison
-from precede.comparison.fit import compare
+from precede.comparison.compare import Comparison, compare
 
 __all__ = ["Comparison", "compare"]

@@ -7,19 +7,211 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import joblib
 import numpy as np
+import numpy.typing as npt
 
-from precede.arrays import FloatArray
-from precede.comparison import figure, votes
-from precede.errors import OptionError
+from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.corl import make_method
+from precede.data.load import load_table
+from precede.errors import OptionError, PrecedeError
+from precede.estimator import CausalEstimator
 from precede.graph import CausalGraph
 from precede.graph.dags import ancestors, full_dag
 from precede.knowledge import Constraints, Knowledge
 from precede.lazy import pandas as pd
 from precede.metrics.alignment import aligned, as_graph
+from precede.options import Options
+from precede.runtime.device import one_thread
+from precede.runtime.progress import ProgressBar
+from precede.runtime.randomness import RandomState, numpy_rng
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+ORDER_SHARE = 0.25
+"""A precedence in a member's order counts this share of a vote for the direction; an edge counts a whole one."""
+
+FULL_SUPPORT = 0.5
+"""A pair is joined in the consensus when more than this share of the votes joins it, whichever way."""
+
+
+OUTWEIGHS, TIE = 1e3, 1e-9
+"""What a known direction is worth, and the difference of votes below which two directions are tied."""
+
+ROUNDS = 10
+"""Of weights and consensus in turn; they settle after two or three."""
+
+
+def agreement_weights(graphs: Sequence[BoolArray], orders: Sequence[IntArray]) -> FloatArray:
+    r"""Weights of the members by how well they agree with what all add up to, summing to one.
+
+    A vote of a member that is right with probability p is worth :math:`\log \frac{p}{1-p}`. Here p is its likeness to
+    the consensus (the mean :math:`F_1` of edges and of joined pairs), found in turn with it, from equal weights on. So
+    one that stands alone counts little. Two members count alike.
+
+    Parameters
+    ----------
+    graphs : sequence of (n_variables, n_variables) bool arrays
+    orders : sequence of (n_variables,) int arrays
+
+    Examples
+    --------
+    >>> a, b = np.array([[0, 1], [0, 0]], bool), np.zeros((2, 2), bool)
+    >>> agreement_weights([a, a, b], [[0, 1]] * 3).round(2)
+    array([0.5, 0.5, 0. ])
+    """
+    n = len(graphs)
+    weights = np.full(n, 1 / n)
+    if n < 3:
+        return weights
+    for _ in range(ROUNDS):
+        agreed, _, _ = consensus(graphs, orders, weights)
+        likeness = np.clip([_likeness(graph, agreed) for graph in graphs], 0.02, 0.98)
+        worth = np.maximum(np.log(likeness / (1 - likeness)), 0.0)
+        if worth.sum() == 0:
+            return np.full(n, 1 / n)
+        weights = worth / worth.sum()
+    return weights
+
+
+def consensus(
+    graphs: Sequence[BoolArray],
+    orders: Sequence[IntArray],
+    weights: FloatArray,
+    known: npt.ArrayLike = False,
+    constraints: Constraints | None = None,
+) -> tuple[BoolArray, IntArray, FloatArray]:
+    """The graph that the weighted votes add up to, and an order of it.
+
+    A pair is joined when more than half of the votes join it. The directions follow the order that goes against the
+    fewest votes: an edge is a vote for its direction, a precedence in a member's order a part of one. So there is no
+    cycle, whatever the votes. A pair with as many votes one way as the other gets no edge: a tie is no arrow.
+
+    Parameters
+    ----------
+    graphs : sequence of (n_variables, n_variables) bool arrays
+    orders : sequence of (n_variables,) int arrays
+        Causes first.
+    weights : (n_graphs,) float array
+        Sum to one.
+    known : (n_variables, n_variables) bool array, optional
+        Directions that knowledge, time or experiments fixed in a member: they outweigh all votes.
+    constraints : Constraints, optional
+        Required and forbidden edges and precedences, which hold whatever the votes.
+
+    Returns
+    -------
+    edges : (n_variables, n_variables) bool array
+    order : (n_variables,) int array
+    votes : (n_variables, n_variables) float array
+        Weighted share of the members that have the edge.
+
+    Examples
+    --------
+    >>> one, other = np.array([[0, 1], [0, 0]], bool), np.array([[0, 0], [1, 0]], bool)
+    >>> edges, order, votes = consensus([one, one, other], [[0, 1], [0, 1], [1, 0]], np.full(3, 1 / 3))
+    >>> edges.astype(int), order
+    (array([[0, 1],
+           [0, 0]]), array([0, 1]))
+    """
+    votes = np.einsum("k,kij->ij", weights, np.asarray(graphs, dtype=float))
+    before = np.einsum("k,kij->ij", weights, np.array([full_dag(np.asarray(order)) for order in orders], dtype=float))
+    preference = votes + ORDER_SHARE * before
+    rules = constraints or Constraints.none(len(votes))
+    fixed = np.broadcast_to(known, votes.shape).astype(bool)
+    preference += OUTWEIGHS * ((fixed & ~fixed.T) | rules.before)  # transposed: where members do not contradict
+    order = rules.nearest_order(best_linear_order(preference))
+    tied = np.abs(preference - preference.T) < TIE  # transposed: as much for the other way
+    return rules.apply(joined_by(votes) & full_dag(order) & ~tied), order, votes
+
+
+def joined_by(votes: FloatArray) -> BoolArray:
+    """Pairs that most votes join, whichever way."""
+    return np.asarray(votes + votes.T > FULL_SUPPORT)  # transposed: a vote for a pair
+
+
+def best_linear_order(preference: FloatArray) -> IntArray:
+    r"""An order that :math:`\sum_{i \text{ before } j} P_{ij}` is high for: by net preference, then by insertions.
+
+    Every variable is moved to its best place until no move gains (the linear ordering problem's usual local search).
+
+    Parameters
+    ----------
+    preference : (n_variables, n_variables) float array
+        ``[i, j]`` is what it is worth to have i before j.
+
+    Examples
+    --------
+    >>> best_linear_order(np.array([[0.0, 0.0, 0.0], [2.0, 0.0, 1.0], [3.0, 0.0, 0.0]]))
+    array([1, 2, 0])
+    """
+    net = preference - preference.T  # transposed: what it costs to have them the other way round
+    order = np.argsort(-net.sum(axis=1), kind="stable")
+    improved = True
+    while improved:
+        improved = False
+        for variable in np.arange(len(net)):
+            place = int(np.flatnonzero(order == variable)[0])
+            rest = np.delete(order, place)
+            # worth of each slot, relative to the first: every variable it is put behind is lost and theirs gained
+            worth = np.concatenate([[0.0], np.cumsum(-net[variable, rest])])
+            slot = int(np.argmax(worth))
+            if worth[slot] > worth[place] + 1e-12:
+                order = np.insert(rest, slot, variable)
+                improved = True
+    return order.astype(np.int64)
+
+
+def _likeness(one: BoolArray, other: BoolArray) -> float:
+    """Mean of the F1 of two graphs' directed edges and of their joined pairs; one for two empty graphs."""
+
+    def f1(left: BoolArray, right: BoolArray) -> float:
+        total = int(left.sum() + right.sum())
+        return 2 * float((left & right).sum()) / total if total else 1.0
+
+    return (f1(one, other) + f1(one | one.T, other | other.T)) / 2  # transposed: pairs, whichever way
+
+
+MOST_PAIRS = 40
+"""Rows that a page can hold; the most disputed pairs are shown."""
+
+
+def agreement_grid(table: pd.DataFrame, labels: Sequence[str], ax: Axes | None = None) -> Axes:
+    """Draw the table of a comparison.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As :attr:`precede.comparison.Comparison.table`.
+    labels : sequence of str
+        The graphs.
+    ax : matplotlib Axes, optional
+        A new figure when left out.
+    """
+    import matplotlib.pyplot as plt
+
+    shown = table.head(MOST_PAIRS)
+    columns = [*labels, "consensus"]
+    if ax is None:
+        size = (1.6 + 0.8 * len(columns), 1.4 + 0.28 * max(len(shown), 1))
+        _, ax = plt.subplots(figsize=size, layout="constrained")
+    code = {"->": 1.0, "<-": -1.0, "--": np.nan, "": 0.0}
+    cells = np.array([[code[row[name]] for name in columns] for row in shown.to_dict("records")]).reshape(
+        -1, len(columns)
+    )
+    ax.imshow(cells, cmap="RdBu", vmin=-2.5, vmax=2.5, aspect="auto")
+    for (row, column), value in np.ndenumerate(cells):
+        mark = "–" if np.isnan(value) else "→" if value > 0 else "←" if value < 0 else ""
+        ax.text(column, row, mark, ha="center", va="center", fontsize=9)
+    ax.axvline(len(labels) - 0.5, color="black", linewidth=1)
+    ax.set_xticks(range(len(columns)), columns, rotation=45, ha="right")
+    ax.set_yticks(range(len(shown)), [f"{row['first']} – {row['second']}" for row in shown.to_dict("records")])
+    ax.tick_params(length=0)
+    hidden = len(table) - len(shown)
+    ax.set_title("Which way the arrow points, the most disputed pairs first" + (f" ({hidden} more)" if hidden else ""))
+    return ax
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +286,7 @@ class Comparison:
     @cached_property
     def _counted(self) -> tuple[CausalGraph, FloatArray]:
         members = list(self.graphs.values())
-        edges, order, shares = votes.consensus(
+        edges, order, shares = consensus(
             [graph.edges for graph in members],
             [graph.positions for graph in members],
             self.weights,
@@ -117,7 +309,7 @@ class Comparison:
         The most disputed pairs come first.
         """
         names, (agreed, shares) = self.consensus.names, self._counted
-        joined = votes.joined_by(shares)
+        joined = joined_by(shares)
         rows = []
         for i, j in np.argwhere(np.triu(np.any([g.edges | g.edges.T for g in self.graphs.values()], axis=0))):
             marks = {label: _mark(graph, int(i), int(j)) for label, graph in self.graphs.items()}
@@ -170,13 +362,13 @@ class Comparison:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """A grid of pairs and graphs: which has the edge, which way, and the consensus beside them."""
-        return figure.agreement_grid(self.table, list(self.graphs), ax)
+        return agreement_grid(self.table, list(self.graphs), ax)
 
 
 def _weights(graphs: Mapping[str, CausalGraph], given: Mapping[str, float] | None) -> FloatArray:
     if given is None:
         members = list(graphs.values())
-        return votes.agreement_weights([graph.edges for graph in members], [graph.positions for graph in members])
+        return agreement_weights([graph.edges for graph in members], [graph.positions for graph in members])
     strange = [label for label in given if label not in graphs]
     if strange or len(given) != len(graphs):
         raise OptionError(f"weights must name each graph once: {', '.join(graphs)}.")
@@ -197,3 +389,93 @@ def _same_order(one: CausalGraph, other: CausalGraph) -> float:
         return 1.0
     same = full_dag(one.positions) == full_dag(other.positions)
     return float(same[pairs].mean())
+
+
+Members = Sequence[str | CausalEstimator] | Mapping[str, Options | CausalEstimator]
+
+
+def compare(
+    data: Any,
+    methods: Members = ("corl", "direct-lingam", "notears", "cam", "r2-sort-regress"),
+    weights: Mapping[str, float] | None = None,
+    n_jobs: int = 1,
+    random_state: RandomState = None,
+    verbose: bool = True,
+) -> Comparison:
+    """Fit several methods side by side: where do they agree, and what do they add up to?
+
+    Parameters
+    ----------
+    data : as for ``fit``
+    methods : sequence of names and estimators, or dict of label to options or estimator
+        Names are those of :func:`precede.methods`; with a dict a label that is such a name has its options as value.
+    weights : dict of label to number, optional
+        How much each method counts. When left out, by how well it agrees with the consensus.
+    n_jobs : int
+        Processes; -1 for one per core. Each method computes on one thread, so that the result is the same.
+    random_state : int, Generator or None
+        Seeds every method that takes one.
+    verbose : bool
+        Show progress.
+
+    Returns
+    -------
+    Comparison
+        A method that cannot take the data is left out, with a remark.
+
+    Examples
+    --------
+    >>> import precede as pc
+    >>> data = pc.simulate(n_variables=5, degree=1, n_samples=500, random_state=0)
+    >>> found = pc.compare(data.data, ["eqvar", "sort-regress", "notears"], verbose=False)
+    >>> pc.evaluate(found.consensus, data.graph).shd
+    0
+    """
+    members = _members(methods)
+    table = load_table(data)
+    seeds = numpy_rng(random_state).integers(2**31, size=len(members))
+    for (_, model), seed in zip(members.items(), seeds, strict=True):
+        own = {"verbose": False, **({} if random_state is None else {"random_state": int(seed)})}
+        model.set_params(**{name: value for name, value in own.items() if name in model.get_params(deep=False)})
+    fit = joblib.delayed(_fitted)
+    found: dict[str, CausalGraph | PrecedeError] = {}
+    with ProgressBar("comparing methods", len(members), verbose) as progress:
+        jobs = (fit(label, model, table) for label, model in members.items())
+        for label, graph in joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs):
+            found[label] = graph
+            progress.update(len(found), last=label)
+    graphs = {label: found[label] for label in members if not isinstance(found[label], PrecedeError)}
+    failed = [f"{label} was left out: {found[label]}" for label in members if isinstance(found[label], PrecedeError)]
+    if len(graphs) < 2:
+        raise OptionError(f"fewer than two methods could take the data. {' '.join(failed)}")
+    if weights is not None:
+        weights = {label: weight for label, weight in weights.items() if label not in found or label in graphs}
+    rules = [getattr(model, "knowledge", None) for label, model in members.items() if label in graphs]
+    return Comparison.of(graphs, weights, failed, rules)
+
+
+def _members(methods: Members) -> dict[str, CausalEstimator]:
+    """Estimators by label."""
+    members: dict[str, CausalEstimator] = {}
+    pairs = methods.items() if isinstance(methods, Mapping) else [(_label(one), one) for one in methods]
+    for label, value in pairs:
+        if label in members:
+            raise OptionError(f"two methods are called {label!r}: give a dict with a label for each.")
+        if isinstance(value, CausalEstimator):
+            members[label] = value
+            continue
+        members[label] = make_method(label, value if isinstance(value, dict) else {})
+    return {label: model.__class__(**model.get_params(deep=False)) for label, model in members.items()}
+
+
+def _label(member: str | CausalEstimator) -> str:
+    return member if isinstance(member, str) else type(member).__name__
+
+
+def _fitted(label: str, model: CausalEstimator, table: Any) -> tuple[str, CausalGraph | PrecedeError]:
+    """A method's graph, or why it has none."""
+    with one_thread():
+        try:
+            return label, model.fit(table).graph_
+        except PrecedeError as error:
+            return label, error

@@ -1,9 +1,8 @@
 """From a graph to numbers: effects, possible effects, effects over resampled graphs, and what-if questions."""
 
 from precede.effects.attribution import Explanation, explain_change, explain_row
-from precede.effects.averaged import averaged_effect
 from precede.effects.intervention import WhatIf, what_if
-from precede.effects.linear import Effect, linear_effect, path_effects
+from precede.effects.linear import Effect, averaged_effect, linear_effect, path_effects
 from precede.effects.outcome import Outcome, causes_of
 from precede.effects.planning import NextSteps, next_steps
 from precede.effects.possible import PossibleEffects, possible_effects

@@ -1,4 +1,4 @@
-"""The parts of an experiment: data, methods, and the cells that they make together."""
+"""The parts of an experiment: data, methods, controls that learn nothing, and the cells that they make together."""
 
 from __future__ import annotations
 
@@ -6,15 +6,51 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
+import numpy as np
+
 from precede.corl import CORL, methods
 from precede.data.datasets import Dataset, load_sachs
+from precede.data.load import Table
 from precede.errors import OptionError, check_choice
-from precede.estimator import CausalEstimator
-from precede.experiments.null_methods import NULL_METHODS
+from precede.estimator import CausalEstimator, Findings
+from precede.graph.dags import full_dag
 from precede.options import check_names
+from precede.pruning.cam import prune_by_gam
+from precede.runtime.randomness import RandomState, numpy_rng
 from precede.search.settings import Details
 from precede.simulation import simulate
 from precede.strict_json import JsonObject
+
+
+class EmptyGraph(CausalEstimator):
+    """The graph without edges."""
+
+    def _learn(self, table: Table) -> Findings:
+        return Findings(np.zeros((table.n_variables, table.n_variables), dtype=bool))
+
+
+class RandomOrderCAM(CausalEstimator):
+    """A random order with the pruning that the paper gives its own orders on nonlinear data (Section 4.3).
+
+    Parameters
+    ----------
+    cutoff : float
+        Largest p-value of an edge that stays.
+    random_state : int, Generator or None
+    """
+
+    cutoff: float = 0.001
+    random_state: RandomState = None
+
+    def _learn(self, table: Table) -> Findings:
+        order = numpy_rng(self.random_state).permutation(table.n_variables)
+        pruned = prune_by_gam(table.values, full_dag(order), cutoff=self.cutoff)
+        return Findings(pruned.edges, order, pruned.strengths)
+
+
+NULL_METHODS: dict[str, type[CausalEstimator]] = {"empty": EmptyGraph, "random-cam": RandomOrderCAM}
+"""Name to estimator, beside those of :func:`precede.methods`."""
+
 
 METHOD_SEED = 10_000
 """Added to a cell's seed for the method, so that a method never draws the very numbers its data was made of."""
@@ -73,7 +109,7 @@ class Method:
     name : str
         As in the table.
     estimator : str
-        A name of :func:`precede.methods` or of :data:`precede.experiments.null_methods.NULL_METHODS`.
+        A name of :func:`precede.methods` or of :data:`precede.experiments.cells.NULL_METHODS`.
     paper : "corl-1", "corl-2" or None
         Start from :meth:`precede.CORL.paper`.
     nonlinear : bool

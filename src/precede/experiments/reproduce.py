@@ -14,10 +14,8 @@ from rich.text import Text
 from precede.errors import OptionError, check_positive, listed
 from precede.experiments.cells import EVERYTHING, Experiment, Selection
 from precede.experiments.designs import EXPERIMENTS, experiment_named
-from precede.experiments.ledger import CELLS, RUNS, TIMES, Ledger, by_key, read_lines
-from precede.experiments.overview import draw_overview
-from precede.experiments.plots import draw_figure
-from precede.experiments.provenance import provenance
+from precede.experiments.figures import draw_figure, draw_overview
+from precede.experiments.ledger import CELLS, RUNS, TIMES, Ledger, by_key, provenance, read_lines
 from precede.experiments.runner import run_cells
 from precede.experiments.tables import csv_text, markdown_page, terminal_tables
 from precede.experiments.verdicts import Entry, entries_of, remarks

@@ -2,15 +2,255 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from itertools import chain
 
+import numpy as np
+
+from precede.arrays import IntArray
+from precede.corl import CORL
+from precede.corl.fit import make_score
+from precede.corl.settings import pretrained_start, training_of
+from precede.data.canonical import canonical
+from precede.data.datasets import Dataset
+from precede.data.load import load_table
+from precede.data.table import Table, standardized_table
+from precede.errors import PrecedeError
+from precede.estimator import CausalEstimator
 from precede.experiments.cells import EVERYTHING, Cell, Selection
 from precede.experiments.ledger import Ledger, Record
-from precede.experiments.single import run_cell
-from precede.experiments.stacked import run_stack, stacks_of
+from precede.graph import CausalGraph
+from precede.knowledge import Constraints
+from precede.metrics.structure import evaluate
+from precede.policy.pretrained import load_pretrained
+from precede.pruning.order_to_graph import order_to_graph
+from precede.runtime.deadline import Deadline
+from precede.runtime.device import one_thread
 from precede.runtime.progress import ProgressBar
+from precede.runtime.randomness import numpy_rng
 from precede.runtime.workers import HERE, Workers, as_finished, check_jobs
+from precede.search.greedy import greedy_order
+from precede.search.learner import Learner
+from precede.search.settings import Details
+from precede.search.train import IterationRecord, Trainer
+from precede.strict_json import JsonObject
+
+METRICS = ("shd", "tpr", "fdr", "f1", "order_tpr", "cpdag_shd", "n_edges", "n_true_edges")
+CURVE = ("iteration", "mean_score", "best_score")
+LONGEST_CURVE = 250
+"""Points of a learning curve that are kept."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A cell that was run.
+
+    Parameters
+    ----------
+    record : dict
+        What it found: the same wherever and whenever it is run.
+    times : dict
+        What differs, and what ran: ``seconds`` of the fit, ``device``, ``start`` and ``end``, the resolved ``options``,
+        and why it ``ended``.
+    """
+
+    record: Record
+    times: Record
+
+
+def run_cell(cell: Cell, device: str | None = None) -> Finished:
+    """Draw the data, fit, evaluate; an error becomes a sentence in the record.
+
+    Every cell computes on one CPU thread, so that results depend neither on the number of jobs nor on the machine's
+    cores.
+    """
+    record: Record = {"key": cell.key, "settings": cell.settings(), "error": None, "metrics": {}}
+    start, date, model = time.perf_counter(), now(), None
+    with one_thread():
+        try:
+            dataset = cell.data.draw(cell.seed)
+            start = time.perf_counter()
+            model = cell.build(device)
+            model.diagnose = False  # a cell is a fit and its metrics
+            model.fit(dataset.data)
+            seconds = time.perf_counter() - start
+            if model.diagnostics_.get("search", {}).get("interrupted"):
+                raise KeyboardInterrupt  # CORL keeps its best order; a cell cut short is not a result
+            compared = evaluate(model.graph_, dataset.graph).to_dict()
+            record["metrics"] = {name: compared[name] for name in METRICS} | search_numbers(model)
+            if cell.keep_curve:
+                record["curve"] = curve_of(model)
+        except Exception as error:
+            seconds = time.perf_counter() - start
+            text = str(error).strip().partition("\n")[0]
+            record["error"] = text if isinstance(error, PrecedeError) else f"{type(error).__name__}: {text}"
+    times = {"key": cell.key, "seconds": round(seconds, 4), "device": device or "auto", "start": date, "end": now()}
+    if model is not None:
+        times["options"] = resolved_options(model)
+    times["ended"] = "error" if model is None or record["error"] is not None else why_ended(model)
+    return Finished(record, times)
+
+
+def now() -> str:
+    """Date and time to the second."""
+    return f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def resolved_options(model: CausalEstimator) -> JsonObject:
+    """Every option as it held, defaults included, JSON-ready; what is no plain value is written out."""
+    options = model.get_params(deep=False)
+    if isinstance(model, CORL):
+        options |= vars(training_of(model, pretrained_start(model)))
+    plain = (bool, int, float, str, list, tuple, dict, type(None))
+    grouped = {name: asdict(value) if isinstance(value, Details) else value for name, value in options.items()}
+    left_out = ("random_state", "verbose", "diagnose", "max_time", "device")  # in the cell's settings, or no choice
+    return {
+        name: value if isinstance(value, plain) else str(value)
+        for name, value in grouped.items()
+        if name not in left_out
+    }
+
+
+def why_ended(model: CausalEstimator) -> str:
+    """What ended a fit: "time", "iterations", "patience", or "itself" for what comes to an end by itself."""
+    search = model.diagnostics_.get("search", {})
+    if search.get("out_of_time"):
+        return "time"
+    if not isinstance(model, CORL) or model.history_.empty:
+        return "itself"
+    return "iterations" if len(model.history_) >= training_of(model, None).n_iterations else "patience"
+
+
+def search_numbers(model: CausalEstimator) -> dict[str, float | int | None]:
+    """What the search says of itself: its score, and the iteration of its last improvement."""
+    search = model.diagnostics_.get("search", {})
+    numbers: dict[str, float | int | None] = {"score": model.score_}
+    numbers |= {name: search[name] for name in ("policy_score", "greedy_score", "iterations") if name in search}
+    if "converged_at" in model.diagnostics_:
+        numbers["converged_at"] = model.diagnostics_["converged_at"]
+        numbers["iterations"] = len(model.history_)
+    elif "iterations" in search and len(model.history_):
+        best = model.history_["best_score"].to_numpy()
+        numbers["converged_at"] = int(model.history_["iteration"].to_numpy()[int(np.argmax(best == best[-1]))])
+    return {name: None if isinstance(v, float) and not math.isfinite(v) else v for name, v in numbers.items()}
+
+
+def curve_of(model: CausalEstimator) -> dict[str, list[float]]:
+    """Mean and best score by iteration, thinned evenly; the last iteration is always there. Empty without training."""
+    history = model.history_
+    if history.empty:
+        return thinned_curve([])
+    return thinned_curve(list(zip(*(history[name].tolist() for name in CURVE), strict=True)))
+
+
+def thinned_curve(rows: Sequence[tuple[float, float, float]]) -> dict[str, list[float]]:
+    """Iteration, mean and best score as columns, of every few rows and of the last."""
+    step = max(1, math.ceil(len(rows) / LONGEST_CURVE))
+    kept = [rows[k] for k in sorted({*range(0, len(rows), step), *range(len(rows))[-1:]})]
+    return {name: [row[k] for row in kept] for k, name in enumerate(CURVE)}
+
+
+def stacks_of(cells: Sequence[Cell], size: int) -> list[list[Cell]]:
+    """Cells that can be trained together, at most ``size`` in a stack; two at least, or it is not a stack."""
+    groups: dict[str, list[Cell]] = {}
+    for cell in cells:
+        method = cell.method
+        if method.paper is not None and "score" not in method.options:
+            alike = cell.data.n_variables, method.paper, method.nonlinear, sorted(method.options.items()), cell.max_time
+            groups.setdefault(str(alike), []).append(cell)
+    parts = [group[k : k + size] for group in groups.values() for k in range(0, len(group), size)]
+    return [part for part in parts if len(part) > 1]
+
+
+@dataclass
+class _Run:
+    """A cell on its way through a stack: what a fit would have made of it."""
+
+    cell: Cell
+    dataset: Dataset
+    model: CORL
+    table: Table
+    learner: Learner
+    places: np.ndarray
+    history: list[IterationRecord] = field(default_factory=list)
+
+    @classmethod
+    def opened(cls, cell: Cell, device: str | None) -> _Run:
+        dataset = cell.data.draw(cell.seed)
+        model = cell.build(device)
+        assert isinstance(model, CORL)
+        table, places = canonical(load_table(dataset.data), columns=model._columns_by_name, rows=model._rows_by_value)
+        plan, constraints = model._plan(table), Constraints.none(table.n_variables)
+        seen = standardized_table(table) if plan.score.standardize_columns else table
+        score, _ = make_score(plan, seen, constraints, None, Deadline(None))
+        pretrained = None if plan.search.start is None else load_pretrained(plan.search.start)
+        rng = numpy_rng(model.random_state)
+        learner = Learner(score, seen.values, plan.search.training, constraints, rng, pretrained)
+        return cls(cell, dataset, model, table, learner, places)
+
+    @property
+    def ended(self) -> str:
+        """As :func:`precede.experiments.runner.why_ended`."""
+        if not self.learner.finished:
+            return "time"
+        return "iterations" if self.learner.iteration >= self.learner.settings.n_iterations else "patience"
+
+    def record(self, known: tuple[IntArray, float] | None) -> Record:
+        """Prune the best order, or the greedy one where there was no time for any, and judge the graph."""
+        score, constraints = self.learner.score, Constraints.none(self.table.n_variables)
+        quick = greedy_order(score, constraints)
+        greedy = score.score_of(quick)
+        order, best = known or (quick, greedy)
+        pruning = self.model._plan(self.table).pruning
+        edges, _ = order_to_graph(
+            order, self.table, score, constraints,
+            pruning=pruning.name, threshold=pruning.threshold, cutoff=pruning.cutoff,
+        )  # fmt: skip
+        inverse = np.argsort(self.places)
+        graph = CausalGraph.from_matrix(
+            edges[np.ix_(inverse, inverse)], order=self.places[order], names=self.dataset.graph.names
+        )
+        compared = evaluate(graph, self.dataset.graph).to_dict()
+        moved = next((record.iteration for record in self.history if record.best_score == best), 0)
+        metrics = {name: compared[name] for name in METRICS} | {
+            "score": best, "policy_score": best, "greedy_score": greedy,
+            "iterations": self.learner.iteration, "converged_at": moved,
+        }  # fmt: skip
+        record: Record = {
+            "key": self.cell.key, "settings": self.cell.settings(), "error": None, "metrics": metrics
+        }  # fmt: skip
+        if self.cell.keep_curve:
+            rows = [(row.iteration, row.mean_score, row.best_score) for row in self.history]
+            record["curve"] = thinned_curve(rows)
+        return record
+
+
+def run_stack(cells: Sequence[Cell], device: str | None) -> Iterator[Finished]:
+    """Train the cells together; each is judged as a fit by itself would be. Its seconds are its share of the stack's.
+
+    ``max_time`` holds for the whole stack.
+    """
+    date = now()
+    with one_thread():
+        runs = [_Run.opened(cell, device) for cell in cells]
+        within = Deadline(cells[0].max_time)
+        trainer = Trainer([run.learner for run in runs])
+        for records in trainer.run(within):
+            for run, record in zip(runs, records, strict=True):
+                if record is not None:
+                    run.history.append(record)
+        seconds = within.elapsed() / len(runs)
+        for k, run in enumerate(runs):
+            times = {
+                "key": run.cell.key, "seconds": round(seconds, 4), "device": device or "auto",
+                "cut": not run.learner.finished, "start": date, "end": now(), "options": resolved_options(run.model),
+                "ended": run.ended,
+            }  # fmt: skip
+            yield Finished(run.record(trainer.best.known(k)), times)
 
 
 def run_cells(

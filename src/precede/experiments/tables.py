@@ -12,8 +12,7 @@ from rich.table import Table as TerminalTable
 from rich.text import Text
 
 from precede.experiments.cells import Experiment
-from precede.experiments.ledger import Record
-from precede.experiments.provenance import sentence
+from precede.experiments.ledger import Record, sentence
 from precede.experiments.verdicts import LABELS, Entry
 
 MARKS = {"better": "▲", "equal": "≈", "worse": "▼", "": ""}

@@ -1,13 +1,15 @@
-"""How a policy is pretrained, and the settings behind the shipped weights."""
+"""How a policy is pretrained, the settings behind the shipped weights, and those of a command."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, cast
 
-from precede.errors import check_choice
+from precede.errors import check_choice, check_positive
 from precede.policy.pretrained import Architecture
 from precede.pretraining.curriculum import PAPER_CURRICULUM, CurriculumSettings
+from precede.pretraining.own_tables import read_tables, sizes_of, split
 from precede.pretraining.validation import ValidationSettings
 
 Variant = Literal["default", "paper"]
@@ -68,3 +70,45 @@ def variant_settings(variant: Variant, **changes: Any) -> PretrainingSettings:
         network = Architecture("transformer", "lstm", "additive", 256, "batch", "resample")
         settings = PretrainingSettings(network, PAPER_CURRICULUM, tasks_per_step=512, learning_rate=3e-4)
     return replace(settings, **changes)
+
+
+def command_settings(
+    variant: str, *, tiny: bool = False, data: Path | None = None, **changes: Any
+) -> PretrainingSettings:
+    """Settings of a variant with the changes that were asked for; None changes nothing.
+
+    Parameters
+    ----------
+    variant : {"default", "paper"}
+    tiny : bool
+        Small tasks and validation, to try the command on a CPU.
+    data : Path, optional
+        Folder of labeled tables to train on, in place of simulated ones.
+    **changes
+        Fields of :class:`precede.pretraining.supervised.PretrainingSettings`.
+
+    Examples
+    --------
+    >>> command_settings("default", n_steps=5, patience=None).n_steps
+    5
+    """
+    given = {key: value for key, value in changes.items() if value is not None}
+    for name in ("max_time", "n_steps", "learning_rate"):
+        if name in given:
+            check_positive(name, given[name], integer=name == "n_steps")
+    settings = variant_settings(cast(Variant, variant), **given)
+    if tiny:
+        settings = replace(
+            settings,
+            curriculum=replace(
+                settings.curriculum,
+                n_variables=(6, 8),
+                n_samples=(max(64, settings.curriculum.rows or 0),),
+                degrees=(1.0, 2.0),
+            ),
+            validation=ValidationSettings(n_variables=8, n_samples=64, n_sets=2),
+        )
+    if data is not None:
+        train, _ = split(read_tables(data))
+        settings = replace(settings, curriculum=sizes_of(train, settings.curriculum, data))
+    return settings

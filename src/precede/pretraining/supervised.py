@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from precede.errors import check_positive
+from precede.errors import OptionError, check_positive
 from precede.policy.actor import Actor
 from precede.policy.edges import edge_loss
 from precede.policy.encoders import TransformerBlock
@@ -25,10 +26,41 @@ from precede.policy.moments import MomentsBlock, MomentsEncoder
 from precede.pretraining.curriculum import Curriculum, Tasks, through_asinh
 from precede.pretraining.own_tables import OwnTables, read_tables, split
 from precede.pretraining.settings import PretrainingSettings
-from precede.pretraining.starting import copy_what_fits
 from precede.pretraining.validation import ValidationSuite
 from precede.runtime.deadline import Deadline
 from precede.runtime.randomness import initial_weights, numpy_rng, torch_generator
+
+
+def copy_what_fits(path: str, actor: nn.Module) -> None:
+    """Take over weights by name; a layer that has got more inputs starts with zeros for the new ones.
+
+    So a network that sees further features starts as the function that it was without them.
+
+    Raises
+    ------
+    OptionError
+        No weight fits.
+    """
+    old, new = load_file(path), actor.state_dict()
+    fitting = {name: widened(old[name], tensor) for name, tensor in new.items() if fits(old.get(name), tensor)}
+    if not fitting:
+        raise OptionError(f"start={path!r} has no weight that fits this network.")
+    actor.load_state_dict(new | fitting)
+
+
+def fits(old: Tensor | None, new: Tensor) -> bool:
+    """Whether the shapes agree but for the number of inputs, the last axis of a layer's weight."""
+    if old is None or old.ndim != new.ndim:
+        return False
+    return old.shape == new.shape or (old.ndim == 2 and len(old) == len(new) and old.shape[1] < new.shape[1])
+
+
+def widened(old: Tensor, new: Tensor) -> Tensor:
+    """The old weight, and zeros for inputs that it did not have."""
+    result = new.new_zeros(new.shape)
+    result[..., : old.shape[-1]] = old
+    return result
+
 
 READ_EVERY = 20
 """Steps between records; the losses stay on the device until then. A multiple of :data:`BATCHES_AT_ONCE`."""

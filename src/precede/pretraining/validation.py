@@ -14,8 +14,7 @@ from precede.arrays import BoolArray, FloatArray
 from precede.options import Options
 from precede.policy.actor import Actor
 from precede.policy.pretrained import Architecture
-from precede.pretraining.held_out import HELD_OUT, held_out_data
-from precede.pretraining.held_out_pairs import PAIR_FAMILIES, held_out_pair
+from precede.pretraining.held_out import HELD_OUT, PAIR_FAMILIES, held_out_data, held_out_pair
 from precede.pretraining.own_tables import LabeledTable
 from precede.simulation import simulate
 

@@ -14,8 +14,7 @@ import numpy as np
 from precede.arrays import BoolArray, FloatArray
 from precede.errors import DataError, OptionError, check_choice, is_number
 from precede.lazy import joblib
-from precede.pruning.gam import GamFit, fit_terms
-from precede.pruning.splines import BASIS_SIZE, basis_size, spline_basis
+from precede.pruning.gam import BASIS_SIZE, GamFit, basis_size, fit_terms, spline_basis
 
 GamTest = Literal["wood", "f"]
 

@@ -1,27 +1,263 @@
-r"""Additive models with penalized splines, and significance tests of their terms.
-
-The way of a fit: a :func:`~precede.pruning.splines.spline_basis` per column, smoothing parameters by
-:func:`~precede.pruning.reml.select_smoothing`, then the test of each term, :func:`wood_p_value` or the partial F test.
-
-References
-----------
-Wood (2013), On p-values for smooth components of an extended generalized additive model, Biometrika 100.
-"""
+"""Generalized additive models: spline bases, smoothing by restricted likelihood, tests of each term."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import floor, sqrt
+from math import ceil, floor, sqrt
 
 import numpy as np
 
 from precede.arrays import FloatArray, IntArray
 from precede.errors import DataError, OptionError
 from precede.lazy import linalg, special
-from precede.pruning.reml import RIDGE, inverse_from_cholesky, select_smoothing
-from precede.pruning.splines import SplineBasis, basis_size, spline_basis
+
+BASIS_SIZE = 10
+"""Basis functions per term, the constant included, where the samples suffice (Bühlmann et al. 2014, R's CAM)."""
+
+KNOTS = 30
+"""Knots of the spline whose smoothest directions make the basis."""
+
+SAMPLES_PER_BASIS_FUNCTION = 3
+"""Fewer samples than this per basis function shrink the basis (the same)."""
+
+
+@dataclass(frozen=True)
+class SplineBasis:
+    r"""Columns of one term, orthonormal over the samples, from smooth to rough (Demmler and Reinsch).
+
+    Parameters
+    ----------
+    columns : (n_samples, n_columns) float array
+        Sum to zero; :math:`Z^\top Z = m I`. The first column is the standardized variable itself.
+    roughness : (n_columns,) float array
+        :math:`\int f''^2` of each column relative to the second one's; the first is zero.
+    """
+
+    columns: FloatArray
+    roughness: FloatArray
+
+    def cut(self, size: int) -> SplineBasis:
+        """The basis of ``size`` functions, the constant included, out of a larger one."""
+        return SplineBasis(self.columns[:, : size - 1], self.roughness[: size - 1])
+
+
+def basis_size(n_samples: int, n_terms: int) -> int:
+    """Basis functions per term: ten, or a third of the samples per term where those are fewer; three at the least.
+
+    Two (a straight line) remain where three would leave no residual degrees of freedom.
+
+    Examples
+    --------
+    >>> basis_size(500, 4), basis_size(500, 30), basis_size(40, 12), basis_size(20, 12)
+    (10, 6, 3, 2)
+    """
+    if n_terms == 0 or n_samples / n_terms >= SAMPLES_PER_BASIS_FUNCTION * BASIS_SIZE:
+        return BASIS_SIZE
+    size = max(3, ceil(n_samples / (SAMPLES_PER_BASIS_FUNCTION * n_terms)))
+    return size if n_samples > 2 + n_terms * (size - 1) else 2
+
+
+def spline_basis(x: FloatArray, size: int) -> SplineBasis:
+    r"""The ``size - 1`` smoothest directions of a natural cubic spline with knots at quantiles, constant left out.
+
+    Cutting the rotated basis of a fine spline, as thin-plate regression splines do (Wood 2003), places no knots by
+    hand: the tails are fitted as well as the middle. A column with few distinct values gets a knot at each of them:
+    two values make a straight line, one makes no columns at all.
+
+    Examples
+    --------
+    >>> basis = spline_basis(np.arange(20.0), 5)
+    >>> basis.columns.shape, bool(np.allclose(basis.columns.T @ basis.columns, 20 * np.eye(4)))
+    ((20, 4), True)
+    """
+    m = len(x)
+    spread = float(x.std())
+    if spread <= 1e-12 * float(np.abs(x).max()):
+        return SplineBasis(np.empty((m, 0)), np.empty(0))
+    z = (x - x.mean()) / spread
+    if size < 3:
+        return SplineBasis(z[:, None], np.zeros(1))
+    distinct = np.unique(z)
+    distinct = distinct[np.concatenate([[True], np.diff(distinct) > 1e-9])]
+    place = np.linspace(0.0, len(distinct) - 1.0, min(max(KNOTS, size), len(distinct)))
+    knots = np.interp(place, np.arange(len(distinct)), distinct)  # quantiles of the distinct values
+    if len(knots) < 3:
+        return SplineBasis(z[:, None], np.zeros(1))
+    raw, penalty = _natural_spline(z, knots)
+    # Leave out the constant and the line, which the penalty does not see, then diagonalise what is left.
+    raw -= raw.mean(axis=0)
+    bent = raw - z[:, None] * (z @ raw / m)
+    size_squared, directions = np.linalg.eigh(bent.T @ bent / m)
+    kept = size_squared > 1e-9 * size_squared[-1]
+    whiten = directions[:, kept] / np.sqrt(size_squared[kept])
+    roughness, rotation = np.linalg.eigh(whiten.T @ penalty @ whiten)
+    n_bent = min(size - 2, len(roughness))
+    columns = np.hstack([z[:, None], bent @ (whiten @ rotation[:, :n_bent])])
+    return SplineBasis(columns, np.concatenate([[0.0], roughness[:n_bent] / roughness[0]]))
+
+
+def _natural_spline(x: FloatArray, knots: FloatArray) -> tuple[FloatArray, FloatArray]:
+    r"""Values at ``x`` of the natural cubic splines that are one at a knot and zero at the others, and their penalty.
+
+    With values :math:`v` at the knots the second derivatives at the inner knots are :math:`R^{-1} Q^\top v` and
+    :math:`\int f''^2 = v^\top Q R^{-1} Q^\top v` (Green and Silverman 1994, Section 2.1).
+    """
+    k, gaps = len(knots), np.diff(knots)
+    inner = np.arange(k - 2)
+    differences = np.zeros((k - 2, k))
+    differences[inner, inner] = 1 / gaps[:-1]
+    differences[inner, inner + 2] = 1 / gaps[1:]
+    differences[inner, inner + 1] = -1 / gaps[:-1] - 1 / gaps[1:]
+    band = np.diag((gaps[:-1] + gaps[1:]) / 3) + np.diag(gaps[1:-1] / 6, 1) + np.diag(gaps[1:-1] / 6, -1)
+    bends = np.zeros((k, k))  # second derivatives at all knots, zero at the ends
+    bends[1:-1] = np.linalg.solve(band, differences)
+    cell = np.clip(np.searchsorted(knots, x, side="right") - 1, 0, k - 2)
+    gap = gaps[cell]
+    left = (knots[cell + 1] - x) / gap
+    right = 1 - left
+    rows = np.arange(len(x))
+    values, curvature = np.zeros((len(x), k)), np.zeros((len(x), k))
+    values[rows, cell], values[rows, cell + 1] = left, right
+    curvature[rows, cell] = (left**3 - left) * gap**2 / 6
+    curvature[rows, cell + 1] = (right**3 - right) * gap**2 / 6
+    return values + curvature @ bends, differences.T @ bends[1:-1]
+
+
+RIDGE = 1e-8
+"""Added to the diagonal of the normalized cross products, so that near-duplicate columns share their effect."""
+
+LOG_SMOOTHING_RANGE = (-14.0, 16.0)
+"""Bounds of the log smoothing parameters: at the upper one a term is a straight line to about 1e-6."""
+
+
+@dataclass(frozen=True)
+class Smoothing:
+    r"""A penalized least-squares fit at the smoothing parameters that maximize the restricted likelihood.
+
+    Parameters
+    ----------
+    log_smoothing : (n_terms,) float array
+    coefficients : (n_columns,) float array
+    inverse : (n_columns, n_columns) float array
+        :math:`(Z^\top Z + S_\lambda)^{-1}`.
+    n_iterations : int
+        Newton steps taken.
+    """
+
+    log_smoothing: FloatArray
+    coefficients: FloatArray
+    inverse: FloatArray
+    n_iterations: int
+
+
+def select_smoothing(
+    cross: FloatArray,
+    target: FloatArray,
+    total: float,
+    n_samples: int,
+    term: IntArray,
+    roughness: FloatArray,
+    start: FloatArray,
+    max_iterations: int = 30,
+) -> Smoothing:
+    r"""Minimize :math:`(m - M) \log D + \log|Z^\top Z + S_\lambda| - \sum_j r_j \rho_j`, :math:`\rho = \log\lambda`.
+
+    This is twice the negative restricted log-likelihood with the noise variance profiled out:
+    :math:`D = \min_\beta \|y - Z\beta\|^2 + \beta^\top S_\lambda \beta`, :math:`M` counts the unpenalized
+    coefficients (the intercept included), :math:`r_j` is the rank of the j-th penalty. Newton steps with the exact
+    Hessian, made positive definite, halved until they descend. Only cross products are needed, so the cost of
+    a step does not depend on the number of samples.
+
+    Parameters
+    ----------
+    cross : (n_columns, n_columns) float array
+        :math:`Z^\top Z / m`.
+    target : (n_columns,) float array
+        :math:`Z^\top y / m` of a centered response.
+    total : float
+        :math:`y^\top y / m`.
+    n_samples : int
+    term : (n_columns,) int array
+        The term to which each column belongs.
+    roughness : (n_columns,) float array
+        Diagonal of the penalty, zero for a column without.
+    start : (n_terms,) float array
+        First :math:`\rho`.
+    max_iterations : int
+    """
+    n_terms = len(start)
+    member = np.zeros((len(term), n_terms))
+    member[np.arange(len(term)), term] = 1.0
+    penalized = roughness > 0
+    rank = penalized @ member
+    free = n_samples - 1.0 - float((~penalized).sum())
+    low, high = LOG_SMOOTHING_RANGE
+    ridged = cross + RIDGE * np.eye(len(cross))
+
+    def evaluate(rho: FloatArray) -> tuple[float, FloatArray, FloatArray, FloatArray, float]:
+        weight = np.exp(rho)[term] * roughness
+        matrix = ridged.copy()
+        matrix.flat[:: len(matrix) + 1] += weight
+        factor = linalg.cholesky(matrix, lower=True, check_finite=False)
+        beta = linalg.cho_solve((factor, True), target, check_finite=False)
+        misfit = max(total - float(beta @ target), 1e-12 * total)
+        objective = free * np.log(misfit) + 2 * np.log(np.diag(factor)).sum() - float(rank @ rho)
+        return float(objective), weight, factor, beta, misfit
+
+    rho = np.clip(np.asarray(start, dtype=float), low, high)
+    objective, weight, factor, beta, misfit = evaluate(rho)
+    iteration = 0
+    while True:
+        inverse = inverse_from_cholesky(factor)
+        pull = weight * beta  # S beta
+        bend = (pull * beta) @ member / misfit  # d log D / d rho
+        trace = (weight * np.diag(inverse)) @ member  # d log|V| / d rho
+        gradient = free * bend + trace - rank
+        active = (rank > 0) & ~((rho >= high) & (gradient < 0)) & ~((rho <= low) & (gradient > 0))
+        if iteration == max_iterations or not active.any() or np.abs(gradient[active]).max() < 1e-3:
+            break
+        spread = pull[:, None] * member
+        squared = member.T @ (weight[:, None] * inverse**2 * weight) @ member
+        hessian = np.diag(free * bend + trace) - squared
+        hessian -= free * (2 * spread.T @ inverse @ spread / misfit + np.outer(bend, bend))
+        step = np.zeros(n_terms)
+        step[active] = -_descent(hessian[np.ix_(active, active)], gradient[active])
+        for _ in range(8):
+            trial = np.clip(rho + step, low, high)
+            attempt = evaluate(trial)
+            if attempt[0] < objective - 1e-10:
+                break
+            step /= 3
+        else:
+            break  # no step descends
+        gained = objective - attempt[0]
+        rho, (objective, weight, factor, beta, misfit) = trial, attempt
+        iteration += 1
+        if gained < 1e-5:
+            inverse = inverse_from_cholesky(factor)
+            break
+    return Smoothing(rho, beta, inverse, iteration)
+
+
+def _descent(hessian: FloatArray, gradient: FloatArray, longest: float = 5.0) -> FloatArray:
+    """Newton direction with the eigenvalues' absolute values, no entry longer than ``longest``."""
+    values, vectors = np.linalg.eigh(hessian)
+    values = np.maximum(np.abs(values), 1e-4)
+    direction: FloatArray = vectors @ ((vectors.T @ gradient) / values)
+    reach = float(np.abs(direction).max())
+    return direction if reach <= longest else np.clip(direction, -longest, longest)
+
+
+def inverse_from_cholesky(factor: FloatArray) -> FloatArray:
+    """Inverse of a positive definite matrix from its lower Cholesky factor."""
+    inverse, info = linalg.lapack.dpotri(factor, lower=1)
+    if info != 0:
+        raise np.linalg.LinAlgError(f"dpotri stopped at column {info}")
+    lower = np.tril(inverse)
+    symmetric: FloatArray = lower + np.tril(lower, -1).T
+    return symmetric
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from precede.data.rows import evenly_spaced
 from precede.errors import OptionError
 from precede.estimator import CausalEstimator
 from precede.evidence.checks import Chance, Diagnostics, EdgeReading, Remark, compare_with_chance
-from precede.evidence.checks.check import Check, Level, ranked
-from precede.evidence.checks.record import SOURCE_WORDS, EdgePlots, unchecked_edges
+from precede.evidence.checks.record import SOURCE_WORDS, Check, EdgePlots, Level, ranked, unchecked_edges
 from precede.evidence.checks.stability import with_shares
 from precede.evidence.confidence import Confidence
 from precede.graph import CausalGraph

@@ -6,8 +6,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from precede.evidence.checks.check import Level
-from precede.evidence.checks.record import Source, Trend
+from precede.evidence.checks.record import Level, Source, Trend
 from precede.options import Options
 from precede.strict_json import JsonObject
 

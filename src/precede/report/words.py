@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from precede.data.load import Table
 from precede.evidence.checks import Diagnostics, EdgeReading
-from precede.evidence.checks.check import counted, some
+from precede.evidence.checks.record import counted, some
 from precede.evidence.checks.stability import UNSTABLE
 from precede.evidence.confidence import Confidence
 from precede.graph import CausalGraph

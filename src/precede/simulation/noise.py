@@ -1,7 +1,7 @@
 """Noise and root variables: shapes with mean zero and variance one, and the sizes of noise.
 
 A new shape is one function and one line of :data:`SHAPES`: :func:`precede.simulate` then takes its name as ``noise``.
-Pretraining draws from those that ``precede.pretraining.world`` gives a share.
+Pretraining draws from those that ``precede.pretraining.curriculum`` gives a share.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from assumed import assumptions_of
 from precede.data.load import Table
 from precede.evidence.checks import Check, Diagnostics, Learned, compare_with_chance
 from precede.evidence.checks import diagnose as diagnose_record
-from precede.evidence.checks.parent_regressions import regress_on_parents
-from precede.evidence.checks.residual_tests import curvature, equal_variances, holm, normality
+from precede.evidence.checks.data_checks import curvature, equal_variances, holm, normality
+from precede.evidence.checks.learned import regress_on_parents
 from precede.evidence.checks.stability import stability, with_shares
 from precede.knowledge import Knowledge
 from precede.scores.build import NOISES

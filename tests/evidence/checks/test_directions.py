@@ -7,8 +7,8 @@ import precede as pc
 from precede.data.load import Table
 from precede.evidence.checks import Check, Diagnostics, Learned, Remark
 from precede.evidence.checks.all_checks import CHECKS, diagnose
-from precede.evidence.checks.check import REMEDIES, ranked
 from precede.evidence.checks.directions import direction_sources
+from precede.evidence.checks.record import REMEDIES, ranked
 from precede.knowledge import Knowledge
 from precede.scores.assumptions import Assumptions
 

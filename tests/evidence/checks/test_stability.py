@@ -6,8 +6,7 @@ import pytest
 import precede as pc
 from precede.data.load import load_table
 from precede.evidence.checks.stability import relearning, resample
-from precede.evidence.confidence.alternatives import Alternatives
-from precede.evidence.confidence.stability import N_RESAMPLES, PolishAgain, shares_of
+from precede.evidence.confidence.stability import N_RESAMPLES, Alternatives, PolishAgain, shares_of
 from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
 

@@ -17,7 +17,7 @@ from precede import CORL, simulate
 from precede.baselines import EqVar, RandomOrder, SortRegress
 from precede.errors import DataError, OptionError, PrecedeError
 from precede.evidence.confidence import Confidence, OrderSample
-from precede.evidence.confidence.orders import precedence_shares
+from precede.evidence.confidence.confidence import precedence_shares
 from precede.evidence.confidence.resampling import draw_rows
 from precede.graph.dags import ancestors, full_dag
 from precede.scores.linear import LinearScore

@@ -2,9 +2,8 @@
 
 from precede.evidence.checks.all_checks import diagnose
 from precede.evidence.checks.chance import Chance, compare_with_chance
-from precede.evidence.checks.check import Check, Level
 from precede.evidence.checks.learned import Learned
-from precede.evidence.checks.record import Diagnostics, EdgeReading, Remark
+from precede.evidence.checks.record import Check, Diagnostics, EdgeReading, Level, Remark
 
 __all__ = [
     "Chance",

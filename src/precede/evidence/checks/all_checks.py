@@ -7,13 +7,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal, TypeVar
 
-from precede.evidence.checks.better_than_chance import check_independences, check_prediction
-from precede.evidence.checks.check import Check
 from precede.evidence.checks.data_checks import (
     check_equal_variances,
     check_nonlinearity,
     check_normality,
     check_r2_sortability,
+    check_rows_in_time,
     check_standardizing,
     check_var_sortability,
 )
@@ -23,13 +22,16 @@ from precede.evidence.checks.directions import (
     check_identifiability,
     check_knowledge,
 )
-from precede.evidence.checks.edge_readings import draw_edges, read_edges
-from precede.evidence.checks.influence import check_influence, check_outliers
+from precede.evidence.checks.edge_readings import check_influence, check_outliers, draw_edges, read_edges
 from precede.evidence.checks.learned import Learned
-from precede.evidence.checks.limits import remarks_on
-from precede.evidence.checks.record import Diagnostics, Remark
-from precede.evidence.checks.result_checks import check_search, check_weak_edges
-from precede.evidence.checks.rows_in_time import check_rows_in_time
+from precede.evidence.checks.record import Check, Diagnostics, Remark
+from precede.evidence.checks.result_checks import (
+    check_independences,
+    check_prediction,
+    check_search,
+    check_weak_edges,
+    remarks_on,
+)
 from precede.evidence.checks.stability import resample, with_probabilities
 from precede.runtime.deadline import Deadline, Signals
 from precede.runtime.progress import logger

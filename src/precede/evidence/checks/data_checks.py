@@ -1,16 +1,102 @@
-"""Checks of what the result rests on: scales of the columns, and shapes of the residuals."""
+"""Checks of what the result rests on: scales of columns, shapes of residuals, rows that depend on each other."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray
-from precede.evidence.checks.check import Check, Level, counted, some
-from precede.evidence.checks.learned import Learned
-from precede.evidence.checks.residual_tests import SIGNIFICANT, curvature, equal_variances, normality
+from precede.evidence.checks.learned import Learned, ParentRegressions, f_tail, standard_columns
+from precede.evidence.checks.record import Check, Level, counted, some
 from precede.metrics.sortability import sortability
 from precede.pruning.weights import prune_by_bic
+from precede.ranks import normal_scores, normality_p_values, ranks
 from precede.scores.linear import smallest_variance_order
+
+SIGNIFICANT = 0.01
+"""Level of every check, after Holm's correction for testing many variables."""
+
+FEWEST_FOR_SHAPE = 20
+"""The normality test is not calibrated below this."""
+
+
+def holm(p_values: FloatArray) -> FloatArray:
+    """P-values corrected for multiple testing by Holm's method; NaN (not tested) stays.
+
+    Examples
+    --------
+    >>> holm(np.array([0.01, 0.04, 0.02, np.nan]))
+    array([0.03, 0.04, 0.04,  nan])
+    """
+    result = np.full(p_values.shape, np.nan)
+    tested = np.flatnonzero(~np.isnan(p_values))
+    ascending = tested[np.argsort(p_values[tested], kind="stable")]
+    factors = np.arange(len(ascending), 0, -1)
+    result[ascending] = np.minimum(np.maximum.accumulate(p_values[ascending] * factors), 1.0)
+    return result
+
+
+def normality(residuals: FloatArray) -> FloatArray:
+    """Corrected p-value of D'Agostino and Pearson's test for each column; NaN for fewer than 20 rows."""
+    if len(residuals) < FEWEST_FOR_SHAPE:
+        return np.full(residuals.shape[1], np.nan)
+    return holm(normality_p_values(standard_columns(residuals)[0]))
+
+
+def equal_variances(residuals: FloatArray) -> tuple[float, float]:
+    """Largest over smallest variance of the columns, and the p-value of Brown and Forsythe's test."""
+    residuals = residuals / (float(np.abs(residuals).max()) or 1.0)  # squares of tiny or huge numbers leave the floats
+    variances = residuals.var(axis=0)
+    spread = np.abs(residuals - np.median(residuals, axis=0))
+    m, d = spread.shape
+    means = spread.mean(axis=0)
+    between = m * ((means - means.mean()) ** 2).sum() / (d - 1)
+    within = ((spread - means) ** 2).sum() / (m * d - d)
+    ratio = float(variances.max() / max(variances.min(), 1e-300))
+    return ratio, f_tail(float(between / max(within, 1e-300)), d - 1, m * d - d)
+
+
+def curvature(values: FloatArray, edges: BoolArray, fit: ParentRegressions) -> FloatArray:
+    """Corrected p-value, for each variable with parents, that its linear fit leaves curvature in a parent.
+
+    The second and third Hermite polynomials of each parent's normal scores join the regression, and an F test judges
+    them together. Ranks keep single extreme rows from deciding.
+
+    Parameters
+    ----------
+    values : (n_samples, n_variables) float array
+    edges : (n_variables, n_variables) bool array
+    fit : ParentRegressions
+        Linear fits of the same graph.
+
+    Returns
+    -------
+    p_values : (n_variables,) float array
+        NaN for a variable that has no parents, or too few rows for its parents.
+    """
+    sample = values[fit.rows]
+    m, d = sample.shape
+    result = np.full(d, np.nan)
+    scores: dict[int, FloatArray] = {}
+    for j in range(d):
+        parents = [int(i) for i in np.flatnonzero(edges[:, j])]
+        left = m - 3 * len(parents) - 1
+        if not parents or left < m / 2:
+            continue
+        for i in parents:
+            if i not in scores:
+                z = normal_scores(sample[:, i])
+                scores[i] = np.column_stack([z**2, z**3 - 3 * z])
+        base = np.column_stack([np.ones(m), *(sample[:, i] / fit.spread[i] for i in parents)])
+        basis, _ = np.linalg.qr(base)
+        extra = np.hstack([scores[i] for i in parents])
+        extra -= basis @ (basis.T @ extra)
+        residual = fit.residuals[:, j] / fit.spread[j]
+        coefficients, *_ = np.linalg.lstsq(extra, residual, rcond=1e-8)
+        explained = float(((extra @ coefficients) ** 2).sum())
+        rest = max(float((residual**2).sum()) - explained, 1e-300)
+        result[j] = f_tail(explained / extra.shape[1] / (rest / left), extra.shape[1], left)
+    return holm(result)
+
 
 SORTABLE = 0.9
 """From here on, sorting alone gives nearly every direction away."""
@@ -198,3 +284,45 @@ def check_nonlinearity(learned: Learned) -> Check:
     else:
         level, tail = "fine", ": straight lines describe the effects well."
     return Check(name, float(len(curved)), found + tail, level, details)
+
+
+ALIKE, SURELY = 0.2, 5.0
+"""Rank correlation of each row with the next from which they are alike, and by how many standard errors."""
+
+
+def check_rows_in_time(learned: Learned) -> Check:
+    """Name the columns whose residuals carry over from row to row, as those of time series do.
+
+    What a variable's causes leave is looked at, not the variable: a trend that comes from a cause is not a
+    fault. A column that is sorted itself says nothing, but the others do.
+    """
+    name = "rows near each other"
+    likeness = np.array([row_likeness(rest) for rest in learned.fit.residuals.T])
+    steps = np.diff(learned.values[learned.fit.rows], axis=0)
+    is_sorted = (steps >= 0).all(axis=0) | (steps <= 0).all(axis=0)
+    now = np.isin(np.arange(learned.n_variables), learned.caused)  # lagged columns go on by their nature
+    standard_error = 1 / np.sqrt(len(learned.fit.rows))
+    alike = (likeness > max(ALIKE, SURELY * standard_error)) & ~is_sorted & now
+    found = sorted(map(int, np.flatnonzero(alike)), key=lambda j: -likeness[j])
+    if not found:
+        return Check(name, 0.0, "No sign of time dependence.", "fine")
+    named = [f"{learned.names[j]} {likeness[j]:.2f}" for j in found]
+    sentence = (
+        f"Rows depend on the row before in {len(found)} of {learned.n_variables} columns (correlation: "
+        f"{some(named)}): they are in time, or sorted. Edges and confidences are then overstated."
+    )
+    return Check(name, float(len(found)), sentence, "warning", {"columns": named})
+
+
+def row_likeness(values: FloatArray) -> float:
+    """Rank correlation of a column with itself one row later.
+
+    Examples
+    --------
+    >>> round(row_likeness(np.arange(10.0)), 2), round(row_likeness(np.array([0.0, 1.0] * 5)), 2)
+    (1.0, -1.0)
+    """
+    rank = ranks(values)
+    here, next_ = rank[:-1] - rank[:-1].mean(), rank[1:] - rank[1:].mean()
+    size = float(np.sqrt((here @ here) * (next_ @ next_)))
+    return float(here @ next_ / size) if size > 0 else 0.0

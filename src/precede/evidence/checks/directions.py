@@ -8,10 +8,9 @@ import numpy as np
 import torch
 
 from precede.arrays import BoolArray
-from precede.evidence.checks.check import Check, counted, some
+from precede.evidence.checks.data_checks import SIGNIFICANT, normality
 from precede.evidence.checks.learned import Learned
-from precede.evidence.checks.record import SOURCE_WORDS, Source
-from precede.evidence.checks.residual_tests import SIGNIFICANT, normality
+from precede.evidence.checks.record import SOURCE_WORDS, Check, Source, counted, some
 from precede.evidence.checks.result_checks import log_likelihood_gains
 from precede.graph.equivalence import class_of
 from precede.knowledge import Constraints

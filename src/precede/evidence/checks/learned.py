@@ -1,4 +1,4 @@
-"""What was learned and how: the record that every check reads."""
+"""What was learned and how: the record that every check reads, and every variable regressed on its parents."""
 
 from __future__ import annotations
 
@@ -11,15 +11,189 @@ import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.load import Table
-from precede.evidence.checks.parent_regressions import ParentRegressions, regress_on_parents
+from precede.data.rows import evenly_spaced
 from precede.evidence.checks.record import Source
 from precede.graph import CausalGraph, MixedGraph
 from precede.graph.equivalence import class_of, parted_by
 from precede.knowledge import Constraints
+from precede.lazy import linalg, special
+from precede.pruning.gam import basis_size, spline_basis
 from precede.pruning.weights import THRESHOLD
-from precede.scores.assumptions import Assumptions
+from precede.scores.assumptions import Assumptions, MechanismKind
 from precede.scores.covariance import covariance, regularized
 from precede.search.record import SearchRecord
+
+MOST_ROWS = 5000
+"""Checks look at this many rows at most, evenly spaced: more rows would only make tiny departures significant."""
+
+FAR_OUT = 8.0
+"""A value this many standard deviations from its column's mean is far out."""
+
+CURVE_BASIS = 6
+"""Basis functions of a curve, the constant included."""
+
+
+@dataclass(frozen=True)
+class ParentRegressions:
+    """Every variable regressed on its parents.
+
+    Parameters
+    ----------
+    rows : (n_rows,) int array
+        The rows of the data that were used.
+    residuals : (n_rows, n_variables) float array
+        Centered; of a variable without parents, the variable itself. In rows where a variable was set it has none, and
+        those of other rows stand in, evenly spread.
+    effects : dict
+        ``effects[i, j]``: the contribution of i to j, (n_rows,), centered.
+    p_values : (n_variables, n_variables) float array
+        Of the partial F test of each edge, NaN where there is none.
+    partial_r2 : (n_variables, n_variables) float array
+        Share of what the other parents leave of j that i explains, NaN where there is no edge.
+    spread : (n_variables,) float array
+        Standard deviation of each variable, where it was not set.
+    """
+
+    rows: IntArray
+    residuals: FloatArray
+    effects: dict[tuple[int, int], FloatArray]
+    p_values: FloatArray
+    partial_r2: FloatArray
+    spread: FloatArray
+
+    def strength(self, cause: int, effect: int) -> float:
+        """Standard deviation of the cause's contribution over that of the variable: comparable between edges."""
+        return float(self.effects[cause, effect].std() / self.spread[effect])
+
+
+def regress_on_parents(
+    values: FloatArray, edges: BoolArray, kind: MechanismKind = "linear", targets: BoolArray | None = None
+) -> ParentRegressions:
+    r"""Fit :math:`x_j = \alpha_j + \sum_{i \to j} f_{ij}(x_i) + \varepsilon_j` by least squares.
+
+    Parameters
+    ----------
+    values : (n_samples, n_variables) float array
+    edges : (n_variables, n_variables) bool array
+        ``edges[i, j]`` means i -> j.
+    kind : "linear" or "additive"
+        Whether :math:`f_{ij}` is a straight line or a regression spline.
+    targets : (n_samples, n_variables) bool array, optional
+        True where a variable was set: a variable is regressed over the rows in which it was not.
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(0).normal(size=500)
+    >>> data = np.column_stack([x, 2 * x + 1e-6 * np.random.default_rng(1).normal(size=500)])
+    >>> fit = regress_on_parents(data, np.array([[0, 1], [0, 0]], dtype=bool))
+    >>> bool(np.allclose(fit.effects[0, 1], 2 * (x - x.mean()), atol=1e-4))
+    True
+    """
+    rows = rows_to_look_at(values)
+    sample, spread = standard_columns(values[rows])
+    m, d = sample.shape
+    free = np.ones((m, d), dtype=bool) if targets is None else ~targets[rows]
+    residuals, p_values, partial = sample.copy(), np.full((d, d), np.nan), np.full((d, d), np.nan)
+    effects: dict[tuple[int, int], FloatArray] = {}
+    bases: dict[tuple[int, int], FloatArray] = {}
+    for j in range(d):
+        parents, own = np.flatnonzero(edges[:, j]), free[:, j]
+        n_own = int(own.sum())
+        if len(parents) == 0 or n_own < len(parents) + 3:
+            effects |= {(int(i), j): np.zeros(m) for i in parents}
+            _stand_in(residuals[:, j], own)
+            continue
+        size = basis_of(kind, n_own, len(parents))
+        for i in parents:
+            if (int(i), size) not in bases:
+                bases[int(i), size] = spline_basis(sample[:, i], size).columns
+        blocks = [bases[int(i), size] for i in parents]
+        if n_own < m:  # centered where the regression is
+            blocks = [block - block[own].mean(axis=0) for block in blocks]
+            residuals[:, j] -= residuals[own, j].mean()
+        family = regress_blocks([block[own] for block in blocks], residuals[own, j])
+        p_values[parents, j], partial[parents, j] = family.p_values, family.partial_r2
+        parts = [block @ part for block, part in zip(blocks, family.coefficients, strict=True)]
+        effects |= {(int(i), j): part * spread[j] for i, part in zip(parents, parts, strict=True)}
+        residuals[:, j] -= np.sum(parts, axis=0)
+        _stand_in(residuals[:, j], own)
+    own_spread = np.array([sample[free[:, j], j].std() or 1.0 for j in range(d)]) if targets is not None else 1.0
+    return ParentRegressions(rows, residuals * spread, effects, p_values, partial, spread * own_spread)
+
+
+def _stand_in(residuals: FloatArray, own: BoolArray) -> None:
+    """Give rows in which a variable was set the residuals of others, so that their shape and spread stay."""
+    n_set = int((~own).sum())
+    if n_set and own.any():
+        residuals[own] -= residuals[own].mean()
+        residuals[~own] = residuals[own][np.arange(n_set) * int(own.sum()) // n_set % int(own.sum())]
+
+
+def standard_columns(sample: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Columns of mean zero and variance one, and their standard deviations: units do not matter to a regression."""
+    centered = sample - sample.mean(axis=0)
+    largest = np.abs(centered).max(axis=0)
+    largest[largest == 0] = 1.0
+    centered /= largest  # first to size one, for squares of tiny numbers are zero
+    spread = centered.std(axis=0)
+    spread[spread == 0] = 1.0
+    return centered / spread, spread * largest
+
+
+def basis_of(kind: MechanismKind, n_rows: int, n_parents: int) -> int:
+    """Basis functions of each parent's effect, the constant included."""
+    return 2 if kind != "additive" else min(CURVE_BASIS, basis_size(n_rows, n_parents))
+
+
+def rows_to_look_at(values: FloatArray) -> IntArray:
+    """All rows of a small table; of a large one some evenly spaced, and every one with a value far out."""
+    if len(values) <= MOST_ROWS:
+        return np.arange(len(values))
+    far = np.flatnonzero((np.abs(standard_columns(values)[0]) > FAR_OUT).any(axis=1))
+    return np.union1d(evenly_spaced(len(values), MOST_ROWS), far[:MOST_ROWS])
+
+
+@dataclass(frozen=True)
+class Family:
+    """One variable regressed on blocks of columns: coefficients and part of each, its p-value and its partial R²."""
+
+    coefficients: list[FloatArray]
+    parts: list[FloatArray]
+    p_values: FloatArray
+    partial_r2: FloatArray
+
+
+def regress_blocks(blocks: list[FloatArray], target: FloatArray) -> Family:
+    """Regress on blocks of columns of variance one; a block without columns explains nothing."""
+    design = np.hstack(blocks)
+    m, width = design.shape
+    gram = design.T @ design
+    gram[np.diag_indices(width)] += 1e-9 * m  # columns have variance one; curves of collinear parents may coincide
+    factor = linalg.cho_factor(gram)
+    coefficients = linalg.cho_solve(factor, design.T @ target)
+    inverse = linalg.cho_solve(factor, np.eye(width))
+    left = max(m - width - 1, 1)
+    rest = max(float(((target - design @ coefficients) ** 2).sum()), 1e-300)
+    own, parts, p_values, partial, start = [], [], [], [], 0
+    for block in blocks:
+        span = slice(start, start + block.shape[1])
+        start = span.stop
+        b = coefficients[span]
+        own.append(b)
+        parts.append(block @ b)
+        if len(b) == 0:
+            p_values.append(1.0)
+            partial.append(0.0)
+            continue
+        explained = float(b @ np.linalg.solve(inverse[span, span], b))
+        p_values.append(f_tail(explained / len(b) / (rest / left), len(b), left))
+        partial.append(explained / (explained + rest))
+    return Family(own, parts, np.array(p_values), np.array(partial))
+
+
+def f_tail(statistic: float, numerator: int, denominator: int) -> float:
+    """P(F > statistic), without the weight of scipy.stats."""
+    return float(special.fdtrc(numerator, denominator, max(statistic, 0.0)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,20 +1,62 @@
-"""Checks of the result itself: how good the search was, and which edges are close calls."""
+"""Checks of the result itself: how the search ended, which edges are close calls, whether chance does as well."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import torch
 
 from precede.arrays import BoolArray, FloatArray
-from precede.evidence.checks.check import Check, Level, counted, some
 from precede.evidence.checks.learned import Learned
+from precede.evidence.checks.record import Check, Level, Remark, counted, some
+from precede.evidence.falsification import held_out_likelihood, permutation_test
+from precede.evidence.sample import sample_of
 from precede.graph.dags import full_dag
 from precede.knowledge import Constraints
 from precede.pruning.weights import regression_weights
 from precede.scores.build import build_score
 from precede.search.exact import exact_order
+
+AS_ASKED = ("Left out as asked", "Kinds of columns", "Once there was a graph", "The score is the fit")
+"""Remarks that say what was asked for, what was seen, or what was done about gaps, and limit nothing."""
+
+ENDINGS: dict[str, tuple[object, str]] = {
+    "stopped_by_max_time": (True, "The time limit ended the method early: the graph is the best it had by then."),
+    "timed_out": (True, "The time limit ended the search early: a better graph may exist."),
+    "complete": (False, "The time limit ended the method before every variable was placed by its own criterion."),
+    "converged": (False, "The method did not converge: more iterations could change the graph."),
+    "optimal": (False, "The search was cut short, so its graph is not proven to be the best."),
+}
+"""What methods report about how they ended: the value that limits the result, and the sentence."""
+
+
+def remarks_on(learned: Learned) -> tuple[Remark, ...]:
+    """Everything that limits a result, each once."""
+    remarks = [Remark(sentence, _level(sentence)) for sentence in _sentences(learned)]
+    search = learned.search
+    ended = [words for name, (limits, words) in ENDINGS.items() if learned.reported.get(name) is limits]
+    if search is not None and search.interrupted:
+        ended.append("The search was interrupted: the graph is the best that was known by then.")
+    elif search is not None and search.out_of_time:
+        ended.append("The time limit ended the search early: longer might find a better order.")
+    remarks += [Remark(words, name="search") for words in ended]
+    return tuple({remark.sentence: remark for remark in remarks}.values())
+
+
+def _sentences(learned: Learned) -> Iterable[str]:
+    own: Any = learned.reported.get("remarks", ())
+    for sentence in (*learned.table.remarks, *own):
+        text = str(sentence)
+        yield text[:1].upper() + text[1:]
+
+
+def _level(sentence: str) -> Level:
+    return "note" if sentence.startswith(AS_ASKED) else "warning"
+
 
 REACH = 1.5
 """An edge is within reach of the rule when a rule this many times stricter or laxer would decide otherwise."""
@@ -114,3 +156,41 @@ def log_likelihood_gains(learned: Learned, edges: BoolArray) -> FloatArray:
         target = max(matrix[j, j] - float(matrix[j, parents] @ projection[:, -1]), 1e-12)
         squared[others, j] = joint**2 / (np.maximum(left, 1e-12) * target)
     return -learned.n_samples / 2 * np.log1p(-np.clip(squared, 0.0, 1 - 1e-12))
+
+
+PERMUTATIONS = 39
+"""Shuffled graphs: the fewest that let a graph be clearly better than chance at the level of .05."""
+
+FEWEST_ROWS = 20
+"""Below, a test of independences says nothing."""
+
+
+def check_independences(learned: Learned) -> Check:
+    """Whether the independences that the graph claims hold better than a shuffled graph's."""
+    name, rows = "independences against chance", _observed(learned)
+    if len(rows) < FEWEST_ROWS:
+        return Check(name, None, f"Not run: fewer than {FEWEST_ROWS} rows in which nothing was set.", "not run")
+    found = permutation_test(learned.graph, sample_of(rows), PERMUTATIONS)
+    if found.n_tests == 0:
+        return Check(name, None, f"Not run: {found.sentence[0].lower()}{found.sentence[1:]}", "not run")
+    level: Level = "warning" if found.falsified else "fine" if found.informative else "note"
+    return Check(name, found.p_value, found.sentence, level, asdict(found))
+
+
+def check_prediction(learned: Learned) -> Check:
+    """Whether the edges help to predict rows that were left out."""
+    name, rows = "held-out likelihood", _observed(learned)
+    if learned.n_edges == 0:
+        return Check(name, None, "Not run: the graph has no edges.", "not run")
+    if len(rows) < FEWEST_ROWS:
+        return Check(name, None, f"Not run: fewer than {FEWEST_ROWS} rows in which nothing was set.", "not run")
+    found = held_out_likelihood(learned.graph, sample_of(rows))
+    gain, rest = found.graph - found.empty, found.full - found.graph
+    level: Level = "warning" if gain <= 0 else "note" if rest > 0.02 * gain else "fine"
+    return Check(name, gain, found.sentence, level, asdict(found))
+
+
+def _observed(learned: Learned) -> FloatArray:
+    """The rows in which nothing was set: what was set does not follow from its causes."""
+    targets = learned.table.targets
+    return learned.values if targets is None else learned.values[~targets.any(axis=1)]

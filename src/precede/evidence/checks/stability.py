@@ -8,13 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray
-from precede.evidence.checks.check import Check, Level, counted, some
-from precede.evidence.checks.learned import Learned
-from precede.evidence.checks.parent_regressions import CURVE_BASIS
-from precede.evidence.checks.record import Diagnostics, Remark
-from precede.evidence.confidence.alternatives import Alternatives, Criterion
+from precede.evidence.checks.learned import CURVE_BASIS, Learned
+from precede.evidence.checks.record import Check, Diagnostics, Level, Remark, counted, some
 from precede.evidence.confidence.resampling import time_block
-from precede.evidence.confidence.stability import N_RESAMPLES, PolishAgain, Relearn, shares_of
+from precede.evidence.confidence.stability import N_RESAMPLES, Alternatives, Criterion, PolishAgain, Relearn, shares_of
 from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
 from precede.scores.build import ScoreName

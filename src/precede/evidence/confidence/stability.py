@@ -1,24 +1,159 @@
-"""How often the edges of a graph come back on resampled rows, in seconds: the rest of the search is not repeated."""
+"""How often each edge comes back on resampled rows: by a quick search, or each edge against its alternatives."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 import torch
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.load import Table
-from precede.evidence.confidence.resampling import resampled, time_block
+from precede.evidence.confidence.resampling import draw_rows, resampled, time_block
+from precede.graph.dags import ancestors
 from precede.graph.equivalence import cpdag
 from precede.knowledge import Constraints
+from precede.lazy import special
+from precede.pruning.gam import spline_basis
 from precede.pruning.order_to_graph import PruningName, order_to_graph
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import one_thread, pool_of_threads
 from precede.scores.build import ScoreName, build_score
 from precede.scores.protocol import NoiseName
+from precede.scores.shape import negentropy
 from precede.search.polish import polish
+
+Criterion = Literal["variance", "log variance", "entropy", "none"]
+
+MOST_ROWS = 2000
+"""Rows that are looked at, evenly spaced; drawn with replacement from the whole table's number of rows."""
+
+MOST_OTHERS = 8
+"""Other causes that a pair is compared given."""
+
+
+class Alternatives:
+    r"""Judge every edge i -> j by itself: is it there, and does it point that way?
+
+    With :math:`C` the other causes of both, the edge is there when its partial F test says so, and it is kept when
+
+    .. math:: \ell(i \mid C) + \ell(j \mid C, i) \ge \ell(j \mid C) + \ell(i \mid C, j),
+
+    both sides of which have the same number of parameters. An edge that a longer path follows cannot be turned by
+    itself, so only its presence is judged.
+
+    Parameters
+    ----------
+    values : (n_samples, n_variables) float array
+    edges : (n_variables, n_variables) bool array
+    constraints : Constraints
+    basis : int
+        Basis functions of each effect, the constant included; 2 is a straight line.
+    criterion : "variance", "log variance", "entropy" or "none"
+        What tells directions: the sum of the noise variances (equal variances), the Gaussian likelihood (curves), the
+        entropy of the residuals (non-Gaussian noise), or nothing.
+    cutoff : float
+        Largest p-value of an edge that is there.
+    block : int or None
+        Rows are drawn in blocks of this length, for rows in time.
+    """
+
+    def __init__(
+        self, values: FloatArray, edges: BoolArray, constraints: Constraints, *, basis: int, criterion: Criterion,
+        cutoff: float = 0.001, block: int | None = None,
+    ) -> None:  # fmt: skip
+        rows = np.unique(np.linspace(0, len(values) - 1, min(len(values), MOST_ROWS)).round().astype(np.int64))
+        sample = values[rows] - values[rows].mean(axis=0)
+        self.scale = np.abs(sample).max(axis=0)
+        self.scale[self.scale == 0] = 1.0
+        self.n_samples = len(values)
+        self.block = None if block is None else max(2, round(block * len(rows) / len(values)))
+        self.edges, self.criterion, self.cutoff = edges, criterion, cutoff
+        blocks = [spline_basis(column, basis).columns for column in (sample / self.scale).T]
+        ends = np.cumsum([0, *(block.shape[1] for block in blocks)])
+        self.blocks = [np.arange(start, stop) for start, stop in pairwise(ends)]
+        self.design = np.hstack(blocks)
+        self.spread = sample.std(axis=0)
+        paths = ancestors(edges)
+        fixed = constraints.before | constraints.required
+        self.pairs = [self._pair(int(i), int(j), paths, fixed) for i, j in np.argwhere(edges)]
+
+    def _pair(self, i: int, j: int, paths: BoolArray, fixed: BoolArray) -> tuple[int, int, list[int], bool]:
+        """An edge, the other causes of both, and whether it could be turned by itself."""
+        parents = self.edges[:, i] | self.edges[:, j]
+        parents[i] = False
+        longer = bool((self.edges[i] & paths[:, j]).any())
+        turnable = self.criterion != "none" and not longer and not fixed[i, j] and parents.sum() <= MOST_OTHERS
+        others = parents if turnable else self.edges[:, j] & (np.arange(len(parents)) != i)
+        return i, j, [int(k) for k in np.flatnonzero(others)], turnable
+
+    def __call__(self, rng: np.random.Generator, deadline: Deadline) -> tuple[BoolArray, BoolArray]:
+        m = len(self.design)
+        weights = self._drawn(m, rng)
+        centered: FloatArray = self.design - weights @ self.design / m
+        gram = (centered * weights[:, None]).T @ centered
+        gram[np.diag_indices(len(gram))] += 1e-8 * m
+        directed = np.zeros_like(self.edges)
+        for i, j, others, turnable in self.pairs:
+            if deadline.passed():
+                break
+            if not self._present(gram, i, j, others):
+                continue
+            turned = turnable and self._turned(gram, centered, weights, i, j, others)
+            directed[(j, i) if turned else (i, j)] = True
+        return directed, directed | directed.T  # transposed: connected either way
+
+    def _drawn(self, m: int, rng: np.random.Generator) -> FloatArray:
+        """How often each row was drawn, on average once."""
+        if self.block is not None:
+            return np.bincount(draw_rows(m, self.block, rng), minlength=m).astype(np.float64)
+        drawn = rng.multinomial(self.n_samples, np.full(m, 1 / m))
+        return np.asarray(drawn.astype(np.float64) * (m / self.n_samples))
+
+    def _columns(self, variables: list[int]) -> IntArray:
+        return np.concatenate([self.blocks[k] for k in variables]) if variables else np.zeros(0, dtype=np.int64)
+
+    def _left(self, gram: FloatArray, target: int, columns: IntArray) -> tuple[float, FloatArray]:
+        """Sum of squares of a standardized variable that a regression leaves, and the coefficients."""
+        place = self.blocks[target][0]  # the first basis function is the variable itself
+        total = float(gram[place, place])
+        if len(columns) == 0:
+            return total, np.zeros(0)
+        cross = gram[columns, place]
+        coefficients = np.linalg.solve(gram[np.ix_(columns, columns)], cross)
+        return max(total - float(cross @ coefficients), 1e-12 * total), coefficients
+
+    def _present(self, gram: FloatArray, i: int, j: int, others: list[int]) -> bool:
+        without, _ = self._left(gram, j, self._columns(others))
+        columns = self._columns([*others, i])
+        left, _ = self._left(gram, j, columns)
+        width, free = len(self.blocks[i]), max(self.n_samples - len(columns) - 1, 1)
+        statistic = max(without - left, 0.0) / width / (left / free)
+        return float(special.fdtrc(width, free, statistic)) <= self.cutoff
+
+    def _turned(
+        self, gram: FloatArray, centered: FloatArray, weights: FloatArray, i: int, j: int, others: list[int]
+    ) -> bool:
+        def cost(target: int, causes: list[int]) -> float:
+            columns = self._columns(causes)
+            left, coefficients = self._left(gram, target, columns)
+            variance = left / len(weights)
+            match self.criterion:
+                case "variance":
+                    return variance * float(self.spread[target] / self.spread[[i, j]].max()) ** 2
+                case "entropy":
+                    residual = centered[:, self.blocks[target][0]] - centered[:, columns] @ coefficients
+                    return float(np.log(variance)) / 2 - negentropy(residual / np.sqrt(variance), weights)
+                case _:
+                    return float(np.log(variance))
+
+        kept = cost(i, others) + cost(j, [*others, i])
+        turned = cost(j, others) + cost(i, [*others, j])
+        return turned < kept
+
 
 N_RESAMPLES = 20
 """Resamples of every fit: shares to a twentieth."""

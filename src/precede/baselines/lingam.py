@@ -1,32 +1,193 @@
-"""ICA-LiNGAM: independent components, matched to the variables, sorted into a causal order."""
+"""LiNGAM, orders of linear non-Gaussian models: by independent components, and by regressing out one root at a time."""
 
 from __future__ import annotations
 
+import math
 import warnings
 
 import numpy as np
+import torch
 from scipy.optimize import linear_sum_assignment
 from sklearn.decomposition import fastica
 from sklearn.exceptions import ConvergenceWarning
+from torch import Tensor
 
 from precede.arrays import FloatArray, IntArray
-from precede.baselines.direct_lingam import DirectLiNGAM
-from precede.baselines.order_pruning import OrderPruning, findings_from_order
+from precede.baselines.order_methods import OrderMethod
 from precede.data.load import Table
-from precede.estimator import CausalEstimator, Findings
 from precede.graph.dags import is_acyclic, topological_order
 from precede.knowledge import Constraints
-from precede.options import Count, NotNegative, Positive
+from precede.options import Count, Positive
 from precede.runtime.deadline import Deadline
 from precede.runtime.progress import ProgressBar
 from precede.runtime.randomness import RandomState, numpy_rng
+from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import covariance, regularized, standardized
+from precede.strict_json import JsonObject
 from precede.ties import first_best
+
+# Maximum-entropy approximation of Hyvärinen (1998), with log cosh (even) and x exp(-x²/2) (odd)
+EVEN_WEIGHT = 79.047
+ODD_WEIGHT = 7.4129
+GAUSSIAN_LOG_COSH = 0.37457
+
+
+class DirectLiNGAM(OrderMethod):
+    r"""Order of a linear non-Gaussian model without ICA (Shimizu et al. 2011).
+
+    Again and again, the variable that depends least on the residuals of the others comes next,
+
+    .. math:: \arg\max_j -\sum_{i \ne j} \min\{0, R_{ji}\}^2, \qquad
+              R_{ji} = H(x_i) + H(r_{j|i}) - H(x_j) - H(r_{i|j}),
+
+    with :math:`R_{ji}` the likelihood ratio of j -> i over i -> j (Hyvärinen and Smith 2013), x and the
+    residuals r scaled to variance one, H the entropy approximation of Hyvärinen (1998). Then it is regressed out of the
+    rest. Scale-free and deterministic. Costs :math:`O(m d^3)`.
+
+    Parameters
+    ----------
+    pruning : {"threshold", "bic", "lasso", "none"}
+        See :func:`precede.baselines.order_methods.prune_order`; the ``lingam`` package has the adaptive lasso.
+    threshold : float
+        Smallest weight that stays, for ``pruning="threshold"``: the CORL paper's, in the units of the data.
+    knowledge : Knowledge, optional
+        Only permitted variables are considered at each step; edges are dropped or added.
+    max_time : float, optional
+        Seconds after which the variables not yet placed follow by their measure in the last step.
+    verbose : bool
+        Show progress.
+
+    Notes
+    -----
+    Deviations from the paper: the pairwise likelihood ratio instead of the kernel measure of dependence, as in the
+    authors' own current package; pruning by the extended BIC
+    instead of the adaptive lasso; neither depends on the units.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> cause = rng.uniform(size=1000)
+    >>> X = np.column_stack([cause + rng.uniform(size=1000), cause])
+    >>> DirectLiNGAM(verbose=False).fit(X).causal_order_
+    [1, 0]
+    """
+
+    assumes = Assumptions(
+        "linear", gaussian="excluded",
+        words="Every variable is a weighted sum of its causes plus noise, and the noise is not Gaussian.",
+    )  # fmt: skip
+
+    def _find_order(self, table: Table, constraints: Constraints, deadline: Deadline) -> tuple[IntArray, JsonObject]:
+        order, complete = direct_lingam_order(table.values, constraints, deadline, verbose=self.verbose)
+        return order, {"complete": complete}
+
+
+def direct_lingam_order(
+    values: FloatArray, constraints: Constraints, deadline: Deadline, *, verbose: bool = False
+) -> tuple[IntArray, bool]:
+    """Place variables from the most exogenous on; also say whether the deadline left time for all.
+
+    Parameters
+    ----------
+    values : (n_samples, n_variables) float array
+    constraints : Constraints
+    deadline : Deadline
+    verbose : bool
+
+    Returns
+    -------
+    order : (n_variables,) int array
+    complete : bool
+    """
+    d = values.shape[1]
+    centered = torch.tensor(values - values.mean(axis=0)).T.contiguous()  # shape: (n_variables, n_samples)
+    rest = centered / centered.square().mean(1, keepdim=True).sqrt()
+    left = np.arange(d)
+    order: list[int] = []
+    dependence = np.zeros(d)
+    with ProgressBar("DirectLiNGAM", d, verbose) as bar:
+        while len(left) > 1:
+            measured = pairwise_dependence(rest, deadline)
+            if measured is None:  # out of time: the others follow as they looked in the last whole step
+                order = [*order, *left[np.argsort(dependence, kind="stable")].tolist()]
+                return constraints.nearest_order(np.array(order, dtype=np.int64)), False
+            dependence = measured
+            blocked = constraints.before[np.ix_(left, left)].any(axis=0)
+            chosen = int(np.where(blocked, np.inf, dependence).argmin())
+            order.append(int(left[chosen]))
+            keep = np.arange(len(left)) != chosen
+            root, others = rest[chosen], rest[torch.from_numpy(keep)]
+            others = others - (others @ root / len(root))[:, None] * root
+            rest = others / others.square().mean(1, keepdim=True).sqrt()
+            left, dependence = left[keep], dependence[keep]
+            bar.update(len(order))
+    return np.array([*order, *left.tolist()], dtype=np.int64), True
+
+
+def pairwise_dependence(rows: Tensor, deadline: Deadline) -> FloatArray | None:
+    r""":math:`\sum_{i \ne j} \min\{0, R_{ji}\}^2` of each row j; None when the deadline passed on the way.
+
+    Parameters
+    ----------
+    rows : (n_variables, n_samples) float64 tensor
+        Each of mean zero and variance one.
+    deadline : Deadline
+
+    Returns
+    -------
+    dependence : (n_variables,) array
+        Small for a cause of all the others.
+    """
+    k, m = rows.shape
+    correlation = rows @ rows.T / m
+    spread = (1 - correlation.square()).clamp_min(torch.finfo(rows.dtype).tiny).sqrt()
+    # entropies are a constant minus the distance from a Gaussian, so R needs only the distances
+    residual_distance = torch.zeros(k, k, dtype=rows.dtype)  # [i, j]: of i given j
+    residuals = torch.empty_like(rows)
+    for j in range(k):  # a row at a time fits the processor's cache; all pairs at once would not
+        if deadline.passed():
+            return None
+        torch.mul(correlation[:, j, None], rows[j], out=residuals)
+        torch.sub(rows, residuals, out=residuals).div_(spread[:, j, None])
+        residual_distance[:, j] = negentropy(residuals)
+    own = negentropy(rows)
+    # [j, i]: likelihood ratio of j -> i over i -> j
+    ratio = own[:, None] + residual_distance.T - own[None, :] - residual_distance
+    ratio.fill_diagonal_(0.0)
+    result: FloatArray = ratio.clamp_max(0.0).square().sum(1).numpy()
+    return result
+
+
+def negentropy(residuals: Tensor) -> Tensor:
+    r"""Distance from a Gaussian, :math:`k_1 (E[\log\cosh z] - \gamma)^2 + k_2 (E[z e^{-z^2/2}])^2`, over the last axis.
+
+    Parameters
+    ----------
+    residuals : (..., n_samples) tensor
+        Mean 0 and variance 1.
+
+    Notes
+    -----
+    ``log cosh z = |z| + log(1 + exp(-2|z|)) - log 2``; the logarithm is taken of the product of eight samples, each
+    in [1, 2]. That, and working in place, makes the whole several times faster on a CPU.
+    """
+    n_samples = residuals.shape[-1]
+    size = residuals.abs()
+    mean_size = size.mean(dim=-1)
+    factors = size.mul_(-2).exp_().add_(1)
+    eighth = n_samples // 8
+    products = factors[..., : 8 * eighth].reshape(*factors.shape[:-1], 8, eighth).prod(dim=-2)
+    logs = products.log_().sum(dim=-1) + factors[..., 8 * eighth :].log().sum(dim=-1)
+    log_cosh = mean_size + logs / n_samples - math.log(2)
+    odd = torch.square(residuals).mul_(-0.5).exp_().mul_(residuals).mean(dim=-1)
+    result: Tensor = EVEN_WEIGHT * (log_cosh - GAUSSIAN_LOG_COSH) ** 2 + ODD_WEIGHT * odd**2
+    return result
+
 
 ITERATIONS_AT_ONCE = 25
 """FastICA is run in pieces, so that the clock and the progress bar are looked at between them."""
 
-GAUSSIAN_LOG_COSH = 0.374567207491438
+GAUSSIAN_MEAN = 0.374567207491438
 """Mean of log cosh of a standard Gaussian variable."""
 
 NOT_CONVERGED = (
@@ -34,7 +195,7 @@ NOT_CONVERGED = (
 )
 
 
-class ICALiNGAM(CausalEstimator):
+class ICALiNGAM(OrderMethod):
     r"""Linear non-Gaussian acyclic model by independent component analysis (Shimizu et al. 2006).
 
     With :math:`x = Bx + e`, ICA finds :math:`W = I - B` up to scale and permutation of its rows:
@@ -56,10 +217,12 @@ class ICALiNGAM(CausalEstimator):
         FastICA ends in a local optimum, and another start may end elsewhere; the best of this many is taken. One is the
         authors' program.
     pruning : {"threshold", "bic", "lasso", "none"}
-        See :func:`precede.baselines.order_pruning.findings_from_order`; the ``lingam`` package has the adaptive lasso,
+        See :func:`precede.baselines.order_methods.prune_order`; the ``lingam`` package has the adaptive lasso,
         the authors' original program tests by resampling.
     threshold : float
         Smallest weight that stays, for ``pruning="threshold"``: the CORL paper's, in the units of the data.
+    knowledge : Knowledge, optional
+        The order is mended to keep the precedences, edges are dropped or added.
     standardize : bool
         Take steps 2 and 4 in units of each entry's error (``order_of``), so that the columns' own do not matter;
         False is the paper.
@@ -90,31 +253,17 @@ class ICALiNGAM(CausalEstimator):
     max_iterations: Count = 1000
     tolerance: Positive = 1e-8
     n_starts: Count = 3
-    pruning: OrderPruning = "bic"
-    threshold: NotNegative = 0.3
     standardize: bool = True
     random_state: RandomState = None
-    max_time: Positive | None = None
-    verbose: bool = True
 
-    def _learn(self, table: Table) -> Findings:
-        deadline = Deadline(self.max_time)
+    def _find_order(self, table: Table, constraints: Constraints, deadline: Deadline) -> tuple[IntArray, JsonObject]:
         values = standardized(table.values) if self.standardize else table.values
         unmixing, n_iterations, converged = self._independent_components(values, deadline)
-        return findings_from_order(
-            table,
-            order_of(unmixing, self.standardize),
-            self.pruning,
-            self.threshold,
-            Constraints.none(table.n_variables),
-            deadline,
-            verbose=self.verbose,
-            diagnostics={
-                "converged": converged,
-                "remarks": [*table.remarks, *([] if converged else [NOT_CONVERGED.format(n_iterations)])],
-                "ica_iterations": n_iterations,
-            },
-        )
+        return constraints.nearest_order(order_of(unmixing, self.standardize)), {
+            "converged": converged,
+            "remarks": [*table.remarks, *([] if converged else [NOT_CONVERGED.format(n_iterations)])],
+            "ica_iterations": n_iterations,
+        }
 
     def _independent_components(self, values: FloatArray, deadline: Deadline) -> tuple[FloatArray, int, bool]:
         """FastICA with log cosh on whitened data: the unmixing matrix, iterations done, whether it converged."""
@@ -172,7 +321,7 @@ def contrast(components: FloatArray) -> float:
     """
     sizes = np.abs(components)  # log cosh x = |x| + log(1 + exp(-2|x|)) - log 2
     means = (sizes + np.log1p(np.exp(-2 * sizes)) - np.log(2)).mean(axis=0)
-    return float(((means - GAUSSIAN_LOG_COSH) ** 2).sum())
+    return float(((means - GAUSSIAN_MEAN) ** 2).sum())
 
 
 def order_of(unmixing: FloatArray, in_units_of_error: bool = False) -> IntArray:

@@ -7,10 +7,16 @@ import pytest
 import precede as pc
 from precede.data.load import load_table
 from precede.errors import DataError, OptionError
-from precede.evidence.falsification import held_out_likelihood, permutation_test, placebo_test
-from precede.evidence.falsification.curves import dependence_p_values, hermite_columns, hermite_moments
-from precede.evidence.falsification.permutation import independences
-from precede.evidence.falsification.placebo import _shuffled
+from precede.evidence.falsification import (
+    _shuffled,
+    dependence_p_values,
+    held_out_likelihood,
+    hermite_columns,
+    hermite_moments,
+    independences,
+    permutation_test,
+    placebo_test,
+)
 from precede.graph.adjustment import d_separated
 from precede.graph.sample import Sample
 
