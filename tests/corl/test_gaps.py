@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import precede as pc
-from precede.corl.gaps import DRAWN_AGAIN, ESTIMATED_AGAIN
+from precede.corl.fit import DRAWN_AGAIN, ESTIMATED_AGAIN
 
 SETTINGS = {"n_iterations": 0, "random_state": 0, "verbose": False, "diagnose": False}
 

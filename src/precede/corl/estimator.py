@@ -1,8 +1,8 @@
-"""CORL, the estimator: its options, what they mean, and how they become the plan of a fit."""
+"""CORL, the estimator: its options and what they mean; and every method by name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import InitVar
 from functools import wraps
 from inspect import signature
@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from precede.corl.fit import learn
-from precede.corl.paper import PaperName, ProgramName, paper_options
-from precede.corl.settings import Plan, PruningPlan, ScorePlan, check_search, own_network, search_settings
+from precede.corl.settings import PaperName, ProgramName, check_search, own_network, paper_options
 from precede.data.copies import without_copies
 from precede.data.load import Table
 from precede.data.odd import without_odd
-from precede.errors import OptionError, check_positive, renamed
+from precede.errors import KnowledgeError, OptionError, check_choice, check_positive, listed, renamed
 from precede.estimator import CausalEstimator, Findings
 from precede.evidence.confidence import OrderSample
+from precede.graph import CausalGraph
 from precede.knowledge import Knowledge
 from precede.options import Count, CountOrZero, NotNegative, Positive, Range, Share, check_names, check_options
 from precede.policy.decoders import DecoderName, PointerName
@@ -269,7 +269,7 @@ class CORL(CausalEstimator):
         self._policy_: TrainedPolicy | None = None
         with stopped_by_signals(deadline), one_thread():
             findings, self._policy_ = learn(
-                self._plan(table), table, self._constraints(table), numpy_rng(self.random_state), deadline
+                self, table, self._constraints(table), numpy_rng(self.random_state), deadline
             )
         return findings
 
@@ -286,20 +286,6 @@ class CORL(CausalEstimator):
             raise OptionError("resume=True needs the file to continue from: give it as checkpoint=...")
         if self.initial_order is not None and (self.search == "exact" or not self.polish):
             raise OptionError("initial_order is where polish starts: it needs polish=True, and no search='exact'.")
-
-    def _plan(self, table: Table) -> Plan:
-        """The flat options, resolved and grouped by the stage that reads them."""
-        details = Details() if self.details == "auto" else self.details
-        return Plan(
-            ScorePlan(
-                self.score, self.noise, self.policy_weight, details.standardize_columns, self.device, details.kernel
-            ),
-            search_settings(self, table),
-            PruningPlan(self.pruning, self.threshold, self.cutoff),
-            seed=self.random_state if isinstance(self.random_state, int) else None,
-            verbose=self.verbose,
-            hidden=self.hidden == "allowed",
-        )
 
     def sample_orders(self, n_orders: int = 1000, random_state: RandomState = None) -> OrderSample:
         """Draw orders from the trained policy, with their scores: what it believes beyond its best order.
@@ -369,3 +355,56 @@ class CORL2(CORL):
     """
 
     __init__ = _with_papers_defaults("corl-2")
+
+
+def methods() -> dict[str, type[CausalEstimator]]:
+    """Every method by name: what :func:`discover` and the command line take.
+
+    "corl-1" and "corl-2" are CORL with the paper's settings; "pc", "ges" and "fci" need ``precede[constraint]``.
+    """
+    from precede.baselines import METHODS  # here, so that CORL does without what only the others import
+
+    return {"corl": CORL, "corl-1": CORL1, "corl-2": CORL2, **METHODS}
+
+
+def make_method(method: str, options: Mapping[str, Any]) -> CausalEstimator:
+    """The estimator of a name, with options that it has; one that it does not have is refused.
+
+    Examples
+    --------
+    >>> make_method("eqvar", {"pruning": "bic"})
+    EqVar(pruning='bic')
+    """
+    known = methods()
+    check_choice("method", method, known)
+    accepted = known[method].option_names()
+    for name in options:
+        able = [other for other, cls in known.items() if name in cls.option_names()]
+        if name == "knowledge" and method not in able:
+            raise KnowledgeError(
+                f"the method {method!r} cannot obey background knowledge; these can: {listed(able, 20)}."
+            )
+        if name not in accepted and able:
+            raise OptionError(f"the method {method!r} has no option {name!r}; these have: {listed(able, 20)}.")
+    check_names(f"the method {method!r}", list(options), accepted)
+    return known[method](**options)
+
+
+def discover(data: Any, method: str = "corl", **options: Any) -> CausalGraph:
+    """Learn a causal graph in one call.
+
+    Parameters
+    ----------
+    data : DataFrame, array, polars frame, or path
+    method : str
+        One of :func:`methods`.
+    **options
+        Parameters of the method's class.
+
+    Examples
+    --------
+    >>> from precede import discover, simulate
+    >>> discover(simulate(n_variables=4, degree=1, random_state=1).data, method="eqvar").n_edges
+    4
+    """
+    return make_method(method, options).fit(data).graph_

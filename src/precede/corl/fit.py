@@ -1,22 +1,24 @@
-"""The whole pipeline on one page: data, score, search, pruning, graph.
+"""The whole pipeline on one page: data, score, search, missing cells, pruning, hidden causes, graph.
 
-Each stage is a call into the package of its name; ``Plan`` says what was asked for.
+Each stage is a call into the package of its name; the options are those of CORL itself.
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from precede.arrays import BoolArray, IntArray
-from precede.corl.gaps import DRAWN_AGAIN, ESTIMATED_AGAIN, refit_imputed
-from precede.corl.hidden import allow_hidden, refuse_rows, start_choice, start_constraints
-from precede.corl.settings import Plan
+from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.corl.settings import asks_the_policy, details_of, search_settings
+from precede.data.redraw import redrawn, reestimated
 from precede.data.table import Table, standardized_table
 from precede.errors import OptionError
 from precede.estimator import Findings
+from precede.graph import MixedGraph
+from precede.graph.dags import topological_order
 from precede.knowledge import Constraints
 from precede.policy.draws import TrainedPolicy
 from precede.policy.prediction import TAKES, PolicyPrediction, judge_table
@@ -26,7 +28,8 @@ from precede.runtime.deadline import Deadline
 from precede.runtime.device import choose_device
 from precede.runtime.memory import give_back_memory
 from precede.runtime.progress import ProgressBar, logger
-from precede.scores.build import build_score
+from precede.scores.assumptions import Assumptions
+from precede.scores.build import ScoreName, build_score
 from precede.scores.choose import Choice, choose_score
 from precede.scores.informed import WEIGHT, PolicyEvidence
 from precede.scores.policy_prior import PolicyScore
@@ -35,10 +38,15 @@ from precede.search import local
 from precede.search.checkpoint import CheckpointFile, data_fingerprint, open_checkpoint
 from precede.search.members import Member, choose_member, direction_sources
 from precede.search.observers import ProgressObserver
+from precede.search.pag import independence_test, learn_pag
 from precede.search.run import OrderSearch, Searched, search_exactly
+from precede.search.settings import SearchSettings
 from precede.search.tensorboard import TensorBoard
 from precede.search.train import IterationRecord
 from precede.strict_json import JsonObject
+
+if TYPE_CHECKING:
+    from precede.corl.estimator import CORL
 
 WARM_UP_TO = 60
 """Variables up to which numba is made ready beside the policy's look: at more, both together would be the peak of the
@@ -46,50 +54,46 @@ memory, and half a second matters less."""
 
 
 def learn(
-    plan: Plan, table: Table, constraints: Constraints, rng: np.random.Generator, deadline: Deadline
+    model: CORL, table: Table, constraints: Constraints, rng: np.random.Generator, deadline: Deadline
 ) -> tuple[Findings, TrainedPolicy | None]:
     """Score, search, prune; the findings, and the policy where one was trained."""
-    known = constraints
-    if plan.hidden:
+    known, hidden, settings = constraints, model.hidden == "allowed", search_settings(model, table)
+    if hidden:
         refuse_rows(table)
         constraints = start_constraints(known)
-    seen = standardized_table(table) if plan.score.standardize_columns else table
+    seen = standardized_table(table) if details_of(model).standardize_columns else table
     reported: JsonObject = {}
-    if plan.search.polish and plan.search.kind != "exact" and table.n_variables <= WARM_UP_TO:
+    if settings.polish and settings.kind != "exact" and table.n_variables <= WARM_UP_TO:
         local.warm_up()  # while the policy looks at the data
-    pretrained = None if plan.search.start is None else load_pretrained(plan.search.start)
-    said = judge_table(seen, pretrained) if plan.asks_the_policy else None
+    pretrained = None if settings.start is None else load_pretrained(settings.start)
+    said = judge_table(seen, pretrained) if asks_the_policy(model) else None
     if said is not None:
         give_back_memory()
         reported["policy"] = said.opinions(table.names)
         pretrained = None if pretrained is None else replace(pretrained, states=said.states)
-    elif plan.pruning.name == "policy":
+    elif model.pruning == "policy":
         raise OptionError(f"pruning='policy' cannot be used here: the policy takes {TAKES}.")
-    score, choice = make_score(plan, seen, constraints, said, deadline)
-    check_pruning(plan.pruning.name, score)  # before the search, which may take hours
-    found, policy = search_order(plan, score, seen, constraints, pretrained, rng, deadline)
+    score, choice = make_score(model, seen, constraints, said, deadline)
+    check_pruning(model.pruning, score)  # before the search, which may take hours
+    found, policy = search_order(model, settings, score, seen, constraints, pretrained, rng, deadline)
     likely = None if said is None else said.edges
-    found, score, filled = refit_imputed(plan, score, found, seen, constraints, rng, deadline, likely)
+    found, score, filled = refit_imputed(model, settings, score, found, seen, constraints, rng, deadline, likely)
     table = filled if seen is table else table
     if choice is not None:
         reported["score_choice"] = choice
     reported |= {"score": score.name, "identifies": score.identifies}
     again = ESTIMATED_AGAIN if score.name == "sparse-linear" else DRAWN_AGAIN
-    reported["remarks"] = [*score.notes, *([] if filled is seen else [again]), *unwatched(plan, found)]
+    reported["remarks"] = [*score.notes, *([] if filled is seen else [again]), *unwatched(settings, found)]
     order = found.order
-    edges, weights = order_to_graph(
-        order, table, score, constraints,
-        pruning=plan.pruning.name, threshold=plan.pruning.threshold, cutoff=plan.pruning.cutoff,
-        edge_probability=likely,
-    )  # fmt: skip
+    edges, weights = prune(model, order, table, score, constraints, likely)
     assumes = score.assumes
-    if plan.hidden:
+    if hidden:
         pag, edges, order, assumes = allow_hidden(edges, order, table, known, assumes, deadline)
         weights = weigh(edges, order, table, score)
         reported |= {"identifies": "cpdag", "hidden": "allowed", "marks": [list(edge) for edge in pag.edge_list()]}
         reported["remarks"] = [f"{count} x A {mark} B: {words}." for mark, words, count in pag.legend()]
     elif score.identifies == "cpdag":
-        member = choose(edges, found, table, score, constraints, plan.search.initial_order)
+        member = choose(edges, found, table, score, constraints, settings.initial_order)
         edges, order = member.edges, member.order
         weights = weigh(edges, order, table, score)
         names = table.names
@@ -116,24 +120,24 @@ def learn(
 
 
 def make_score(
-    plan: Plan, table: Table, constraints: Constraints, said: PolicyPrediction | None, deadline: Deadline
+    model: CORL, table: Table, constraints: Constraints, said: PolicyPrediction | None, deadline: Deadline
 ) -> tuple[OrderScore, Choice | None]:
-    """The score that the plan names; for "auto" also why it was chosen."""
-    name, noise = plan.score.score, plan.score.noise
+    """The score that the options name; for "auto" also why it was chosen."""
+    name, noise = model.score, model.noise
     if isinstance(name, OrderScore):
         if name.n_variables != table.n_variables:
             raise OptionError(f"the score is over {name.n_variables} variables, the data has {table.n_variables}.")
         return name, None
-    device = choose_device(plan.score.device)
+    device = choose_device(model.device)
     choice = None
-    weight = 0.0 if plan.score.policy_weight == "auto" else plan.score.policy_weight
+    weight = 0.0 if model.policy_weight == "auto" else model.policy_weight
     if name == "auto":
         choice = choose_score(table, None if said is None else said.likely())
-        choice = start_choice(choice) if plan.hidden else choice
+        choice = start_choice(choice) if model.hidden == "allowed" else choice
         name = choice.name
-        if choice.informed and plan.score.policy_weight == "auto":
+        if choice.informed and model.policy_weight == "auto":
             weight = WEIGHT
-        if plan.verbose:
+        if model.verbose:
             logger.info("score: %s", choice.reason)
     if name == "policy":
         if said is None or noise != "auto":
@@ -144,14 +148,30 @@ def make_score(
         raise OptionError(f"policy_weight={weight:g} cannot be used here: the policy takes {TAKES}.")
     policy = PolicyEvidence(said.edges, weight) if said is not None else None
     score = build_score(
-        name, table, constraints, noise=noise, policy=policy, device=device, deadline=deadline, verbose=plan.verbose,
-        kernel=plan.score.kernel,
+        name, table, constraints, noise=noise, policy=policy, device=device, deadline=deadline, verbose=model.verbose,
+        kernel=details_of(model).kernel,
     )  # fmt: skip
     return score, choice
 
 
+def prune(
+    model: CORL,
+    order: IntArray,
+    table: Table,
+    score: OrderScore,
+    constraints: Constraints,
+    edge_probability: FloatArray | None = None,
+) -> tuple[BoolArray, FloatArray]:
+    """Edges and weights of an order, by the pruning that was asked for."""
+    return order_to_graph(
+        order, table, score, constraints,
+        pruning=model.pruning, threshold=model.threshold, cutoff=model.cutoff, edge_probability=edge_probability,
+    )  # fmt: skip
+
+
 def search_order(
-    plan: Plan,
+    model: CORL,
+    settings: SearchSettings,
     score: OrderScore,
     table: Table,
     constraints: Constraints,
@@ -160,15 +180,14 @@ def search_order(
     deadline: Deadline,
 ) -> tuple[Searched, TrainedPolicy | None]:
     """Learn an order with the policy (Algorithm 1) and polish it; or search exactly."""
-    settings = plan.search
     if settings.kind == "exact":
         return search_exactly(score, constraints, deadline, settings.why), None
     if settings.polish:
         local.prepare(score)  # compiles while the policy looks at the data
-    checkpoint = None if settings.checkpoint is None else checkpoint_of(plan, score, table, constraints, rng)
+    checkpoint = None if settings.checkpoint is None else checkpoint_of(model, settings, score, table, constraints, rng)
     search = OrderSearch(score, table.values, constraints, settings, rng, deadline, pretrained)
     with (
-        ProgressBar("learning an order", settings.training.n_iterations, plan.verbose) as bar,
+        ProgressBar("learning an order", settings.training.n_iterations, model.verbose) as bar,
         TensorBoard.opened(settings.tensorboard) as board,
     ):
         found = search.run([ProgressObserver(bar), board], checkpoint)
@@ -179,26 +198,31 @@ def search_order(
     return found, TrainedPolicy(learner.actor, learner.inputs, learner.before, learner.score)
 
 
-def unwatched(plan: Plan, found: Searched) -> list[str]:
+def unwatched(settings: SearchSettings, found: Searched) -> list[str]:
     """What was to follow the training, where there was none."""
-    asked = [name for name in ("checkpoint", "tensorboard") if getattr(plan.search, name) is not None]
+    asked = [name for name in ("checkpoint", "tensorboard") if getattr(settings, name) is not None]
     if not asked or found.record.kind == "policy":
         return []
     return [f"Nothing was trained, so there was nothing for {' and '.join(asked)}: search='policy' trains."]
 
 
 def checkpoint_of(
-    plan: Plan, score: OrderScore, table: Table, constraints: Constraints, rng: np.random.Generator
+    model: CORL,
+    asked: SearchSettings,
+    score: OrderScore,
+    table: Table,
+    constraints: Constraints,
+    rng: np.random.Generator,
 ) -> CheckpointFile:
-    """The file of the plan, opened for what shapes this run; when it ends may differ."""
-    asked = plan.search
+    """The file that was named, opened for what shapes this run; when it ends may differ."""
     ends = ("n_iterations", "patience", "max_time")
     settings = {name: value for name, value in asdict(asked.training).items() if name not in ends}
     settings |= {"pretrained": None if asked.start is None else str(asked.start), "polish": asked.polish}
-    settings |= {"score": score.name, "noise": plan.score.noise}
+    settings |= {"score": score.name, "noise": model.noise}
     settings |= {"precedences": np.argwhere(constraints.before).tolist()}
     data = data_fingerprint(table.values, table.names)
-    return open_checkpoint(Path(str(asked.checkpoint)), asked.resume, data, settings, plan.seed, rng)
+    seed = model.random_state if isinstance(model.random_state, int) else None
+    return open_checkpoint(Path(str(asked.checkpoint)), asked.resume, data, settings, seed, rng)
 
 
 def choose(
@@ -218,3 +242,91 @@ def choose(
         table.values if score.assumes.linear else None,
         None if wish is None else np.array(wish, dtype=np.int64),
     )
+
+
+ROUNDS: dict[ScoreName, int] = {"linear-any": 5, "nongaussian": 5, "sparse-linear": 1}
+"""How often the gaps are told and the order is learned again, by the score (``benchmarks/missing_cells.py``)."""
+
+RESTARTS = 4
+"""Of the climbs in between: they start where the last one ended, so that few do."""
+
+DRAWN_AGAIN = (
+    "Once there was a graph, missing cells were drawn again from it and the shape of its noise, and the order was "
+    "learned again."
+)
+ESTIMATED_AGAIN = "Once there was a graph, EM ran again along it, and the order was learned again."
+
+
+def refit_imputed(
+    model: CORL,
+    settings: SearchSettings,
+    score: OrderScore,
+    found: Searched,
+    table: Table,
+    constraints: Constraints,
+    rng: np.random.Generator,
+    deadline: Deadline,
+    edge_probability: FloatArray | None,
+) -> tuple[Searched, OrderScore, Table]:
+    """The order once the graph has told what is in the gaps, the score that it maximizes, and the table.
+
+    Where the noise tells directions, cells are drawn in its shape; else EM estimates the moments along the graph, which
+    is all that a score of parent sets reads. Scores of curves see what EM draws; ``"pairwise"`` stays what it is.
+    """
+    name = next((known for known in ROUNDS if known == score.name), None)
+    if table.gaps is None or table.gaps.how != "em" or table.targets is not None:
+        return found, score, table
+    if name is None or isinstance(model.score, OrderScore) or not settings.polish:
+        return found, score, table
+    restarts = RESTARTS if settings.n_restarts is None else min(RESTARTS, settings.n_restarts)
+    climbs = replace(settings, kind="local", n_restarts=restarts)
+    for _ in range(ROUNDS[name]):
+        if deadline.passed():
+            break
+        edges, _ = prune(model, found.order, table, score, constraints, edge_probability)
+        table = reestimated(table, edges) if name == "sparse-linear" else redrawn(table, edges, rng, deadline)
+        score = build_score(name, table, constraints, noise=model.noise, device=score.device)
+        if settings.kind == "exact":
+            found = search_exactly(score, constraints, deadline, settings.why)
+            continue
+        from_here = replace(climbs, initial_order=found.order)
+        again = OrderSearch(score, table.values, constraints, from_here, rng, deadline).run()
+        first = found.record
+        kept = {name: getattr(first, name) for name in ("kind", "why", "policy_order", "iterations")}
+        record = replace(again.record, **kept)
+        found = replace(found, order=again.order, record=record)
+    return found, score, table
+
+
+def refuse_rows(table: Table) -> None:
+    """Refuse what the tests of independence cannot take."""
+    for what, given in (("interventions", table.targets), ("lags", table.steps)):
+        if given is not None:
+            raise OptionError(f"hidden='allowed' does not take {what}: leave them out, or take hidden='none'.")
+
+
+def start_constraints(constraints: Constraints) -> Constraints:
+    """The knowledge for the search that starts: two columns that cannot cause each other may share a hidden cause."""
+    neither = ~constraints.allowed & ~constraints.allowed.T & ~np.eye(len(constraints.allowed), dtype=bool)
+    return replace(constraints, allowed=constraints.allowed | (neither & ~constraints.before.T))  # not against time
+
+
+def start_choice(choice: Choice) -> Choice:
+    """The score to start with: a hidden cause bends the shapes that tell directions, so correlations must do."""
+    if choice.name not in ("linear-any", "location-scale", "policy"):
+        return choice
+    reason = f"{choice.reason} With hidden causes only the independences count, here those of correlations."
+    return replace(choice, name="sparse-linear", reason=reason, informed=False)
+
+
+def allow_hidden(
+    edges: BoolArray, order: IntArray, table: Table, constraints: Constraints, assumes: Assumptions, deadline: Deadline
+) -> tuple[MixedGraph, BoolArray, IntArray, Assumptions]:
+    """The PAG, one DAG that has its marks with an order of it, and what was assumed."""
+    test = independence_test(table, curves=assumes.mechanism == "additive")
+    pag = MixedGraph(learn_pag(edges, test, constraints, deadline=deadline), table.names)
+    member, _ = pag.member(constraints.nearest_order(order))
+    if constraints.violated_by(member):  # a path against the tiers
+        member, _ = pag.member(constraints.nearest_order(order), follow=True)
+    words = f"{assumes.words} Any two variables may share a cause that is not in the table."
+    return pag, member, topological_order(member), replace(assumes, hidden_causes=True, words=words)

@@ -1,28 +1,32 @@
-"""What a fit has been asked for: the flat options of CORL, resolved and grouped by the stage that reads them."""
+"""What a fit has been asked for: the options of CORL that depend on each other, resolved, and the paper's settings.
+
+The paper's text is what Section 4.2 and Appendix A.2 say, with a stated choice wherever they are silent
+(``docs/explanation/corl.md``). The authors' program is huawei-noah/trustworthyAI at d3614b9,
+``gcastle/castle/algorithms/gradient``, as it runs by default: its flags for the learning rate and its decay, the
+temperature, the clipping of logits and the decoder's width are read by nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from reprlib import repr as shortened
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from precede.arrays import IntArray
 from precede.data.load import Table
-from precede.errors import OptionError, listed
+from precede.errors import OptionError, check_choice, listed
+from precede.options import Options
 from precede.policy.prediction import MOST_VARIABLES
-from precede.pruning.order_to_graph import PruningName
-from precede.runtime.device import DeviceName
-from precede.scores.build import ScoreName
-from precede.scores.gp import KernelName
-from precede.scores.protocol import NoiseName, OrderScore
+from precede.scores.protocol import OrderScore
 from precede.search.settings import Details, SearchName, SearchSettings, TrainingSettings
 
 if TYPE_CHECKING:
     from precede.corl.estimator import CORL
+
 
 ARCHITECTURE = ("inputs", "encoder", "decoder", "pointer", "normalization", "n_encoder_rows")
 """Options that describe a network to train from scratch."""
@@ -38,72 +42,17 @@ PATIENCE, PATIENCE_FROM_SCRATCH = 10, 100
 as they come, and from random weights."""
 
 
-@dataclass(frozen=True)
-class ScorePlan:
-    """Which score judges an order, and over which columns.
-
-    Parameters
-    ----------
-    score : str or OrderScore
-        A name, "auto", "policy", or a score that is ready.
-    noise : {"auto", "equal", "unequal"}
-    policy_weight : float or "auto"
-        What the policy's opinion of the edges counts beside the score.
-    standardize_columns : bool
-        Whether score and policy see columns of mean zero and variance one.
-    device : str
-    kernel : {"median", "fixed"}
-        Of ``score="gp"``.
-    """
-
-    score: ScoreName | Literal["auto", "policy"] | OrderScore
-    noise: NoiseName
-    policy_weight: float | Literal["auto"]
-    standardize_columns: bool
-    device: DeviceName
-    kernel: KernelName = "median"
+def details_of(model: CORL) -> Details:
+    """Those that were given, else the defaults."""
+    return Details() if model.details == "auto" else model.details
 
 
-@dataclass(frozen=True)
-class PruningPlan:
-    """How the order becomes a graph."""
-
-    name: PruningName
-    threshold: float
-    cutoff: float
-
-
-@dataclass(frozen=True)
-class Plan:
-    """One fit: its stages in the order in which the data passes them.
-
-    Parameters
-    ----------
-    score : ScorePlan
-    search : SearchSettings
-    pruning : PruningPlan
-    seed : int or None
-        Where the user gave a whole number; a checkpoint remembers it.
-    verbose : bool
-    hidden : bool
-        Whether causes may be missing from the table.
-    """
-
-    score: ScorePlan
-    search: SearchSettings
-    pruning: PruningPlan
-    seed: int | None
-    verbose: bool
-    hidden: bool = False
-
-    @property
-    def asks_the_policy(self) -> bool:
-        """Whether the pretrained policy's probabilities are looked at."""
-        name = self.score.score
-        if isinstance(name, OrderScore):
-            return self.pruning.name == "policy"
-        counts = self.score.policy_weight not in (0, "auto")
-        return counts or self.pruning.name == "policy" or name in ("auto", "policy")
+def asks_the_policy(model: CORL) -> bool:
+    """Whether the pretrained policy's probabilities are looked at."""
+    if isinstance(model.score, OrderScore):
+        return model.pruning == "policy"
+    counts = model.policy_weight not in (0, "auto")
+    return counts or model.pruning == "policy" or model.score in ("auto", "policy")
 
 
 def order_in(table: Table, order: Sequence[Hashable] | None) -> IntArray | None:
@@ -122,7 +71,7 @@ def own_network(model: CORL) -> list[str]:
     """Options of CORL that ask for another network than a pretrained policy brings."""
     shipped = TrainingSettings()
     own = [name for name in ARCHITECTURE if getattr(model, name) not in ("auto", getattr(shipped, name))]
-    details = shipped.details if model.details == "auto" else model.details
+    details = details_of(model)
     changed = any(getattr(details, name) != getattr(shipped.details, name) for name in NETWORK_DETAILS)
     return [*own, "details"] if changed else own
 
@@ -211,3 +160,76 @@ def training_of(model: CORL, start: str | Path | None) -> TrainingSettings:
     if "n_iterations" not in options and "patience" not in options:
         options["patience"] = PATIENCE_FROM_SCRATCH if start is None else PATIENCE
     return TrainingSettings(**options)  # without max_time: the deadline of the whole fit holds
+
+
+PaperName = Literal["corl-1", "corl-2"]
+ProgramName = Literal["text", "authors"]
+
+
+def paper_options(
+    name: PaperName, nonlinear: bool, pretrained: str | Path | None, program: ProgramName = "text"
+) -> Options:
+    """Options of CORL as in the paper; :meth:`precede.CORL.paper` documents the arguments.
+
+    Examples
+    --------
+    >>> paper_options("corl-2", nonlinear=False, pretrained=None)["gamma"]
+    0.98
+    """
+    check_choice("name", name, ("corl-1", "corl-2"))
+    check_choice("program", program, get_args(ProgramName))
+    if program == "authors" and pretrained is not None:
+        raise OptionError(
+            f"program='authors' does not go with pretrained={str(pretrained)!r}: no policy was pretrained for their "
+            "network. Leave one of them out."
+        )
+    options: Options = {
+        "score": "gp" if nonlinear else "linear",
+        "noise": "equal",
+        "reward": "episodic" if name == "corl-1" else "dense",
+        "pruning": "cam" if nonlinear else "threshold",
+        "polish": False,
+        "odd": "keep",
+        "n_iterations": 6000,
+        "pretrained": pretrained,
+        "patience": 2000,
+        "shaping": "plain",
+        "gamma": 0.98,
+        "entropy_bonus": 0.0,
+        "batch_size": 64 if nonlinear else 128,
+        "details": Details(
+            standardize_columns=nonlinear,
+            row_scale="common" if nonlinear else "asinh",  # standardized columns have one scale already
+            critic="every-state" if name == "corl-1" else "initial-state",
+            patience_on="mean",
+        ),
+    }
+    if pretrained is None:  # a pretrained policy brings its network and what it looks at
+        options |= {"inputs": "resample", "n_encoder_rows": 128 if nonlinear else 256}
+        options |= {"pointer": "additive", "normalization": "batch"}
+    return options if program == "text" else options | authors_options(name, nonlinear)
+
+
+def authors_options(name: PaperName, nonlinear: bool) -> Options:
+    """What the authors' program has otherwise; their folder corl2 is CORL-1 here, and corl1 is CORL-2."""
+    return {
+        "n_iterations": 20_000,
+        "patience": None,
+        "batch_size": 64,
+        "n_encoder_rows": 64,
+        "details": Details(
+            row_scale="none",
+            standardize_returns=False,
+            return_unit="residuals",
+            moving_average=name == "corl-1",
+            critic="initial-state" if name == "corl-1" else "every-state",
+            clip_each_tensor=True,
+            adam_beta2=0.99,
+            adam_epsilon=1e-7,
+            width=64,
+            heads=16,
+            glimpse=True,
+            sinks_first=True,
+            kernel="fixed" if nonlinear else "median",
+        ),
+    }

@@ -13,8 +13,8 @@ import numpy as np
 
 from precede.arrays import IntArray
 from precede.corl import CORL
-from precede.corl.fit import make_score
-from precede.corl.settings import pretrained_start, training_of
+from precede.corl.fit import make_score, prune
+from precede.corl.settings import details_of, pretrained_start, search_settings, training_of
 from precede.data.canonical import canonical
 from precede.data.datasets import Dataset
 from precede.data.load import load_table
@@ -27,7 +27,6 @@ from precede.graph import CausalGraph
 from precede.knowledge import Constraints
 from precede.metrics.structure import evaluate
 from precede.policy.pretrained import load_pretrained
-from precede.pruning.order_to_graph import order_to_graph
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import one_thread
 from precede.runtime.progress import ProgressBar
@@ -184,12 +183,12 @@ class _Run:
         model = cell.build(device)
         assert isinstance(model, CORL)
         table, places = canonical(load_table(dataset.data), columns=model._columns_by_name, rows=model._rows_by_value)
-        plan, constraints = model._plan(table), Constraints.none(table.n_variables)
-        seen = standardized_table(table) if plan.score.standardize_columns else table
-        score, _ = make_score(plan, seen, constraints, None, Deadline(None))
-        pretrained = None if plan.search.start is None else load_pretrained(plan.search.start)
+        settings, constraints = search_settings(model, table), Constraints.none(table.n_variables)
+        seen = standardized_table(table) if details_of(model).standardize_columns else table
+        score, _ = make_score(model, seen, constraints, None, Deadline(None))
+        pretrained = None if settings.start is None else load_pretrained(settings.start)
         rng = numpy_rng(model.random_state)
-        learner = Learner(score, seen.values, plan.search.training, constraints, rng, pretrained)
+        learner = Learner(score, seen.values, settings.training, constraints, rng, pretrained)
         return cls(cell, dataset, model, table, learner, places)
 
     @property
@@ -205,11 +204,7 @@ class _Run:
         quick = greedy_order(score, constraints)
         greedy = score.score_of(quick)
         order, best = known or (quick, greedy)
-        pruning = self.model._plan(self.table).pruning
-        edges, _ = order_to_graph(
-            order, self.table, score, constraints,
-            pruning=pruning.name, threshold=pruning.threshold, cutoff=pruning.cutoff,
-        )  # fmt: skip
+        edges, _ = prune(self.model, order, self.table, score, constraints)
         inverse = np.argsort(self.places)
         graph = CausalGraph.from_matrix(
             edges[np.ix_(inverse, inverse)], order=self.places[order], names=self.dataset.graph.names

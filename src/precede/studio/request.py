@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from precede.corl.methods import make_method, methods
+from precede.corl.estimator import make_method, methods
 from precede.errors import OptionError, check_choice
 from precede.estimator import CausalEstimator
 from precede.knowledge import Knowledge
