@@ -112,6 +112,6 @@ def listed(items: Iterable[object], most: int = 5) -> str:
     return ", ".join(names[:most]) + rest
 
 
-def renamed(old: str, new: str) -> None:
-    """Warn that a user's line has an old name; for what users call themselves."""
-    warnings.warn(f"{old} is now {new}; the old name goes in the next release", DeprecationWarning, stacklevel=3)
+def renamed(old: str, new: str, depth: int = 3) -> None:
+    """Warn that a user's line has an old name; ``depth`` calls up, for what users call themselves."""
+    warnings.warn(f"{old} is now {new}; the old name goes in the next release", DeprecationWarning, stacklevel=depth)

@@ -342,7 +342,8 @@ def test_ctrl_c_keeps_the_best(made: pc.Dataset, monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_old_name_of_an_option_is_heard_and_named() -> None:
-    with pytest.warns(DeprecationWarning, match="n_samples of CORL is now n_encoder_rows"):
+    with pytest.warns(DeprecationWarning, match="n_samples of CORL is now n_encoder_rows") as heard:
         model = pc.CORL(n_samples=8)
+    assert heard[0].filename == __file__
     assert model.n_encoder_rows == 8
     assert "n_samples" not in model.get_params()

@@ -211,7 +211,7 @@ class CORL(CausalEstimator):
 
     def __post_init__(self, n_samples: int | None) -> None:
         if n_samples is not None:
-            renamed("n_samples of CORL", "n_encoder_rows")
+            renamed("n_samples of CORL", "n_encoder_rows", depth=4)
             self.n_encoder_rows = n_samples
 
     @classmethod

@@ -23,7 +23,7 @@ from precede.graph.dags import ancestors, full_dag
 from precede.scores.linear import LinearScore
 
 QUICK: dict[str, Any] = {
-    "score": "linear", "encoder": "null", "decoder": "mlp", "n_iterations": 10, "batch_size": 8, "n_samples": 8,
+    "score": "linear", "encoder": "null", "decoder": "mlp", "n_iterations": 10, "batch_size": 8, "n_encoder_rows": 8,
     "verbose": False,
 }  # fmt: skip
 
