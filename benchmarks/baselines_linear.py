@@ -14,20 +14,20 @@ import time
 import numpy as np
 
 from precede.baselines import METHODS
-from precede.experiments.published import LINGAM, OTHER_BASELINES, TABLE_1_30, TABLE_1_100, TABLE_50, Published
+from precede.experiments.published import PUBLISHED, Published
 from precede.metrics import evaluate
 from precede.simulation import simulate
 
-LG = {30: TABLE_1_30, 50: TABLE_50, 100: TABLE_1_100}
+LG = {30: PUBLISHED["table1-30"], 50: PUBLISHED["linear-50"], 100: PUBLISHED["table1-100"]}
 QUICK_METHODS = ("random", "ica-lingam", "direct-lingam", "eqvar", "sort-regress", "r2-sort-regress")
 
 
 def published(sem: str, nodes: int, graph: str, method: str, metric: str) -> Published | None:
     """The paper's number, where it has one (Table 1, Appendices D and E)."""
     if sem == "LiNGAM":
-        return LINGAM.get((str(nodes), method, metric)) if graph == "ER2" else None
+        return PUBLISHED["lingam"].get((str(nodes), method, metric)) if graph == "ER2" else None
     own = LG.get(nodes, {}).get((graph.lower(), method, metric))
-    return own or OTHER_BASELINES.get((f"{nodes}-{graph.lower()}", method, metric))
+    return own or PUBLISHED["others-linear"].get((f"{nodes}-{graph.lower()}", method, metric))
 
 
 def main() -> None:

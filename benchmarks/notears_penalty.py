@@ -15,7 +15,7 @@ import numpy as np
 
 from precede import evaluate, simulate
 from precede.baselines.notears import NOTEARS
-from precede.experiments.published import TABLE_1_30, TABLE_1_100, TABLE_50
+from precede.experiments.published import PUBLISHED
 
 
 def main() -> None:
@@ -26,7 +26,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--max-time", type=float, default=300)
     options = parser.parse_args()
-    published = {30: TABLE_1_30, 50: TABLE_50, 100: TABLE_1_100}[options.nodes]
+    published = {30: PUBLISHED["table1-30"], 50: PUBLISHED["linear-50"], 100: PUBLISHED["table1-100"]}[options.nodes]
     print("data  lambda1   TPR   SHD (each)                     seconds   paper's TPR, SHD")
     for name in options.graphs:
         kind, degree = name[:2], int(name[2:])

@@ -181,7 +181,7 @@ def test_paper_variant_is_the_network_of_paper_mode():
     architecture = variant_settings("paper").architecture
     assert architecture.rows == paper.inputs
     assert (architecture.pointer, architecture.normalization) == (paper.pointer, paper.normalization)
-    assert architecture.n_samples == paper.n_samples
+    assert architecture.n_samples == paper.n_encoder_rows
 
 
 def test_paper_variant_trains():
