@@ -77,13 +77,14 @@ def measure(trainer: Trainer, batch: int, repeats: int) -> dict[str, float]:
         draw,
         lambda: trainer._iteration.collect(inputs, noise),
         terms,
-        lambda: trainer._iteration.update(returns),
+        lambda: (trainer._iteration.collect(inputs, noise), trainer._iteration.update(returns)),
         best,
     )
     if device.type != "cuda":  # what is not recorded has a gradient that can be taken once
         parts = (*parts[:3], lambda: trainer._update(trainer._collect(inputs, noise)[0], orders, returns), best)
     for name, part in zip(PARTS, parts, strict=True):
         found[name] = milliseconds(part, device, repeats)[1]
+    found["update"] -= found["collect"] if device.type == "cuda" else 0.0  # it can only follow a collection
     return found
 
 

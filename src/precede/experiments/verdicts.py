@@ -142,7 +142,8 @@ def _entry(
     published = numbers.get(name)
     unjudged = len(values) < min(LEAST_CELLS, planned[data, method])
     n_cut = sum(_was_cut(record, times) for record in done)
-    unjudged |= metric in OF_THE_WHOLE_RUN and n_cut > 0
+    bounded = any(times.get(record["key"], {}).get("ended") == "iterations" for record in done)
+    unjudged |= metric in OF_THE_WHOLE_RUN and (n_cut > 0 or bounded)
     return Entry(
         data,
         method,
@@ -196,14 +197,17 @@ def remarks(experiment: Experiment, cells: Iterable[Record]) -> list[str]:
 
 
 def _limits(experiment: Experiment, records: list[Record]) -> list[str]:
-    """Which rows were run with options other than the experiment's: those of a quick run, or a time limit."""
+    """Which rows were run with options other than the experiment's: an earlier budget, a quick run, a time limit."""
     own = {method.name: method.options for method in experiment.methods}
     found: dict[str, list[str]] = {}
     for record in records:
         method, settings = record["key"].split("/")[1], record["settings"]
         other = {name: value for name, value in settings["options"].items() if own.get(method, {}).get(name) != value}
         other |= {} if settings.get("max_time") is None else {"max_time": settings["max_time"]}
-        text = ", ".join(f"{name}={value!r}" for name, value in other.items())
+        absent = [name for name in own.get(method, {}) if name not in settings["options"]]
+        text = ", ".join(
+            [f"{name}={value!r}" for name, value in other.items()] + [f"its own {name}" for name in absent]
+        )
         if text and method not in found.setdefault(text, []):
             found[text].append(method)
     return [f"Run with {text}: {', '.join(names)}." for text, names in found.items()]
