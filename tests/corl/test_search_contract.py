@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from sklearn.base import clone
 
 import precede as pc
@@ -55,6 +57,37 @@ def test_an_option_of_training_trains(data, option):
 def test_an_option_of_training_is_refused_where_nothing_is_trained(data, search, option):
     with pytest.raises(OptionError, match=f"{option} is an option of training, and search='{search}' trains nothing"):
         search_of(data, search=search, **{option: GIVEN[option]})
+
+
+@given(
+    score=st.sampled_from([*SCORE_NAMES, "auto", "policy"]),
+    options=st.sets(st.sampled_from(TRAINING_OPTIONS), min_size=1),
+    search=st.sampled_from(["auto", "policy", "local", "exact"]),
+)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_options_of_training_with_any_score_train_or_are_refused(data, score, options, search):
+    table = (data > 0).astype(str) if score in OF_LEVELS else data
+    asked = {"n_iterations": 2} | {name: GIVEN[name] for name in options}
+    model = pc.CORL(score, search=search, **QUIET, **asked)
+    if search in ("local", "exact"):
+        with pytest.raises(OptionError, match=f"is an option of training, and search='{search}' trains nothing"):
+            model.fit(table)
+        return
+    found = model.fit(table)
+    ran = found.diagnostics_["search"]
+    assert ran["kind"] == "policy"
+    assert ran["iterations"] == len(found.history_)
+    assert 0 < ran["iterations"] <= asked["n_iterations"]
+    assert ran["iterations"] == asked["n_iterations"] or "patience" in options
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("score", [*SCORE_NAMES, "auto", "policy"])
+@pytest.mark.parametrize("option", TRAINING_OPTIONS)
+def test_every_option_of_training_trains_with_every_score(data, option, score):
+    table = (data > 0).astype(str) if score in OF_LEVELS else data
+    ran = search_of(table, score=score, **{"n_iterations": 2, option: GIVEN[option]})
+    assert (ran["kind"], ran["iterations"]) == ("policy", 3 if option == "n_iterations" else 2)
 
 
 @pytest.mark.parametrize("score", [*SCORE_NAMES, "auto", "policy"])

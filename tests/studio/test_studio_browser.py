@@ -12,6 +12,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from chromium import CHROMIUM, Chromium
 
@@ -253,3 +255,28 @@ def test_a_killed_server_loses_no_run(table: Path, tmp_path: Path) -> None:
         browser.wait("document.querySelector('.gv-canvas canvas')")
         assert load_results(tmp_path / "runs" / "002").graph.n_variables == 6
         quiet(browser, again)
+
+
+def test_words_are_put_in_order_with_the_keyboard(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    table = tmp_path / "pain.csv"
+    grade = rng.integers(0, 3, 90)
+    words = np.array(["faint", "awful", "mid"])[grade]
+    pd.DataFrame({"pain": words, "dose": grade + rng.normal(size=90)}).to_csv(table, index=False)
+    with studio(tmp_path / "studio", table) as server, Chromium() as browser:
+        opened(browser, server)
+        kind = "document.querySelector('[aria-label=\"Kind of pain\"]')"
+        levels = "[...document.querySelectorAll('.levels li')].map((item) => item.lastChild.textContent.trim())"
+        assert browser.value("document.querySelector('.sorter').hidden")
+        browser.value(f"{kind}.value = 'ordinal', {kind}.dispatchEvent(new Event('change'))")
+        assert browser.value(levels) == ["awful", "faint", "mid"]
+        browser.value("document.querySelector('[aria-label=\"Move awful up the scale\"]').focus()")
+        browser.press("Enter")
+        browser.press("Enter")
+        assert browser.value(levels) == ["faint", "mid", "awful"]
+        browser.value("document.querySelector('[aria-label=\"Use this order of pain\"]').focus()")
+        browser.press("Enter")
+        browser.wait(f"{kind}.value === 'ordinal' && document.querySelector('.sorter').hidden === false")
+        assert browser.value(levels) == ["faint", "mid", "awful"]
+        quiet(browser, server)
+    assert json.loads((tmp_path / "studio" / "studio.json").read_text())["types"] == {"pain": ["faint", "mid", "awful"]}

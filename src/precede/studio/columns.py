@@ -9,9 +9,9 @@ import numpy as np
 
 from precede.arrays import FloatArray
 from precede.data.columns import frame_to_columns
-from precede.data.kinds import ColumnKind, kind_of
+from precede.data.kinds import ColumnKind, kind_of, known_order
 from precede.data.load import load_table
-from precede.data.markers import NA_MARKERS
+from precede.data.markers import NA_MARKERS, spells_number
 from precede.data.read import read_file
 from precede.data.survey import Survey, survey
 from precede.errors import DataError, PrecedeError
@@ -69,10 +69,13 @@ def _column(frame: pd.DataFrame, place: int, data: DataChoice, kinds: dict[str, 
     values, own = _values(frame.iloc[:, [place]])
     kind = kinds.get(name, own)
     present = values[np.isfinite(values)] if values is not None else np.empty(0)
+    words = kind is not None and any(not spells_number(label) for label in kind.labels)
+    labels = [] if kind is None or not words else list(kind.labels)
     return {
         "name": name,
         "kind": "text" if kind is None else kind.name,
-        "words": kind is not None and any(not _number(label) for label in kind.labels),
+        "words": words,
+        "levels": labels if kind is None or kind.name != "categorical" else known_order(labels) or labels,
         "set": data.types.get(name),
         "left_out": name in data.leave_out,
         "used": name in kinds,
@@ -106,14 +109,6 @@ def _bars(present: FloatArray, kind: ColumnKind | None) -> Bars:
         low, high = float(present.min()), float(present.max())
     heights = np.histogram(present, bins=BINS, range=(low, high) if high > low else None)[0]
     return {"bars": heights.tolist(), "labels": []}
-
-
-def _number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _text(name: object) -> str | None:

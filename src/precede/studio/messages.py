@@ -15,10 +15,10 @@ State = Literal["waiting", "running", "done", "stopped", "failed"]
 
 
 class ChosenData(TypedDict):
-    """The table of a run: what is left out, and the kinds that the user has set."""
+    """The table of a run: what is left out, and the kinds, or levels from low to high, that the user has set."""
 
     path: str
-    types: dict[Hashable, str]
+    types: dict[Hashable, str | list[str]]
     leave_out: list[str]
 
 
@@ -26,7 +26,7 @@ class StudioRecord(TypedDict):
     """The data of a studio, as ``studio.json`` holds them."""
 
     data: str
-    types: dict[Hashable, str]
+    types: dict[Hashable, str | list[str]]
     leave_out: list[str]
 
 
@@ -89,7 +89,8 @@ class ColumnView(Bars):
     name: str
     kind: str
     words: bool
-    set: str | None
+    levels: list[str]
+    set: str | list[str] | None
     left_out: bool
     used: bool
     missing: int

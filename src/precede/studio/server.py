@@ -135,8 +135,18 @@ async def columns(request: Request) -> Response:
     """Set the types of columns and what is left out."""
     content, studio = await content_of(request), studio_of(request)
     types, out = content.get("types"), content.get("leave_out")
-    if not isinstance(types, dict) or not isinstance(out, list) or not _texts([*types, *types.values(), *out]):
-        raise OptionError("types holds a text for each name, leave_out is a list of names.")
+    if (
+        not isinstance(types, dict)
+        or not isinstance(out, list)
+        or not _texts(
+            [
+                *types,
+                *out,
+                *(text for value in types.values() for text in (value if isinstance(value, list) else [value])),
+            ]
+        )
+    ):
+        raise OptionError("types holds a kind or a list of levels for each name, leave_out is a list of names.")
     data = DataChoice(studio.data.path, types, tuple(out))
     found = await run_in_threadpool(studio.look, data)
     studio.workspace.choose(data)

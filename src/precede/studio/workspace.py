@@ -29,12 +29,12 @@ class DataChoice:
     ----------
     path : Path
     types : dict
-        Kinds of columns that the user has set.
+        Kinds of columns that the user has set, or their levels from low to high.
     leave_out : tuple of str
     """
 
     path: Path
-    types: dict[Hashable, str] = field(default_factory=dict)
+    types: dict[Hashable, str | list[str]] = field(default_factory=dict)
     leave_out: tuple[str, ...] = ()
 
     def to_dict(self) -> ChosenData:

@@ -37,8 +37,12 @@ export function columnsPanel(data, rules, { onColumns, onFile }) {
 function row(column, rules, types, left, send, data) {
   const { name } = column, note = data.findings.find((finding) => finding.column === name && finding.remedy === "leave out");
   const use = el("input", { type: "checkbox", "aria-label": `Use ${name}`, checked: !column.left_out, onchange: () => { if (use.checked) left.delete(name); else left.add(name); send(); } });
-  const kind = el("select", { "aria-label": `Kind of ${name}`, disabled: column.kind === "text" || column.left_out, onchange: () => { types[name] = kind.value; send(); } },
+  const kind = el("select", { "aria-label": `Kind of ${name}`, disabled: column.kind === "text" || column.left_out, onchange: () => {
+    if (kind.value === "ordinal" && column.words) { sorter.hidden = false; return; } // its order is asked for first
+    types[name] = kind.value; send();
+  } },
     (column.kind === "text" ? ["text"] : column.words ? KINDS.slice(2) : KINDS).map((value) => el("option", { value, selected: value === column.kind }, value)));
+  const sorter = column.words ? levelSorter(name, column.levels, column.kind !== "ordinal", (order) => { types[name] = order; send(); }) : null;
   const known = (set, words, label) => {
     const button = el("button", { type: "button", class: "pill", "aria-pressed": String(rules[set].has(name)), "aria-label": label, title: label, disabled: !column.used,
       onclick: () => { const on = !rules[set].has(name); rules.toggle(set, name, on); button.setAttribute("aria-pressed", String(on)); } }, words);
@@ -47,8 +51,27 @@ function row(column, rules, types, left, send, data) {
   const tier = el("select", { "aria-label": `Tier of ${name}`, disabled: !column.used, onchange: () => rules.place(name, tier.value ? Number(tier.value) : null) },
     el("option", { value: "" }, "–"), Array.from({ length: TIERS }, (_, k) => el("option", { value: k + 1, selected: rules.tier.get(name) === k + 1 }, String(k + 1))));
   return el("tr", { class: column.used ? null : "unused", title: note?.sentence },
-    el("td", {}, use), el("th", { scope: "row" }, name, column.used || column.left_out ? null : el("span", { class: "why" }, " labels rows")), el("td", {}, kind),
+    el("td", {}, use), el("th", { scope: "row" }, name, column.used || column.left_out ? null : el("span", { class: "why" }, " labels rows")), el("td", {}, kind, sorter),
     el("td", { class: "values" }, column.bars.length ? bars(column.bars, column.labels, name) : "–", column.range && !column.labels.length ? el("span", { class: "ends" }, `${number(column.range[0])} to ${number(column.range[1])}`) : null),
     el("td", { class: "number" }, column.missing ? column.missing.toLocaleString("en") : "–"), el("td", { class: "number" }, column.distinct.toLocaleString("en")),
     el("td", { class: "known" }, known("roots", "root", `${name} has no causes`), known("sinks", "sink", `${name} has no effects`)), el("td", {}, tier));
+}
+
+// levels put from low to high by hand: two buttons for each, or Alt with the arrow keys
+function levelSorter(name, levels, hidden, onOrder) {
+  const order = [...levels], list = el("ol", { class: "levels", "aria-label": `Levels of ${name}, from low to high` });
+  const move = (k, by) => {
+    if (!(k + by in order)) return;
+    [order[k], order[k + by]] = [order[k + by], order[k]];
+    draw(order[k + by], by);
+  };
+  const draw = (moved, by) => {
+    list.replaceChildren(...order.map((level, k) => {
+      const button = (words, step) => el("button", { type: "button", class: "quiet", "aria-label": `Move ${level} ${step < 0 ? "down the scale" : "up the scale"}`, disabled: !(k + step in order), onclick: () => move(k, step) }, words);
+      return el("li", { onkeydown: (event) => { const step = { ArrowUp: -1, ArrowDown: 1 }[event.key]; if (step && event.altKey) { event.preventDefault(); move(k, step); } } }, button("↑", -1), button("↓", 1), ` ${level}`);
+    }));
+    if (moved !== undefined) { const [up, down] = list.children[order.indexOf(moved)].querySelectorAll("button"); (by < 0 && !up.disabled || down.disabled ? up : down).focus(); }
+  };
+  draw();
+  return el("div", { class: "sorter", hidden }, el("p", { class: "hint" }, "Lowest first:"), list, el("button", { type: "button", "aria-label": `Use this order of ${name}`, onclick: () => onOrder(order) }, "Use this order"));
 }
