@@ -116,7 +116,7 @@ def printed_by(command: list[Any]) -> str:
 
 def bic(score: SparseLinearScore, edges: BoolArray) -> float:
     """The score's BIC of one graph."""
-    correlation = score.correlation.cpu().numpy()
+    correlation = score.correlation
     log_variances = 0.0
     for v in range(score.n_variables):
         parents = np.flatnonzero(edges[:, v])

@@ -77,7 +77,7 @@ def timed(function: Callable[[], Result]) -> tuple[Result, str]:
 
 def work(score: OrderScore) -> str:
     if isinstance(score, SparseLinearScore):
-        return f"{score.memo.n_solved} parent sets grown for {score.memo.n_questions} questions"
+        return f"{int(score.engine.states.used['n_states'][0])} parent sets worked out"
     return f"{len(score.cache)} parent sets evaluated"  # type: ignore[attr-defined]
 
 

@@ -1,4 +1,4 @@
-"""Sparse linear score: grow-shrink against least squares and brute force, fast moves against slow ones."""
+"""Sparse linear score: grow and shrink against least squares and brute force."""
 
 import math
 from itertools import combinations
@@ -14,12 +14,12 @@ from precede.errors import KnowledgeError, OptionError
 from precede.graph.equivalence import cpdag
 from precede.knowledge import Constraints, Knowledge
 from precede.runtime.deadline import Deadline
-from precede.scores import regions
+from precede.scores import parents
 from precede.scores.protocol import OrderScore
 from precede.scores.sparse_linear import SparseLinearScore
 from precede.search import restarts, run
+from precede.search.local.sweeps import Sweeps, _walk
 from precede.search.polish import polish
-from precede.search.sweeps import Sweeps, _walk
 from precede.simulation import simulate
 
 
@@ -60,30 +60,51 @@ def test_the_best_sets_are_found_on_the_true_order():
         assert terms[t] == pytest.approx(max(least_squares_bic(values, v, s, price) for s in sets), abs=1e-6)
 
 
-@settings(deadline=None, max_examples=8)
+def grown_and_shrunk(values, v, before, price, most, required=(), forbidden=()):
+    """The textbook: add the parent that gains most while one does, then drop the one that costs least."""
+    parents = set(required)
+
+    def gain(more):
+        return least_squares_bic(values, v, sorted(more), price) - least_squares_bic(values, v, sorted(parents), price)
+
+    while len(parents) < most:
+        gains = {u: gain(parents | {u}) for u in set(before) - parents - set(forbidden)}
+        best = max(gains, key=gains.get, default=None)
+        if best is None or gains[best] <= 0:
+            break
+        parents.add(best)
+    while True:
+        gains = {u: gain(parents - {u}) for u in parents - set(required)}
+        best = max(gains, key=gains.get, default=None)
+        if best is None or gains[best] <= 0:
+            return sorted(parents)
+        parents.remove(best)
+
+
+@settings(deadline=None, max_examples=20)
 @given(st.integers(2, 9), st.integers(0, 1000), st.sampled_from([None, 1, 2]))
-def test_insertion_sums_are_the_sums_of_the_moved_orders(d, seed, max_parents):
-    values = linear_data(d, degree=min(2, (d - 1) / 2), m=150, seed=seed).data.to_numpy()
-    score = SparseLinearScore(values, max_parents=max_parents)
-    order = torch.from_numpy(np.random.default_rng(seed).permutation(d))
-    sums = score.insertion_sums(order)
-    for i in range(d):
-        rest = torch.cat([order[:i], order[i + 1 :]])
-        moved = torch.stack([torch.cat([rest[:k], order[i : i + 1], rest[k:]]) for k in range(d)])
-        assert torch.allclose(sums[i], score.terms(moved).sum(1), atol=1e-7, rtol=0)
+def test_parents_are_grown_and_shrunk(d, seed, max_parents):
+    values = linear_data(d, degree=min(2, (d - 1) / 2), m=150, seed=seed, standardize=True).data.to_numpy()
+    score = SparseLinearScore(values, penalty=1.0, max_parents=max_parents)
+    order = np.random.default_rng(seed).permutation(d)
+    edges = score.graph(order)
+    for t, v in enumerate(order):
+        expected = grown_and_shrunk(values, v, order[:t].tolist(), math.log(150) / 2, max_parents or d)
+        assert np.flatnonzero(edges[:, v]).tolist() == expected
 
 
-def test_insertion_sums_obey_knowledge_too():
+def test_parents_obey_knowledge_too():
     values = linear_data(7).data.to_numpy()
     constraints = Knowledge(required=[(0, 3)], forbidden=[(1, 2), (2, 1), (5, 4)]).over(range(7))
     score = SparseLinearScore(values, constraints=constraints)
-    order = torch.from_numpy(constraints.nearest_order(np.random.default_rng(1).permutation(7)))
-    sums = score.insertion_sums(order)
-    for i in range(7):
-        rest = torch.cat([order[:i], order[i + 1 :]])
-        moved = torch.stack([torch.cat([rest[:k], order[i : i + 1], rest[k:]]) for k in range(7)])
-        assert torch.allclose(sums[i], score.terms(moved).sum(1), atol=1e-7, rtol=0)
-    assert not constraints.violated_by(score.graph(order.numpy()))
+    order = constraints.nearest_order(np.random.default_rng(1).permutation(7))
+    edges = score.graph(order)
+    assert edges[0, 3]
+    assert not constraints.violated_by(edges)
+    for t, v in enumerate(order):
+        known = {"required": [0] if v == 3 else [], "forbidden": np.flatnonzero(~constraints.allowed[:, v]).tolist()}
+        expected = grown_and_shrunk(values, v, order[:t].tolist(), math.log(400), 7, **known)
+        assert np.flatnonzero(edges[:, v]).tolist() == expected
     with pytest.raises(KnowledgeError, match="column 3 before a parent that is required"):
         score.graph(np.array([3, 0, 1, 2, 4, 5, 6]))
 
@@ -133,22 +154,16 @@ def test_bounds_and_singular_data():
     assert torch.isfinite(SparseLinearScore(values[:4]).terms(torch.arange(6)[None])).all()
 
 
-@pytest.mark.parametrize("capacity", [500, 3])
-def test_remembered_answers_are_those_worked_out(capacity, monkeypatch):
-    monkeypatch.setattr(regions, "CAPACITY", capacity)
-    constraints = Knowledge(required=[(0, 3)], forbidden=[(1, 2)]).over(range(9))
-    score = SparseLinearScore(linear_data(9, degree=3, m=200).data.to_numpy(), constraints=constraints)
-    rng = np.random.default_rng(0)
-    for _ in range(3):
-        asked = torch.from_numpy(rng.random((9, 40, 9)) < 0.5) & ~torch.eye(9, dtype=torch.bool)[:, None]
-        variables = torch.arange(9).repeat_interleave(40)
-        expected = score.parents(variables, asked.reshape(-1, 9))
-        assert torch.allclose(score.memo.terms(asked), expected.terms.view(9, 40), atol=1e-8, rtol=0)
-        last = score.memo.parents(asked[:, -1])
-        assert torch.equal(last.chosen, expected.chosen.view(9, 40, 9)[:, -1])
-    wanted = torch.zeros(9, 40, dtype=torch.bool)
-    assert not score.memo.terms(asked, wanted).any()
-    assert score.memo.n_solved < score.memo.n_questions
+def test_states_that_are_forgotten_are_made_again(monkeypatch):
+    values = linear_data(9, degree=3, m=200).data.to_numpy()
+    orders = torch.stack([torch.randperm(9, generator=torch.Generator().manual_seed(k)) for k in range(40)])
+    expected = SparseLinearScore(values).terms(orders)
+    monkeypatch.setattr(parents, "FIRST_CAPACITY", 16)
+    assert torch.equal(SparseLinearScore(values).terms(orders), expected)
+    monkeypatch.setattr(parents, "MOST_BYTES", 0)
+    score = SparseLinearScore(values)
+    assert torch.equal(score.terms(orders), expected)
+    assert torch.equal(score.terms(orders[:1]), expected[:1])
 
 
 def test_restarts_walk_along_ties_and_get_out_of_local_optima():

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,10 +15,11 @@ from hypothesis import strategies as st
 from precede.errors import OptionError
 from precede.knowledge import Constraints, Knowledge
 from precede.runtime.deadline import Deadline
+from precede.scores import parents
 from precede.scores.covariance import ordered_cholesky
 from precede.scores.discrete import DiscreteFamilies
 from precede.scores.evidence import GaussianProcessEvidence
-from precede.scores.grow_shrink import GrowShrinkScore
+from precede.scores.grow_shrink import FamiliesScore
 from precede.scores.linear import LinearScore
 from precede.scores.moves import ExpandedMoves, Expansion
 from precede.scores.parent_sets import ParentSets
@@ -28,11 +30,9 @@ from precede.scores.sparse_linear import LinearAnyScore, NonGaussianScore, Spars
 from precede.search import local, polish
 from precede.search.exact import exact_order
 from precede.search.greedy import best_insertion_order
-from precede.search.local import arrays as at
 from precede.search.local import chain as chain_module
 from precede.search.local.chain import Chain
-from precede.search.local.variance_chain import VarianceChain
-from precede.search.local.variances import lower_sum
+from precede.search.local.variances import VarianceChain, lower_sum
 from precede.simulation import simulate
 
 
@@ -45,9 +45,9 @@ def linear_score(d: int, seed: int = 0, constraints: Constraints | None = None, 
     return SparseLinearScore(linear_values(d, 1.5, seed=seed), constraints=constraints, **options)
 
 
-def discrete_score(d: int, seed: int = 0, constraints: Constraints | None = None) -> GrowShrinkScore:
+def discrete_score(d: int, seed: int = 0, constraints: Constraints | None = None) -> FamiliesScore:
     codes = (linear_values(d, 1.5, seed=seed) > 0).astype(np.int64)
-    return GrowShrinkScore(DiscreteFamilies(codes, [2] * d), "discrete-bic", constraints=constraints)
+    return FamiliesScore(DiscreteFamilies(codes, [2] * d), "discrete-bic", constraints=constraints)
 
 
 def table_score(d: int, seed: int = 0, constraints: Constraints | None = None) -> SparseScore:
@@ -84,7 +84,7 @@ def chain_of(score: OrderScore, constraints: Constraints | None = None, seed: in
     moves = score.moves()
     assert moves is not None
     constraints = constraints or Constraints.none(score.n_variables)
-    return Chain(moves, score.n_variables, constraints, Deadline(None), seed, threading.Lock())
+    return Chain(moves, constraints, Deadline(None), seed, threading.Lock())
 
 
 @pytest.mark.parametrize("kind", EVERY)
@@ -108,20 +108,20 @@ def test_every_term_is_the_score_s_own(kind: str) -> None:
     chain = chain_of(score, constraints)
     assert chain.start()
     if kind == "shape":  # a shape may gain by losing a parent, so that nothing is a bound
-        assert np.isinf(chain.arrays.real[at.BOUND]).all()
+        assert np.isinf(chain.walk.bound).all()
     else:
-        np.testing.assert_allclose(chain.arrays.real[at.BOUND], score.bounds(), rtol=1e-9)
+        np.testing.assert_allclose(chain.walk.bound, score.bounds(), rtol=1e-9)
     for seed in range(5):
         order = constraints.nearest_order(np.random.default_rng(seed).permutation(6))
         assert chain.climb_from(order)
         reached = chain.order.copy()
-        states = chain.arrays.whole[at.STATE]
+        states = chain.walk.state
         if kind == "table":
-            terms = chain.arrays.table[np.arange(6), states]
+            terms = chain.walk.table[np.arange(6), states]
         else:
-            terms = chain.arrays.value[states]
+            terms = chain.parents.states.known["score"][states]
             own_graph = score.parent_sets(reached) if kind == "shape" else score.graph(reached)
-            assert (chain.parents() == own_graph).all()
+            assert (chain.edges() == own_graph).all()
         own = score.terms(torch.from_numpy(reached)[None])[0]
         np.testing.assert_allclose(terms[reached], own, rtol=1e-9)
 
@@ -132,7 +132,7 @@ def test_compiled_states_are_least_squares() -> None:
     chain = chain_of(score)
     chain.start()
     chain.climb_from(np.arange(8))
-    s, correlation = chain.arrays, score.correlation.numpy()
+    s, correlation = chain.parents.states, score.correlation
     offset, price, half = score.moves().offset, score.price, score.n_samples / 2
 
     def bic(v: int, members: list[int]) -> float:
@@ -140,13 +140,14 @@ def test_compiled_states_are_least_squares() -> None:
         residual = 1 - correlation[v, members] @ np.linalg.solve(block, correlation[members, v])
         return float(offset[v] - half * np.log(residual) - price * len(members))
 
-    assert s.counters[at.N_STATES] > 50
-    for number in range(s.counters[at.N_STATES]):
-        v, k, n_rivals, start, drop = s.about[number, : at.KEY].tolist()
+    n_states = int(s.used["n_states"][0])
+    assert n_states > 50
+    for state in s.known[:n_states]:
+        v, k, n_rivals, start, drop = (int(state[name]) for name in parents.STATE.names[:5])
         members = s.pool[start : start + k].tolist()
         rivals = s.pool[start + k : start + k + n_rivals].tolist()
         here = bic(v, members)
-        assert s.value[number] == pytest.approx(here, abs=1e-7)
+        assert state["score"] == pytest.approx(here, abs=1e-7)
         gains = {u: bic(v, sorted([*members, u])) - here for u in range(8) if u != v and u not in members}
         assert rivals == sorted([u for u in gains if gains[u] > 1e-5], key=lambda u: -gains[u])
         without = {u: bic(v, [w for w in members if w != u]) - here for u in members}
@@ -198,10 +199,10 @@ def test_the_same_seed_gives_the_same_order_and_threads_do_not_matter() -> None:
 def test_states_that_are_forgotten_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     score = linear_score(15)
     expected = polish.polish(score, np.arange(15), n_restarts=5, rng=np.random.default_rng(0))
-    monkeypatch.setattr(chain_module, "FIRST_CAPACITY", 128)
+    monkeypatch.setattr(parents, "FIRST_CAPACITY", 128)
     grown = polish.polish(score, np.arange(15), n_restarts=5, rng=np.random.default_rng(0))
     assert grown.order.tolist() == expected.order.tolist()
-    monkeypatch.setattr(chain_module, "MOST_BYTES", 0)
+    monkeypatch.setattr(parents, "MOST_BYTES", 0)
     forgetful = polish.polish(score, np.arange(15), n_restarts=5, rng=np.random.default_rng(0))
     assert forgetful.score == pytest.approx(expected.score, abs=1e-6)
 
@@ -301,11 +302,11 @@ def test_restarts_need_a_generator() -> None:
             polish.polish(score, np.arange(4), n_restarts=3)
 
 
-def test_a_score_without_moves_or_numba_is_polished_by_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert local.moves_of(QuadraticScore(linear_values(4))) is None
+def test_a_score_without_moves_is_polished_by_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert QuadraticScore(linear_values(4)).moves() is None
     score = linear_score(6)
     compiled = polish.polish(score, np.arange(6), n_restarts=5, rng=np.random.default_rng(0))
-    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    monkeypatch.setattr(SparseLinearScore, "moves", lambda _: None)
     assert local.insertion_order(score) is None
     swept = polish.polish(score, np.arange(6), n_restarts=5, rng=np.random.default_rng(0))
     assert swept.score == pytest.approx(compiled.score, rel=1e-9)
@@ -314,7 +315,8 @@ def test_a_score_without_moves_or_numba_is_polished_by_sweeps(monkeypatch: pytes
 def test_equal_keys_do_not_mix_states_up(monkeypatch: pytest.MonkeyPatch) -> None:
     score = linear_score(10)
     chain = chain_of(score)
-    chain.arrays.whole[[at.MEMBER_KEY, at.OWNER_KEY]] = 0  # every state has the same key
+    for keys in (chain.parents.states.member_key, chain.parents.states.owner_key):
+        keys[:] = 0  # every state has the same key
     assert chain.start()
     assert chain.climb_from(np.arange(10))
     expected = chain_of(score)
@@ -334,10 +336,10 @@ def test_an_expanding_score_of_one_s_own_is_searched() -> None:
 
         def expand(self, v: int, parents: tuple[int, ...]) -> Expansion:
             here = self._value(v, parents)
-            rivals = [] if v == 0 or v - 1 in parents else [v - 1]
-            drops = [u for u in parents if u != v - 1]
-            gains = np.array([self._value(v, (*parents, u)) - here for u in rivals])
-            return Expansion(here, drops[0] if drops else -1, np.array(rivals, dtype=np.int64), gains)
+            rivals = np.array([u for u in range(6) if u != v and u not in parents], dtype=np.int64)
+            gains = np.array([self._value(v, (*parents, int(u))) - here for u in rivals])
+            losses = np.array([here - self._value(v, tuple(p for p in parents if p != u)) for u in parents])
+            return Expansion(here, rivals, gains, losses)
 
         def moves(self) -> ExpandedMoves:
             return ExpandedMoves(self.expand, np.zeros((6, 6), dtype=bool))
@@ -365,7 +367,7 @@ def test_threads_compile_once(monkeypatch: pytest.MonkeyPatch) -> None:
     def slow(name: str) -> object:
         imported.append(name)
         time.sleep(0.05)
-        return object()
+        return SimpleNamespace(is_kept=lambda: True)
 
     monkeypatch.setattr("importlib.import_module", slow)
     threads = [threading.Thread(target=local._compiled, args=["nothing"]) for _ in range(3)]
@@ -373,4 +375,4 @@ def test_threads_compile_once(monkeypatch: pytest.MonkeyPatch) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert imported == ["precede.search.local.nothing"]
+    assert imported == ["precede.runtime.compiled", "precede.search.local.nothing"]

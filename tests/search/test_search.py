@@ -15,8 +15,8 @@ from precede.scores.linear import LinearScore, smallest_variance_order
 from precede.scores.protocol import OrderScore
 from precede.search.exact import exact_order
 from precede.search.greedy import best_insertion_order, greedy_order
+from precede.search.local.sweeps import permitted_moves
 from precede.search.polish import polish
-from precede.search.sweeps import permitted_moves
 
 
 def make_score(d: int, seed: int = 0) -> LinearScore:

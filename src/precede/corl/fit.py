@@ -64,7 +64,7 @@ def learn(
     seen = standardized_table(table) if details_of(model).standardize_columns else table
     reported: JsonObject = {}
     if settings.polish and settings.kind != "exact" and table.n_variables <= WARM_UP_TO:
-        local.warm_up()  # while the policy looks at the data
+        local.prepare()  # while the policy looks at the data
     pretrained = None if settings.start is None else load_pretrained(settings.start)
     said = judge_table(seen, pretrained) if asks_the_policy(model) else None
     if said is not None:

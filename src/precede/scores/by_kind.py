@@ -12,7 +12,7 @@ from precede.scores.assumptions import Assumptions
 from precede.scores.protocol import OrderScore
 
 if TYPE_CHECKING:
-    from precede.scores.grow_shrink import GrowShrinkScore
+    from precede.scores.grow_shrink import FamiliesScore
 
 KindScoreName = Literal["discrete-bic", "bdeu", "degenerate-gaussian", "conditional-gaussian"]
 KIND_SCORES: tuple[KindScoreName, ...] = get_args(KindScoreName)
@@ -70,9 +70,7 @@ def build_by_kind(name: KindScoreName, table: Table, constraints: Constraints) -
     return families_of(name, table, constraints)
 
 
-def families_of(
-    name: KindScoreName, table: Table, constraints: Constraints, *, penalty: float = 1.0
-) -> GrowShrinkScore:
+def families_of(name: KindScoreName, table: Table, constraints: Constraints, *, penalty: float = 1.0) -> FamiliesScore:
     """The same, with a penalty, and known to be one of families."""
     # imported here, so that nobody else waits for a compiler
     match name:

@@ -16,9 +16,9 @@ from precede.errors import OptionError
 from precede.knowledge import Constraints
 from precede.scores.by_kind import ASSUMED
 from precede.scores.counting import cells_of
-from precede.scores.degenerate_gaussian import SMALLEST_VARIANCE
-from precede.scores.grow_shrink import GrowShrinkScore
+from precede.scores.grow_shrink import FamiliesScore
 from precede.scores.moves import ParentSet
+from precede.scores.parents import SMALLEST_VARIANCE
 
 Array = np.ndarray[Any, Any]
 
@@ -122,7 +122,7 @@ class ConditionalGaussianFamilies:
 
 def conditional_gaussian_score(
     table: Table, *, penalty: float = 1.0, constraints: Constraints | None = None
-) -> GrowShrinkScore:
+) -> FamiliesScore:
     """Order score of mixed columns: binary and categorical ones are discrete, the others numbers."""
     discrete = [kind.name in ("binary", "categorical") for kind in table.kinds]
     levels = [kind.n_levels if cut else 0 for kind, cut in zip(table.kinds, discrete, strict=True)]
@@ -130,7 +130,7 @@ def conditional_gaussian_score(
     for k in np.flatnonzero(discrete):
         codes[:, k] = table.kinds[k].codes(table.values[:, k])
     local = ConditionalGaussianFamilies(table.values, codes, levels, penalty=penalty)
-    return GrowShrinkScore(
+    return FamiliesScore(
         local, "conditional-gaussian", assumes=ASSUMED["conditional-gaussian"], constraints=constraints
     )
 

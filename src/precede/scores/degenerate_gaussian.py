@@ -16,13 +16,11 @@ from precede.errors import OptionError
 from precede.knowledge import Constraints
 from precede.scores.by_kind import ASSUMED
 from precede.scores.covariance import moments_of
-from precede.scores.grow_shrink import GrowShrinkScore
+from precede.scores.grow_shrink import FamiliesScore
 from precede.scores.moves import ParentSet
+from precede.scores.parents import SMALLEST_VARIANCE
 
 Array = np.ndarray[Any, Any]
-
-SMALLEST_VARIANCE = 1e-9
-"""An indicator or number that the parents leave less than this share of its variance has nothing to add."""
 
 
 class DegenerateGaussianFamilies:
@@ -86,14 +84,14 @@ class DegenerateGaussianFamilies:
 
 def degenerate_gaussian_score(
     table: Table, *, penalty: float = 1.0, constraints: Constraints | None = None
-) -> GrowShrinkScore:
+) -> FamiliesScore:
     """Order score of mixed columns: counts and ordinal columns are numbers, categories blocks of indicators."""
     blocks = indicator_places(table.kinds)
     matrix, rows = moments_of(table)
     spread = np.sqrt(np.diag(matrix))
     spread[spread == 0] = 1.0  # a level that a resample has lost
     local = DegenerateGaussianFamilies(matrix / np.outer(spread, spread), blocks, rows, penalty=penalty)
-    return GrowShrinkScore(
+    return FamiliesScore(
         local,
         "degenerate-gaussian",
         assumes=ASSUMED["degenerate-gaussian"],

@@ -13,7 +13,7 @@ from precede.errors import DataError, OptionError, listed
 from precede.knowledge import Constraints
 from precede.scores.by_kind import ASSUMED
 from precede.scores.counting import families_with_one_more, family
-from precede.scores.grow_shrink import GrowShrinkScore
+from precede.scores.grow_shrink import FamiliesScore
 from precede.scores.moves import ParentSet
 
 
@@ -109,9 +109,9 @@ def discrete_score(
     penalty: float = 1.0,
     sample_size: float | None = None,
     constraints: Constraints | None = None,
-) -> GrowShrinkScore:
+) -> FamiliesScore:
     """Order score of a table of discrete columns: "discrete-bic", or "bdeu" with a prior sample size."""
     codes, levels = discrete_codes(table)
     local = DiscreteFamilies(codes, levels, penalty=penalty, sample_size=sample_size)
     name = "discrete-bic" if sample_size is None else "bdeu"
-    return GrowShrinkScore(local, name, assumes=ASSUMED[name], constraints=constraints)
+    return FamiliesScore(local, name, assumes=ASSUMED[name], constraints=constraints)

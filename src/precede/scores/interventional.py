@@ -12,7 +12,7 @@ from precede.errors import OptionError, listed
 from precede.graph.equivalence import told_by_targets
 from precede.knowledge import Constraints
 from precede.scores.by_kind import KIND_SCORES, KindScoreName, families_of
-from precede.scores.grow_shrink import FamilyScore, GrowShrinkScore
+from precede.scores.grow_shrink import FamiliesScore, FamilyScore
 from precede.scores.moves import ParentSet
 
 TAKES_INTERVENTIONS = ("sparse-linear", *KIND_SCORES)
@@ -44,7 +44,7 @@ class InterventionalFamilies:
         return self.families[int(self.which[variable])].additions(variable, parents)
 
 
-class InterventionalScore(GrowShrinkScore):
+class InterventionalScore(FamiliesScore):
     """A score whose equivalence class is cut down by interventions.
 
     An edge is directed where some intervention set one of its ends and not the other (Hauser and Bühlmann 2012), and

@@ -12,23 +12,23 @@ ParentSet = tuple[int, ...]
 
 
 class Expansion(NamedTuple):
-    """A parent set and where to go from it.
+    """A parent set, and what one parent more or less would change.
 
     Parameters
     ----------
     score : float
-    drop : int
-        The parent without which the score is best, where that pays; else -1.
     rivals : (n_rivals,) int array
-        Variables whose addition pays, best first.
+        Variables whose addition may pay, in any sequence.
     gains : (n_rivals,) array
-        By how much.
+        What the score gains by each.
+    losses : (n_parents,) array
+        What it loses without each parent: below zero where it is better without; infinite where it is required.
     """
 
     score: float
-    drop: int
     rivals: IntArray
     gains: FloatArray
+    losses: FloatArray
 
 
 @dataclass(frozen=True)
@@ -115,4 +115,7 @@ class VarianceMoves:
     weight: float
 
 
-LocalMoves = ExpandedMoves | CovarianceMoves | TableMoves | VarianceMoves
+StateMoves = CovarianceMoves | ExpandedMoves | TableMoves
+"""Those of parent sets (:mod:`precede.scores.parents`)."""
+
+LocalMoves = StateMoves | VarianceMoves

@@ -18,7 +18,7 @@ from precede.runtime.device import one_thread, pool_of_threads
 from precede.scores.protocol import OrderScore
 from precede.search import local
 from precede.search.local import Climber
-from precede.search.sweeps import Sweeps
+from precede.search.local.sweeps import Sweeps
 from precede.ties import first_best, first_best_rows
 
 RESTARTS_PER_CHAIN = 50
@@ -101,11 +101,11 @@ def polish(
     constraints = constraints or Constraints.none(score.n_variables)
     own = (deadline or Deadline(None)).part()
     starts = [constraints.nearest_order(np.asarray(start)) for start in (order, *others)]
-    moves = local.moves_of(score)
+    moves = score.moves()
     if moves is None:
         make: Callable[[int], Climber] = partial(Sweeps, score, constraints, own)
     else:
-        make = local.climbers(moves, score.n_variables, constraints, own)
+        make = local.climbers(moves, constraints, own)
     n_chains = 1 if moves is None else 1 + n_restarts // RESTARTS_PER_CHAIN
     shares = [len(part) for part in np.array_split(np.arange(n_restarts), n_chains)]
     seeds = [0] * len(starts) * n_chains if rng is None else rng.integers(2**62, size=len(starts) * n_chains).tolist()

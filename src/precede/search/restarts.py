@@ -27,7 +27,7 @@ def do_without_policy(score: OrderScore) -> bool:
     With equal variances the quick order is nearly right, and restarts from there reach as much in a quarter of the time
     (160 and 250 variables, six data sets: more on four, within 3e-5 on the others).
     """
-    return sorts_by_variance(score) or isinstance(local.moves_of(score), CovarianceMoves)
+    return sorts_by_variance(score) or isinstance(score.moves(), CovarianceMoves)
 
 
 def sorts_by_variance(score: OrderScore) -> bool:
@@ -37,7 +37,7 @@ def sorts_by_variance(score: OrderScore) -> bool:
 
 def default_restarts(score: OrderScore) -> int:
     """How often polish restarts: the more the cheaper a climb is, and the earlier climbs end short of the best."""
-    moves = local.moves_of(score)
+    moves = score.moves()
     if isinstance(moves, VarianceMoves):
         return max(1, min(VARIANCE_RESTARTS, 20_000 // score.n_variables))
     if score.identifies == "dag":

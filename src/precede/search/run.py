@@ -151,7 +151,7 @@ class OrderSearch:
         if self.deadline.passed() and not always:
             return
         try:
-            with self._threads(compiled=local.moves_of(self.score) is not None):
+            with self._threads(compiled=self.score.moves() is not None):
                 work()
         except KeyboardInterrupt:
             logger.warning("interrupted; the best order so far is kept")
@@ -199,7 +199,7 @@ class OrderSearch:
         score, restarts = self.score, self.settings.n_restarts
         if restarts is None:
             restarts = default_restarts(score)
-        chases = score.identifies == "cpdag" and local.are_cheap(local.moves_of(score))
+        chases = score.identifies == "cpdag" and local.are_cheap(score.moves())
         first, *others = [order for order, _ in sorted(self._starts.values(), key=lambda start: -start[1])]
         found = polish(
             score, first, self.constraints, others=others, n_restarts=restarts,
@@ -236,7 +236,7 @@ class OrderSearch:
             return "local", "no time was left to train"
         if self._agreed:
             return "local", "local searches from the policy's and from the greedy order agree"
-        if local.are_cheap(local.moves_of(self.score)):
+        if local.are_cheap(self.score.moves()):
             return "local", "its restarts find more than training does in the same time"
         return "policy", "local searches from different starts ended at different scores"
 

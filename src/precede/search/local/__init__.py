@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
+import importlib
 import threading
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any, Protocol
 
 from precede.arrays import IntArray
@@ -60,27 +58,14 @@ def _compiled(module: str) -> Any:
 
 @cache
 def _announced(module: str) -> Any:
-    from precede.search.local.compiled import SOURCES
-
-    kept = [Path(__file__).parent / "__pycache__", Path(os.environ.get("NUMBA_CACHE_DIR") or os.devnull)]
-    files = [file.name for folder in kept if folder.is_dir() for file in folder.rglob(f"*_{SOURCES}-*.nbi")]
-    if all(name.startswith("numba_ready") for name in files):
-        logger.info("compiling the local search: a few seconds, the first time only")
-    return _imported(module)
-
-
-def _imported(module: str) -> Any:
     with without_collections():
+        if not importlib.import_module("precede.runtime.compiled").is_kept():
+            logger.info("compiling the local search: a few seconds, the first time only")
         return importlib.import_module(f"precede.search.local.{module}")
 
 
 def _home(moves: LocalMoves) -> str:
-    return "variance_chain" if isinstance(moves, VarianceMoves) else "chain"
-
-
-def moves_of(score: OrderScore) -> LocalMoves | None:
-    """Moves that compiled search can make with a score; None where it has none, or where numba is absent."""
-    return score.moves() if importlib.util.find_spec("numba") else None
+    return "variances" if isinstance(moves, VarianceMoves) else "chain"
 
 
 def are_cheap(moves: LocalMoves | None) -> bool:
@@ -88,28 +73,24 @@ def are_cheap(moves: LocalMoves | None) -> bool:
     return isinstance(moves, CovarianceMoves | VarianceMoves)
 
 
-def warm_up() -> None:
-    """Make numba ready in a thread of its own, before it is known which score there will be."""
-    if importlib.util.find_spec("numba"):
-        threading.Thread(target=_imported, args=["numba_ready"], daemon=True).start()
+def prepare(score: OrderScore | None = None) -> None:
+    """Compile in a thread of its own, while something else is done; a search that comes earlier waits for it.
+
+    Before it is known which score there will be, what most scores need.
+    """
+    moves = None if score is None else score.moves()
+    if score is None or moves is not None:
+        home = "chain" if moves is None else _home(moves)
+        threading.Thread(target=_compiled, args=[home], daemon=True).start()
 
 
-def prepare(score: OrderScore) -> None:
-    """Compile in a thread of its own, while something else is done; a search that comes earlier waits for it."""
-    moves = moves_of(score)
-    if moves is not None:
-        threading.Thread(target=_compiled, args=[_home(moves)], daemon=True).start()
-
-
-def climbers(
-    moves: LocalMoves, n_variables: int, constraints: Constraints, deadline: Deadline
-) -> Callable[[int], Climber]:
+def climbers(moves: LocalMoves, constraints: Constraints, deadline: Deadline) -> Callable[[int], Climber]:
     """A function that makes climbers by their seeds; each may work in a thread of its own."""
     module = _compiled(_home(moves))
     if isinstance(moves, VarianceMoves):
         return lambda seed: module.VarianceChain(moves, constraints, deadline, seed)
     lock = threading.Lock()
-    return lambda seed: module.Chain(moves, n_variables, constraints, deadline, seed, lock)
+    return lambda seed: module.Chain(moves, constraints, deadline, seed, lock)
 
 
 def insertion_order(
@@ -119,9 +100,9 @@ def insertion_order(
 
     None where the score has no moves to offer. When the deadline passes, what is left comes last.
     """
-    moves = moves_of(score)
+    moves = score.moves()
     if moves is None:
         return None
     constraints = constraints or Constraints.none(score.n_variables)
-    make: Any = climbers(moves, score.n_variables, constraints, deadline or Deadline(None))
+    make: Any = climbers(moves, constraints, deadline or Deadline(None))
     return constraints.nearest_order(make(0).insert_all())

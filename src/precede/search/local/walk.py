@@ -2,92 +2,160 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-from numba import types
 
-from precede.search.local import arrays as at
-from precede.search.local.arrays import Arrays
-from precede.search.local.compiled import compiled, inlined
-from precede.search.local.states import kept, key_of, settled
+from precede.runtime.compiled import compiled, inlined, typeof
+from precede.scores.parents import MISSING, STATES, TRUTH, WHOLE, Array, States, settled
+
+PAUSED, DONE = -3, -4
+"""What a climb returns, beside what is missing (:mod:`precede.scores.parents`): time for a look at the clock, done."""
+
+CLIMB = np.dtype(
+    [(name, np.int64) for name in ("since_gain", "at", "n_moves", "random", "is_tabled", "is_constrained", "pause_at")]
+    + [("tolerance", np.float64)]
+)
+"""Variables since the last gain, place in the sequence, moves made, state of the random numbers; kind of problem; work
+after which to pause; differences that count for nothing."""
+
+
+class Walk(NamedTuple):
+    """Where a chain is: an order, the state of each variable in it, and what the look at one variable found.
+
+    For a score with a table, a state is the bits of the candidates that come before.
+    """
+
+    order: Array  # (d,) int64, as all up to own
+    position: Array  # of each variable in the order; d for those that are not placed
+    state: Array  # of each variable
+    sequence: Array  # in which variables are looked at
+    passed: Array  # by position, state of the variable there when the one that moves has passed it
+    own: Array  # by position, state of the one that moves when it is there
+    gain: Array  # (d,) float64: by position, when it is there
+    bound: Array  # (d,) float64: by variable, its best score
+    before: Array  # (d, d) bool: [i, j], i must come before j
+    table: Array  # (d, 2^n_candidates) float64: scores by predecessor bits, NaN where not known yet
+    place: Array  # (d, d) int64: bit of a candidate (column) in the table of a variable (row), -1 for the others
+    climb: Array  # (1,) CLIMB
+
+
+def new_walk(before: Array, table: Array | None = None, place: Array | None = None) -> Walk:
+    """A chain that is not anywhere yet; the table itself is kept, so that what is settled is seen at once."""
+    d = len(before)
+    climb = np.zeros(1, CLIMB)
+    climb["is_tabled"], climb["is_constrained"] = table is not None, before.any()
+    order, position, state, sequence, passed, own = np.zeros((6, d), np.int64)
+    return Walk(
+        order, position, state, sequence, passed, own, np.zeros(d), np.zeros(d), np.array(before),
+        np.zeros((0, 1)) if table is None else table, np.zeros((0, 0), np.int64) if place is None else place, climb,
+    )  # fmt: skip
+
+
+WALK = typeof(new_walk(np.zeros((1, 1), bool)))
 
 
 @inlined
-def is_relevant(s: Arrays, v: int, state: int, u: int) -> bool:
+def is_relevant(s: States, w: Walk, v: int, state: int, u: int) -> bool:
     """Whether it matters to a variable's state that u changes sides."""
-    if s.counters[at.IS_TABLED]:
-        return s.place[v, u] >= 0
-    return (s.about[state, at.RELEVANT + (u >> 6)] >> (u & 63)) & 1 != 0
+    if w.climb[0].is_tabled:
+        return w.place[v, u] >= 0
+    return (s.relevant[state, u >> 6] >> (u & 63)) & 1 != 0
 
 
 @inlined
-def value_of(s: Arrays, v: int, state: int) -> float:
+def score_of(s: States, w: Walk, v: int, state: int) -> float:
     """Score of a variable in a state."""
-    if s.counters[at.IS_TABLED]:
-        return s.table[v, state]
-    return s.value[state]
+    return w.table[v, state] if w.climb[0].is_tabled else s.known[state].score
 
 
-@compiled(*[types.int64] * 4)
-def look(s: Arrays, v: int, stop: int, step: int, high: int) -> int:
+@inlined
+def looked_up(s: States, w: Walk, v: int, bits: int) -> int:
+    """The bits themselves where the table knows them; else they are asked for."""
+    s.used[0].variable, s.used[0].size = v, bits
+    return MISSING if np.isnan(w.table[v, bits]) else bits
+
+
+@inlined
+def placed(s: States, w: Walk, v: int, limit: int) -> int:
+    """State of v when the variables at positions under the limit come before it."""
+    if not w.climb[0].is_tabled:
+        return settled(s, w.position, v, -1, -1, limit, v, False, True)
+    bits = 0
+    for u in range(len(w.position)):
+        if w.place[v, u] >= 0 and u != v and w.position[u] < limit:
+            bits |= 1 << w.place[v, u]
+    return looked_up(s, w, v, bits)
+
+
+@inlined
+def stepped(s: States, w: Walk, v: int, state: int, change: int, limit: int, moved: int, moved_is_before: bool) -> int:
+    """State of v after another variable has changed sides."""
+    if w.climb[0].is_tabled:
+        return looked_up(s, w, v, state ^ (1 << w.place[v, change]))
+    return settled(s, w.position, v, state, change, limit, moved, moved_is_before, True)
+
+
+@compiled(WHOLE(STATES, WALK, *[WHOLE] * 4), called_from_python=False)
+def look(s: States, w: Walk, v: int, stop: int, step: int, high: int) -> int:
     """Gains of v at each position from its own to one that it stops before; negative where a state is missing.
 
     To the right, those that v passes lose a predecessor and gain nothing, so the walk ends where even v's best score
     cannot make up for it. Positions above ``high`` are passed but not taken.
     """
-    order, states, gain = s.whole[at.ORDER], s.whole[at.STATE], s.real[at.GAIN]
-    mine, others, worth = states[v], 0.0, 0.0
-    here = value_of(s, v, mine)
-    room = s.real[at.BOUND, v] - here if step > 0 else np.inf
-    for q in range(s.whole[at.POSITION, v] + step, stop, step):
-        u = order[q]
-        theirs = states[u]
-        if is_relevant(s, u, theirs, v):
-            others -= value_of(s, u, theirs)
-            theirs = settled(s, u, theirs, v, q, v, step < 0)
+    mine, others, worth = w.state[v], 0.0, 0.0
+    here = score_of(s, w, v, mine)
+    room = w.bound[v] - here if step > 0 else np.inf
+    for q in range(w.position[v] + step, stop, step):
+        u = w.order[q]
+        theirs = w.state[u]
+        if is_relevant(s, w, u, theirs, v):
+            others -= score_of(s, w, u, theirs)
+            theirs = stepped(s, w, u, theirs, v, q, v, step < 0)
             if theirs < 0:
                 return theirs
-            others += value_of(s, u, theirs)
-        if is_relevant(s, v, mine, u):
-            mine = settled(s, v, mine, u, q + 1 if step > 0 else q, v, False)
+            others += score_of(s, w, u, theirs)
+        if is_relevant(s, w, v, mine, u):
+            mine = stepped(s, w, v, mine, u, q + 1 if step > 0 else q, v, False)
             if mine < 0:
                 return mine
-        s.whole[at.PASSED, q], s.whole[at.OWN, q] = theirs, mine
+        w.passed[q], w.own[q] = theirs, mine
         if q <= high:
-            gain[q] = others + value_of(s, v, mine) - here
-            worth = max(worth, gain[q])
-        if others + room < worth - s.numbers[at.TOLERANCE]:
+            w.gain[q] = others + score_of(s, w, v, mine) - here
+            worth = max(worth, w.gain[q])
+        if others + room < worth - w.climb[0].tolerance:
             break
     return 0
 
 
 @inlined
-def random_below(s: Arrays, n: int) -> int:
+def random_below(w: Walk, n: int) -> int:
     """A number under n, each as likely (a linear congruential generator, upper bits)."""
-    s.counters[at.RANDOM] = s.counters[at.RANDOM] * 6364136223846793005 + 1442695040888963407
-    return ((s.counters[at.RANDOM] >> 33) & 0x3FFFFFFF) % n
+    w.climb[0].random = w.climb[0].random * 6364136223846793005 + 1442695040888963407
+    return ((w.climb[0].random >> 33) & 0x3FFFFFFF) % n
 
 
-@compiled(types.int64, types.int64, types.boolean)
-def best_position(s: Arrays, v: int, n: int, wanders: bool) -> int:
+@compiled(WHOLE(STATES, WALK, WHOLE, WHOLE, TRUTH), called_from_python=False)
+def best_position(s: States, w: Walk, v: int, n: int, wanders: bool) -> int:
     """Where v is best in the first n places: the first of equals; one that wanders takes any as good as where it is."""
-    order, gain, p = s.whole[at.ORDER], s.real[at.GAIN], s.whole[at.POSITION, v]
+    order, gain, p = w.order, w.gain, w.position[v]
     low, high = 0, n - 1
-    if s.counters[at.IS_CONSTRAINED]:
+    if w.climb[0].is_constrained:
         for q in range(n - 1, -1, -1):
-            if s.edges[at.BEFORE, v, order[q]]:
+            if w.before[v, order[q]]:
                 high = q - 1 if q > p else q
-            if s.edges[at.BEFORE, order[q], v] and low == 0:
+            if w.before[order[q], v] and low == 0:
                 low = q + 1
     for q in range(n):
         gain[q] = -np.inf
     if p <= high:
         gain[p] = 0.0
     for step in range(1, -2, -2):  # to the right, then to the left
-        missing = look(s, v, high + 1 if step > 0 else low - 1, step, high)
+        missing = look(s, w, v, high + 1 if step > 0 else low - 1, step, high)
         if missing < 0:
             return missing
-    s.counters[at.WORK] += 4 * n
-    best, tolerance = -np.inf, s.numbers[at.TOLERANCE]
+    s.used[0].work += 4 * n
+    best, tolerance = -np.inf, w.climb[0].tolerance
     for q in range(n):
         best = max(best, gain[q])
     on_plateau = wanders and best <= tolerance
@@ -97,7 +165,7 @@ def best_position(s: Arrays, v: int, n: int, wanders: bool) -> int:
     for q in range(n):
         if gain[q] >= best - tolerance:
             n_equal += 1
-    pick = random_below(s, n_equal) if on_plateau else 0
+    pick = random_below(w, n_equal) if on_plateau else 0
     for q in range(n):
         if gain[q] >= best - tolerance:
             if pick == 0:
@@ -107,78 +175,78 @@ def best_position(s: Arrays, v: int, n: int, wanders: bool) -> int:
 
 
 @inlined
-def put(s: Arrays, v: int, q: int) -> None:
+def put(w: Walk, v: int, q: int) -> None:
     """Move v to a position that was just looked at."""
-    order, position, states = s.whole[at.ORDER], s.whole[at.POSITION], s.whole[at.STATE]
-    p = position[v]
+    p = w.position[v]
     if q == p:
         return
     step = 1 if q > p else -1
     for j in range(p, q, step):
-        u = order[j + step]
-        order[j], position[u], states[u] = u, j, s.whole[at.PASSED, j + step]
-    order[q], position[v], states[v] = v, q, s.whole[at.OWN, q]
-    s.counters[at.N_MOVES] += 1
+        u = w.order[j + step]
+        w.order[j], w.position[u], w.state[u] = u, j, w.passed[j + step]
+    w.order[q], w.position[v], w.state[v] = v, q, w.own[q]
+    w.climb[0].n_moves += 1
 
 
-@inlined
-def climb(s: Arrays, n: int) -> int:
+@compiled(WHOLE(STATES, WALK, WHOLE))
+def climb(s: States, w: Walk, n: int) -> int:
     """Move variables in sequence, again and again, until none gains."""
-    c = s.counters
-    while c[at.SINCE_GAIN] < n:
-        v = s.whole[at.SEQUENCE, c[at.AT] % n]
-        q = best_position(s, v, n, True)
+    c = w.climb[0]
+    while c.since_gain < n:
+        v = w.sequence[c.at % n]
+        q = best_position(s, w, v, n, True)
         if q < 0:
             return q
-        gained = s.real[at.GAIN, q] > s.numbers[at.TOLERANCE]
-        put(s, v, q)
-        c[at.AT] += 1
-        c[at.SINCE_GAIN] = 0 if gained else c[at.SINCE_GAIN] + 1
-        if c[at.WORK] > c[at.PAUSE_AT]:
-            c[at.WORK] = 0
-            return at.PAUSED
-    return at.DONE
+        gained = w.gain[q] > c.tolerance
+        put(w, v, q)
+        c.at += 1
+        c.since_gain = 0 if gained else c.since_gain + 1
+        if s.used[0].work > c.pause_at:
+            s.used[0].work = 0
+            return PAUSED
+    return DONE
 
 
-@compiled(types.int64, types.int64)
-def run(s: Arrays, task: int, n: int) -> int:
-    """Do a task of :mod:`precede.search.local.arrays`; DONE, or why not."""
-    c, order, position, states = s.counters, s.whole[at.ORDER], s.whole[at.POSITION], s.whole[at.STATE]
-    d = len(order)
-    if task == at.CLIMB:
-        return climb(s, n)
-    if task in (at.SETTLE, at.BOUNDS):  # states of the first n variables of the order; or scores given all the others
-        for v in range(d):
-            position[v] = d if task == at.SETTLE else 0
-        for p in range(n):
-            position[order[p]] = p if task == at.SETTLE else 0
-        for p in range(n):
-            state = settled(s, order[p], -1, -1, p if task == at.SETTLE else 1, order[p], False)
-            if state < 0:
-                return state
-            if task == at.SETTLE:
-                states[order[p]] = state
-            else:
-                # shapes may gain by losing a predecessor, so that nothing is a bound
-                s.real[at.BOUND, order[p]] = np.inf if len(s.residual) else value_of(s, order[p], state)
-    if task == at.INSERT:  # put the variable at place n where it is best among those before
-        v = order[n]
-        position[v] = n
-        state = settled(s, v, -1, -1, n, v, False)
-        if state >= 0:
-            states[v] = state
-            state = best_position(s, v, n + 1, False)
+@compiled(WHOLE(STATES, WALK, WHOLE))
+def settle(s: States, w: Walk, n: int) -> int:
+    """States of the first n variables of the order."""
+    for v in range(len(w.order)):
+        w.position[v] = len(w.order)
+    for p in range(n):
+        w.position[w.order[p]] = p
+    for p in range(n):
+        state = placed(s, w, w.order[p], p)
         if state < 0:
-            position[v] = d
             return state
-        put(s, v, state)
-    if task == at.REHASH:  # fill an empty hash table with the states that there are
-        for number in range(c[at.N_STATES]):
-            slot = s.about[number, at.KEY] & (len(s.slots) - 1)
-            while s.slots[slot] >= 0:
-                slot = (slot + 1) & (len(s.slots) - 1)
-            s.slots[slot] = number
-    if task == at.STORE:  # the state that was asked for, with n rivals
-        v, k = c[at.ASKED], c[at.ASKED_SIZE]
-        return kept(s, v, k, n, c[at.ASKED_SLOT], s.real[at.SHARE, 0], c[at.ASKED_DROP], key_of(s, v, k))
-    return at.DONE
+        w.state[w.order[p]] = state
+    return DONE
+
+
+@compiled(WHOLE(STATES, WALK, WHOLE))
+def bound(s: States, w: Walk, n: int) -> int:
+    """Scores of the first n variables given all the others, which none can exceed."""
+    for v in range(n):
+        w.position[v] = 0
+    for v in range(n):
+        state = placed(s, w, v, 1)
+        if state < 0:
+            return state
+        # shapes may gain by losing a predecessor, so that nothing is a bound
+        w.bound[v] = np.inf if len(s.residual) else score_of(s, w, v, state)
+    return DONE
+
+
+@compiled(WHOLE(STATES, WALK, WHOLE))
+def insert(s: States, w: Walk, n: int) -> int:
+    """Put the variable at place n where it is best among those before."""
+    v = w.order[n]
+    w.position[v] = n
+    state = placed(s, w, v, n)
+    if state >= 0:
+        w.state[v] = state
+        state = best_position(s, w, v, n + 1, False)
+    if state < 0:
+        w.position[v] = len(w.order)
+        return state
+    put(w, v, state)
+    return DONE
