@@ -17,6 +17,7 @@ from precede.corl import CORL
 from precede.data.load import load_table
 from precede.effects import linear_effect
 from precede.errors import OptionError
+from precede.evidence.checks import EdgeReading
 from precede.evidence.confidence import Confidence
 from precede.graph import CausalGraph, MixedGraph
 from precede.graph.component import component_file
@@ -25,6 +26,7 @@ from precede.graph.layout import layered_layout
 from precede.report import Heading, Provenance, rebuild_report, render_report, summarize, write_report, write_results
 from precede.report.geometry import picture
 from precede.report.render import graph_of
+from precede.report.words import belief_words
 from precede.simulation import simulate
 
 mpl.use("Agg")
@@ -334,3 +336,30 @@ def test_static_figures(fitted):
     assert len(ax.patches) >= model.graph_.n_edges
     assert model.graph_.plot().figure is not ax.figure
     plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("confidence", "connected", "more", "words"),
+    [
+        (0.95, 1.0, {}, "well supported"),
+        (0.8, 0.85, {}, "fairly well supported"),
+        (0.8, 1.0, {}, "connected, direction uncertain"),
+        (0.95, 1.0, {"source": "open"}, "connected, direction unknown"),
+        (0.6, 0.7, {}, "weak: often absent in resamples"),
+        (0.3, 0.4, {}, "do not rely on it"),
+        (None, None, {}, "not resampled"),
+    ],
+)
+def test_every_edge_says_whether_to_believe_it(confidence, connected, more, words):
+    options = {"source": "structure", "confidence": confidence, "connected": connected, **more}
+    edge = EdgeReading(0, 1, 1.0, 0.4, "rising", 0.2, **options)
+    assert belief_words(edge, 1.0) == words
+    assert belief_words(edge, -1.0) == f"{words}; other paths outweigh it: the total effect falls"
+
+
+def test_checks_that_were_not_run_share_a_line(summary):
+    why = "Not run: columns with levels have no size."
+    skipped = [{"name": name, "value": None, "sentence": why, "level": "not run", "remedy": ""} for name in ("a", "b")]
+    page = render_report({**summary, "checks": skipped})
+    assert page.count(why) == 1
+    assert "A, b" in page

@@ -38,7 +38,7 @@ __all__ = ["Table", "load_table"]
 
 MISSING_CHOICES = ("em", "pairwise", "drop", "impute", "refuse")
 DONE = {
-    "em": "linear scores use the covariance that EM estimates, other steps see draws from what the rest of a row says",
+    "em": "they were imputed from the other columns",
     "pairwise": "linear scores use covariances of the rows in which both are present, other steps see draws",
     "impute": "they were replaced by the column's mean, which weakens edges and can make false ones",
 }

@@ -65,6 +65,10 @@ def render_report(summary: Summary) -> str:
     return _template().render(
         summary=summary,
         said=said,
+        not_run=[
+            (sentence, [item.name for item in said if item.level == "not run" and item.sentence == sentence])
+            for sentence in dict.fromkeys(item.sentence for item in said if item.level == "not run")
+        ],
         by_policy=any(edge["policy_probability"] is not None for edge in summary["edges"]),
         warnings=[item for item in said if item.level == "warning"],
         heatmap=heatmap(summary),

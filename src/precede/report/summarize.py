@@ -32,7 +32,7 @@ from precede.report.summary import (
     TotalEntry,
 )
 from precede.report.total_effects import total_effects
-from precede.report.words import assumed_words, found_words, searched_words, sure_words, unknown_words
+from precede.report.words import assumed_words, belief_words, found_words, searched_words, sure_words, unknown_words
 from precede.strict_json import JsonObject, plain
 
 FORMAT, VERSION = "precede-summary", 5
@@ -179,6 +179,7 @@ def _edges(graph: CausalGraph, known: Diagnostics, rows: bool) -> list[EdgeEntry
         plots = known.plots
         entry = _edge(reading)
         entry["total"] = None if total is None else _total(total)
+        entry["belief"] = belief_words(reading, None if total is None else total["value"])
         if plots is not None:
             entry["slope"], entry["curve"] = _rounded(plots.slopes[k], 4), _short(plots.curves[k])
             if rows:
@@ -205,6 +206,7 @@ def _edge(reading: EdgeReading) -> EdgeEntry:
         "confidence": _rounded(reading.confidence, 3),
         "connected": _rounded(reading.connected, 3),
         "policy_probability": _rounded(reading.policy_probability, 3),
+        "belief": belief_words(reading),
         "total": None,
         "influence": None
         if influence is None

@@ -56,6 +56,7 @@ class EdgeEntry(TypedDict):
     confidence: float | None
     connected: float | None
     policy_probability: float | None
+    belief: str
     total: TotalEntry | None
     influence: InfluenceEntry | None
     slope: float | None

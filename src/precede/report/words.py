@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from precede.data.load import Table
 from precede.evidence.checks import Diagnostics, EdgeReading
-from precede.evidence.checks.record import counted, some
+from precede.evidence.checks.record import Check, counted, some
 from precede.evidence.checks.stability import UNSTABLE
 from precede.evidence.confidence import Confidence
 from precede.graph import CausalGraph
@@ -84,6 +84,39 @@ def found_words(graph: CausalGraph, edges: Sequence[EdgeReading]) -> list[str]:
     return sentences
 
 
+SURE, FAIR, TURNED = 0.9, 0.8, 0.1
+"""Shares of resamples: from which an edge is well, and fairly well, supported, and above which turned ones count."""
+
+
+def belief_words(edge: EdgeReading, total: float | None = None) -> str:
+    """Whether to believe an edge, and why, in a few words; ``total`` is its total effect where there is one.
+
+    Examples
+    --------
+    >>> edge = EdgeReading(0, 1, 1.0, 0.4, "falling", 0.2, source="structure", confidence=0.65, connected=0.95)
+    >>> belief_words(edge, 0.5)
+    'connected, direction uncertain; other paths outweigh it: the total effect rises'
+    """
+    confidence, connected = edge.confidence, edge.connected
+    if confidence is None or connected is None:
+        words = "not resampled"
+    elif connected < UNSTABLE:
+        words = "do not rely on it"
+    elif connected < FAIR:
+        words = "weak: often absent in resamples"
+    elif not edge.directed:
+        words = "connected, direction unknown"
+    elif confidence < SURE and connected - confidence > TURNED:
+        words = "connected, direction uncertain"
+    else:
+        words = "well supported" if confidence >= SURE else "fairly well supported"
+    if edge.influence is not None:
+        words += f"; rests on {counted(len(edge.influence.rows), 'row')}"
+    if total is not None and {"rising": total < 0, "falling": total > 0}.get(edge.trend, False):
+        words += f"; other paths outweigh it: the total effect {'falls' if total < 0 else 'rises'}"
+    return words
+
+
 def sure_words(known: Diagnostics, confidence: Confidence | None = None) -> list[str]:
     """How far the result can be relied on; ``confidence`` is what a bootstrap found beside the shares of the edges."""
     if not known.checked:
@@ -107,10 +140,11 @@ def sure_words(known: Diagnostics, confidence: Confidence | None = None) -> list
         sentences.append(
             "How stable each edge is was not tested: resampling the rows (a bootstrap) would give each a confidence."
         )
-    sentences += [
-        check.sentence for check in known.checks if check.name.startswith(RELIES_ON) and check.level != "fine"
-    ]
-    return sentences
+    return sentences + [check.sentence for check in _concerns(known) if check.name.startswith(RELIES_ON)]
+
+
+def _concerns(known: Diagnostics) -> list[Check]:
+    return [check for check in known.checks if check.level in ("warning", "note")]
 
 
 def _bootstrap_words(confidence: Confidence) -> str:
@@ -124,7 +158,7 @@ def _bootstrap_words(confidence: Confidence) -> str:
 
 def unknown_words(known: Diagnostics, identifies: str) -> list[str]:
     """What no amount of care with these data can settle."""
-    sentences = [check.sentence for check in known.checks if check.name in CANNOT_TELL and check.level != "fine"]
+    sentences = [check.sentence for check in _concerns(known) if check.name in CANNOT_TELL]
     sentences.append(
         "A common cause that is not in the table can look like an edge between its effects; only knowledge or an "
         "experiment can rule it out."

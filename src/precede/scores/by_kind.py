@@ -56,12 +56,15 @@ def score_for(kinds: Sequence[ColumnKind]) -> tuple[KindScoreName, str] | None:
         return None
     steps = all(kind.name == "ordinal" and kind.n_levels >= MANY_STEPS for kind in kinds)
     if all(kind.discrete for kind in kinds) and not steps:
-        return "discrete-bic", "Every column has levels: probabilities are counted, and only the CPDAG can be told."
+        return (
+            "discrete-bic",
+            "Every column has levels: probabilities are counted, and some directions cannot be determined.",
+        )
     special = sum(kind.name != "number" for kind in kinds)
     return (
         "degenerate-gaussian",
         f"{special} of {len(kinds)} columns are counts or have levels: categories are taken as indicators beside "
-        "numbers, and only the CPDAG can be told.",
+        "numbers, and some directions cannot be determined.",
     )
 
 

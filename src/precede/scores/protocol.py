@@ -30,8 +30,7 @@ CHUNK_ORDERS = 4096
 
 
 CPDAG_NOTE = (
-    "The score is the same for Markov-equivalent graphs: only the CPDAG is identified, and the direction of an "
-    "edge that the CPDAG leaves undirected is arbitrary."
+    "Some directions cannot be determined from independences alone: lines without arrowheads may point either way."
 )
 
 

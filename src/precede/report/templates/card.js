@@ -11,7 +11,7 @@ function edgeCard(k) {
     ["Partial R²", number(edge.partial_r2)],
     edge.policy_probability !== null && ["Policy probability", number(edge.policy_probability)],
     edge.confidence !== null && ["Confidence", number(edge.confidence)], edge.connected !== null && ["In either direction", number(edge.connected)],
-    ["Direction from", edge.direction], rests && ["Rests on", rests]]), ...(plot ? [plot, el("p", { class: "hint" },
+    ["Direction from", edge.direction], ["Believe it?", edge.belief], rests && ["Rests on", rests]]), ...(plot ? [plot, el("p", { class: "hint" },
     `${effect.name} as it depends on ${cause.name}, its other causes taken out. ` +
     (edge.points === null ? `Darker cells hold more rows; ${edge.outside || "no"} row${edge.outside === 1 ? " lies" : "s lie"} outside. ` : edge.extremes[0].length ? "Larger points are values far out. " : "") +
     (edge.slope !== null ? "The line is the linear fit, the thin curve a smooth one." : "The curve is a smooth fit."))] : []));

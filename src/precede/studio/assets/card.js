@@ -25,7 +25,7 @@ function edgeCard(edge, shown, rules, actions) {
       rule === null && edge.change !== "removed" ? el("button", { type: "button", "data-rule": "turn", title: `It is the other way round: run again with ${effect} → ${cause}`, onclick: () => actions.turn(cause, effect) }, "Turn") : null),
     facts([known && known.weight !== null && ["Weight", number(known.weight)], known && ["Strength", number(known.strength)],
       edge.probability !== null && ["Confidence", number(edge.probability, 2)], known && known.policy_probability !== null && ["Policy probability", number(known.policy_probability, 2)], known && ["Effect", TRENDS[known.trend]], known && ["Partial R²", number(known.partial_r2)],
-      known && ["Direction from", known.direction]]),
+      known && ["Direction from", known.direction], known && ["Believe it?", known.belief]]),
     plot, plot ? el("p", { class: "hint" }, `${effect} as it depends on ${cause}, its other causes taken out; darker cells hold more rows.`) : null,
     edge.change === "removed" ? null : el("p", {}, el("button", { type: "button", class: "link", onclick: () => actions.ask(cause, effect) }, `How large is the effect of ${cause} on ${effect}?`)),
   ];
