@@ -175,7 +175,7 @@ def test_words_about_gaps(data):
     frame.loc[frame["x1"] > frame["x1"].quantile(0.7), "x2"] = np.nan
     frame.loc[:10, "x3"] = np.nan
     table = load_table(frame)
-    assert table.remarks[0].startswith("5.1% of the cells are missing, most in 'x2' (30.0%), 'x3' (0.7%); they were imputed")
+    assert table.remarks[0].startswith("5.1% of the cells are missing, most in 'x2' (30.0%), 'x3' (0.7%); they were")
     assert "those of 'x2' on 'x1'" in table.remarks[1]
     assert dependent_gaps(holed(data.data, 0.1)) == []
     pairs = load_table(frame, missing="pairwise")
