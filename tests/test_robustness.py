@@ -145,6 +145,15 @@ def test_malformed_files_get_a_sentence() -> None:
     assert counts["by the command line"] > 0
 
 
+def test_damaged_runs_bring_nothing_down_and_hide_no_other() -> None:
+    """The same function, with three thousand, is the benchmark."""
+    pytest.importorskip("starlette")
+    counts = benchmark("damaged_results").fuzz(cases=25, seed=1)
+    assert counts["refused by load_results"] > 0
+    assert counts["exit code 2"] > 0
+    assert counts["answered 400"] > 0
+
+
 # --- knowledge is obeyed ---
 
 NAMES = ["a", "b", "c", "d"]

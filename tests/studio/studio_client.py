@@ -28,6 +28,11 @@ class Client:
         assert answer.status_code == status, answer.text
         return answer.json()
 
+    def delete(self, path: str, status: int = 200) -> Any:
+        answer = self.http.delete(path, headers={"Origin": ORIGIN})
+        assert answer.status_code == status, answer.text
+        return None if status == 404 else answer.json()
+
     def run(self, **request: Any) -> dict[str, Any]:
         """Ask for a run and wait for its end."""
         name = self.post("/api/runs", request, 202)["id"]

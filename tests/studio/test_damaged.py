@@ -5,11 +5,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from studio_client import Client
 from typer.testing import CliRunner
 
 import precede as pc
 from precede.cli import app
-from precede.errors import OptionError
+from precede.errors import OptionError, PrecedeError
+from precede.files import folder_lock
 from precede.report import load_results, write_report, write_results
 from precede.strict_json import to_json
 from precede.studio import answers
@@ -104,3 +106,64 @@ def test_half_a_character_in_a_name_can_be_sent_and_kept(tmp_path: Path, results
     assert again.data is not None
     assert again.data.path == data
     assert json.loads(to_json(run.to_dict()).encode())["request"]["name"] == "\ud800"
+
+
+@pytest.mark.parametrize(
+    "request_", [{"knowledge": {"required": [None]}}, {"knowledge": {"roots": 3}}, {"knowledge": [1]}, {"name": [1]}]
+)
+def test_a_request_that_the_page_cannot_show_is_damaged(
+    tmp_path: Path, results: Path, request_: dict[str, object]
+) -> None:
+    """The page counts the rules of every run: one that had none of that shape hid all."""
+    workspace = Workspace(tmp_path)
+    runs = [workspace.adopt(results) for _ in range(2)]
+    content = json.loads((runs[0].folder / "run.json").read_text())
+    (runs[0].folder / "run.json").write_text(json.dumps(content | {"request": request_}))
+    found = workspace.runs()
+    assert [run.state for run in found] == ["failed", "done"]
+    assert "'request" in str(found[0].error)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"mean": [10**400, 0, 0]}, "too large"),
+        ({"mean": 3}, "'mean' should be a list"),
+        ({"mean": [0, 0]}, "do not fit each other"),
+        ({"covariance": [[1, 0, 0], [0, 1, 0], [0, 1]]}, "do not fit each other"),
+        ({"categories": [7]}, "name columns that are not there"),
+        ({"missing": [{"columns": [3], "rows": 2}]}, "name columns that are not there"),
+        ({"settings": [{"targets": [0]}]}, "'settings\\[0\\].n_samples' is missing"),
+    ],
+)
+def test_every_part_of_the_moments_is_checked(
+    tmp_path: Path, results: Path, change: dict[str, object], words: str
+) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(results, folder)
+    content = json.loads((folder / "moments.json").read_text())
+    (folder / "moments.json").write_text(json.dumps(content | change))
+    with pytest.raises(PrecedeError, match=words):
+        load_results(folder)
+
+
+def test_a_damaged_run_can_be_deleted(client: Client, results: Path) -> None:
+    workspace = client.studio.workspace
+    kept, damaged = (workspace.adopt(results) for _ in range(2))
+    (damaged.folder / "run.json").write_text(DEEP)
+    listed = client.delete(f"/api/runs/{damaged.id}")["runs"]
+    assert kept.id in [run["id"] for run in listed]
+    assert damaged.id not in [run["id"] for run in client.get("/api/state")["runs"]]
+    assert not list(damaged.folder.parent.glob(f"*{damaged.id}*"))
+    assert client.delete(f"/api/runs/{damaged.id}", 400)["error"] == "there is no such run."
+    assert client.delete("/api/runs/..", 404) is None
+
+
+def test_a_run_at_work_is_not_deleted(client: Client, results: Path) -> None:
+    run = client.studio.workspace.adopt(results)
+    client.studio._alive.add(run.id)
+    assert client.delete(f"/api/runs/{run.id}", 400)["error"] == "this run is not finished: stop it first."
+    client.studio._alive.discard(run.id)
+    with folder_lock(run.folder):  # another process is at it
+        assert "is in use" in client.delete(f"/api/runs/{run.id}", 400)["error"]
+    assert (run.folder / "run.json").exists()

@@ -280,3 +280,21 @@ def test_words_are_put_in_order_with_the_keyboard(tmp_path: Path) -> None:
         assert browser.value(levels) == ["faint", "mid", "awful"]
         quiet(browser, server)
     assert json.loads((tmp_path / "studio" / "studio.json").read_text())["types"] == {"pain": ["faint", "mid", "awful"]}
+
+
+def test_a_damaged_run_is_listed_and_deleted(server: Server) -> None:
+    for name in ("900", "901"):
+        folder = server.folder / "runs" / name
+        folder.mkdir()
+        (folder / "run.json").write_text("[" * 100_000)
+    with Chromium() as browser:
+        opened(browser, server)
+        browser.value("window.confirm = (words) => { window.said = words; return words.includes('900'); }, 0")
+        for name in ("900", "901"):  # to the second, the user says no
+            browser.click(f"[data-delete='{name}']")
+            assert browser.wait("window.said") == f"Delete run {name} and its files?"
+            browser.value("window.said = '', 0")
+        browser.wait("document.querySelector(\"[data-run='900']\") === null")
+        assert browser.value("document.querySelector(\"[data-run='901'] .detail\").textContent").endswith("no graph")
+        quiet(browser, server)
+    assert [(server.folder / "runs" / name).exists() for name in ("900", "901")] == [False, True]

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from typing_extensions import TypedDict
 
 from precede.arrays import BoolArray, FloatArray
 from precede.data.kinds import ColumnKind, indicator_places
@@ -20,7 +21,7 @@ from precede.graph import CausalGraph
 from precede.graph.formats import text_of
 from precede.graph.sample import Absent, Sample, Setting
 from precede.scores.covariance import covariance
-from precede.strict_json import JsonObject, to_json
+from precede.strict_json import checked, to_json
 
 MOST_ROWS = 5000
 """Rows that a graph keeps, evenly spaced: enough for curves, and a graph stays small."""
@@ -38,6 +39,35 @@ MOST_PATTERNS = 5000
 """Patterns of missing cells that are kept; rows of rarer ones count as rows without any cell."""
 
 FORMAT, VERSION = "precede-moments", 2
+
+
+class PlainMoments(TypedDict):
+    """Moments of rows, as JSON holds them."""
+
+    n_samples: int
+    mean: list[float | None]
+    covariance: list[list[float | None]]
+
+
+class SettingRecord(PlainMoments):
+    """Moments of the rows in which some variables were set."""
+
+    targets: list[int]
+
+
+class AbsentRecord(TypedDict):
+    """Columns that are missing together, and in how many rows."""
+
+    columns: list[int]
+    rows: int
+
+
+class MomentsRecord(PlainMoments):
+    """The content of moments.json."""
+
+    categories: list[int]
+    settings: list[SettingRecord] | None
+    missing: list[AbsentRecord] | None
 
 
 def sample_of(
@@ -176,7 +206,7 @@ def moments_to_json(sample: Sample, names: Sequence[Hashable], path: str | os.Pa
     return text
 
 
-def _plain_moments(part: Sample | Setting) -> JsonObject:
+def _plain_moments(part: Sample | Setting) -> PlainMoments:
     return {"n_samples": part.n_samples, "mean": part.mean.tolist(), "covariance": part.covariance.tolist()}
 
 
@@ -191,32 +221,29 @@ def moments_from_json(source: str | os.PathLike[str]) -> Sample:
             f"the JSON holds no moments that this release reads (format {FORMAT!r}, version {VERSION}): repeat "
             "'precede discover' with this release."
         )
-    try:
-        words = frozenset(int(k) for k in document["categories"])
-        parts = document["settings"]
-        settings = None if parts is None else tuple(
-            Setting(frozenset(int(k) for k in part["targets"]), *_read_moments(part)) for part in parts
-        )  # fmt: skip
-        n_samples, mean, matrix = _read_moments(document)
-        absent = _read_absent(document["missing"], len(mean))
-        return Sample(n_samples, mean, matrix, categories=words, settings=settings, absent=absent)
-    except DataError:
-        raise
-    except (KeyError, IndexError, TypeError, ValueError) as error:
-        raise DataError(f"the moments' JSON is incomplete or misshapen: {error!r}.") from None
+    found = checked(document, MomentsRecord, "the file of moments")
+    d = len(found["mean"])
+    parts, missing = found["settings"], found["missing"]
+    places = [found["categories"], *(part["targets"] for part in parts or ()), *(one["columns"] for one in missing or ())]
+    if not all(0 <= k < d for columns in places for k in columns):
+        raise DataError(f"the moments name columns that are not there: they are of {d} columns.")
+    settings = None if parts is None else tuple(
+        Setting(frozenset(part["targets"]), *_read_moments(part, d)) for part in parts
+    )  # fmt: skip
+    absent = None if missing is None else _read_absent(missing, d)
+    words = frozenset(found["categories"])
+    return Sample(*_read_moments(found, d), categories=words, settings=settings, absent=absent)
 
 
-def _read_absent(missing: list[JsonObject] | None, n_variables: int) -> Absent | None:
-    if missing is None:
-        return None
+def _read_absent(missing: list[AbsentRecord], n_variables: int) -> Absent:
     patterns = np.zeros((len(missing), n_variables), dtype=bool)
     for pattern, one in zip(patterns, missing, strict=True):
         pattern[one["columns"]] = True
-    return Absent(patterns, np.array([int(one["rows"]) for one in missing], dtype=np.int64))
+    return Absent(patterns, np.array([one["rows"] for one in missing], dtype=np.int64))
 
 
-def _read_moments(part: JsonObject) -> tuple[int, FloatArray, FloatArray]:
-    mean, matrix = np.asarray(part["mean"], dtype=float), np.asarray(part["covariance"], dtype=float)
-    if matrix.shape != (len(mean), len(mean)):
-        raise DataError(f"the moments do not fit each other: {len(mean)} means, covariances {matrix.shape}.")
-    return int(part["n_samples"]), mean, matrix
+def _read_moments(part: PlainMoments, n_variables: int) -> tuple[int, FloatArray, FloatArray]:
+    shape = [len(row) for row in part["covariance"]]
+    if len(part["mean"]) != n_variables or shape != [n_variables] * n_variables:
+        raise DataError(f"the moments do not fit each other: {len(part['mean'])} means, {len(shape)} rows of covariances.")
+    return part["n_samples"], np.array(part["mean"], dtype=float), np.array(part["covariance"], dtype=float)

@@ -52,12 +52,31 @@ class Job(TypedDict):
     earlier: Earlier | None
 
 
+class AskedRules(TypedDict, total=False):
+    """Background knowledge, as the page shows it again."""
+
+    required: list[list[str]]
+    forbidden: list[list[str]]
+    tiers: list[list[str]]
+    roots: list[str]
+    sinks: list[str]
+
+
+class AskedRun(TypedDict, total=False):
+    """What the page shows of a request in its list of runs; the rest lies beside it."""
+
+    name: str
+    method: str
+    adopted: bool
+    knowledge: AskedRules
+
+
 class RunEntry(TypedDict):
     """A run, as ``run.json`` holds it; the page is also told whether there is a graph."""
 
     format: str
     id: str
-    request: JsonObject
+    request: AskedRun
     state: State
     created: str
     parent: str | None

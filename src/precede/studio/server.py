@@ -171,6 +171,13 @@ async def stop(request: Request) -> Response:
     return Json({"stopped": studio_of(request).stop(request.path_params["run"])})
 
 
+async def remove(request: Request) -> Response:
+    """Delete a run and all its files."""
+    studio = studio_of(request)
+    await run_in_threadpool(studio.remove, request.path_params["run"])
+    return Json({"runs": await run_in_threadpool(studio.listed)})
+
+
 async def events(request: Request) -> Response:
     """News as it comes (server-sent events)."""
     studio = studio_of(request)
@@ -255,6 +262,7 @@ ROUTES = [
     Route("/api/runs", user_errors(start), methods=["POST"]),
     Route("/api/compare", user_errors(compare)),
     Route("/api/runs/{run}", user_errors(show)),
+    Route("/api/runs/{run}", user_errors(remove), methods=["DELETE"]),
     Route("/api/runs/{run}/stop", user_errors(stop), methods=["POST"]),
     Route("/api/runs/{run}/effect", user_errors(effect)),
     Route("/api/runs/{run}/what-if", user_errors(what_if), methods=["POST"]),

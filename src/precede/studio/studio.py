@@ -49,11 +49,15 @@ class Studio:
         return {
             "folder": str(self.workspace.folder),
             "data": None if self.workspace.data is None else self.look(self.workspace.data),
-            "runs": [self._listed(run) for run in self.workspace.runs(self._alive)],
+            "runs": self.listed(),
             "methods": [{"name": name, "obeys": obeys} for name, obeys in obey.items()],
             "running": self.worker.running,
             "ready": self.worker.ready,
         }
+
+    def listed(self) -> list[RunEntry]:
+        """Every run, as the page lists it."""
+        return [self._listed(run) for run in self.workspace.runs(self._alive)]
 
     def look(self, data: DataChoice) -> TableView:
         """The columns; looked at again when the file or the choice has changed."""
@@ -91,6 +95,12 @@ class Studio:
             return False
         (self.workspace.run(name, self._alive).folder / STOP_FILE).touch()
         return self.worker.stop(name)
+
+    def remove(self, name: str) -> None:
+        """Delete a run, damaged or not; one that waits or is at work is to be stopped first."""
+        if name in self._alive:
+            raise OptionError("this run is not finished: stop it first.")
+        self.workspace.remove(name)
 
     def table_of(self, run: Run) -> Table:
         """The rows that a run looked at, with its own types; of the studio's data, never of a path in a request."""

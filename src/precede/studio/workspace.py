@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
+import secrets
 import shutil
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from precede.errors import OptionError
 from precede.files import folder_lock, write_text
 from precede.strict_json import JsonObject, checked, read_json, to_json
-from precede.studio.messages import ChosenData, RunEntry, State, StudioRecord
+from precede.studio.messages import AskedRun, ChosenData, RunEntry, State, StudioRecord
 
 RUN_ID = re.compile(r"[0-9]{3,6}")
 STUDIO_FILE, RUN_FILE, STOP_FILE = "studio.json", "run.json", ".stop"
@@ -75,7 +76,7 @@ class Run:
         return {
             "format": "precede-studio-run",
             "id": self.id,
-            "request": self.request,
+            "request": cast(AskedRun, self.request),
             "state": self.state,
             "created": self.created,
             "parent": self.parent,
@@ -171,6 +172,13 @@ class Workspace:
         run = Run(name, folder, dict(request), "waiting", datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S"), parent)
         run.write()
         return run
+
+    def remove(self, name: str) -> None:
+        """Delete the folder of a run, which is out of the list at once, however large it is."""
+        folder = self.run(name).folder
+        with folder_lock(folder):
+            gone = folder.rename(folder.with_name(f".{name}.{secrets.token_hex(6)}"))
+            shutil.rmtree(gone)
 
     def adopt(self, results: Path) -> Run:
         """Copy a folder that ``precede discover --out`` wrote; the copy is a run."""

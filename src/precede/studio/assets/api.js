@@ -7,6 +7,7 @@ async function answered(response) {
 export const get = async (path) => answered(await fetch(path));
 export const post = async (path, content = {}) => answered(await fetch(path, {
   method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(content) }));
+export const remove = async (path) => answered(await fetch(path, { method: "DELETE" }));
 export const upload = async (file) => answered(await fetch(`/api/data?name=${encodeURIComponent(file.name)}`, {
   method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: file }));
 

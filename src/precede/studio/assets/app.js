@@ -1,5 +1,5 @@
 // The page: what is shown, what happens on a click, what the server says.
-import { get, listen, post, upload } from "./api.js";
+import { get, listen, post, remove, upload } from "./api.js";
 import { drawCard } from "./card.js";
 import { columnsPanel, emptyData } from "./columns.js";
 import { byId, options, plural } from "./dom.js";
@@ -103,9 +103,16 @@ function drawRuns() {
     return el("li", {}, el("button", { type: "button", class: `entry ${run.state}`, "data-run": run.id, "aria-current": String(state.shown?.run.id === run.id), disabled: !run.has_graph && run.state !== "failed",
       onclick: () => run.has_graph ? showRun(run.id).then(() => ["data", undefined].includes(state.tab) && open("graph")) : say(`Run ${Number(run.id)}: ${run.error}`) },
     el("span", { class: "title" }, `Run ${Number(run.id)}`, run.request.name ? ` · ${run.request.name}` : ""),
-    el("span", { class: "detail" }, [run.request.adopted ? "opened" : run.request.method, rule ? plural(rule, "rule") : null, run.parent ? `from run ${Number(run.parent)}` : null, words[run.state] ?? (run.seconds === null ? null : `${number(run.seconds, 2)} s`)].filter(Boolean).join(" · "))));
+    el("span", { class: "detail" }, [run.request.adopted ? "opened" : run.request.method, rule ? plural(rule, "rule") : null, run.parent ? `from run ${Number(run.parent)}` : null, words[run.state] ?? (run.seconds === null ? null : `${number(run.seconds, 2)} s`)].filter(Boolean).join(" · "))),
+    ["waiting", "running"].includes(run.state) ? null : el("button", { type: "button", class: "drop", "data-delete": run.id, "aria-label": `Delete run ${Number(run.id)}`, title: "Delete", onclick: () => confirm(`Delete run ${Number(run.id)} and its files?`) && deleteRun(run.id) }, "×"));
   }));
 }
+const deleteRun = user_errors(async (id) => {
+  state.runs = (await remove(`/api/runs/${id}`)).runs;
+  state.compared.delete(id);
+  drawRuns();
+  if (state.tab === "compare") drawPanel();
+});
 const showRun = user_errors(async (id) => {
   const shown = await get(`/api/runs/${id}`);
   state.compared = new Set([shown.against ?? state.runs.filter((run) => run.has_graph && run.id !== id).at(-1)?.id, id].filter(Boolean));
