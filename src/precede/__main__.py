@@ -1,5 +1,28 @@
-"""``python -m precede``."""
+"""``precede`` and ``python -m precede``: nothing is imported before it is known that there is room for it."""
 
-from precede.cli import main
+import sys
 
-main()
+LEAST_ADDRESS_SPACE = 3_000_000
+"""Kilobytes that the libraries reserve with little data (most of it is never used); below it some abort or hang."""
+
+
+def main() -> None:
+    """Start a command, unless a library would end the process, or try for ever to begin, for ``ulimit -v``."""
+    if sys.platform != "win32":
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit != resource.RLIM_INFINITY and limit < LEAST_ADDRESS_SPACE * 1024:
+            sys.stderr.write(
+                f"precede: the limit on address space (ulimit -v) is {limit // 1024:,} kB, and numpy, torch and numba "
+                f"reserve up to {LEAST_ADDRESS_SPACE:,} kB before any data: raise it, as in "
+                f"'ulimit -v {2 * LEAST_ADDRESS_SPACE}'.\n"
+            )
+            sys.exit(2)
+    from precede.cli import main as start
+
+    start()
+
+
+if __name__ == "__main__":
+    main()

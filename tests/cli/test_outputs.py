@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -179,3 +180,50 @@ def test_a_lost_terminal_ends_a_fit_as_ctrl_c_does(folder: Path) -> None:
     assert work.returncode == 130
     assert "Causal order" in out.decode()
     assert load_results(folder / "out").graph.n_variables == 12
+
+
+# little memory
+
+
+def limited(megabytes: int, folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+    """A command under a limit on its address space, as ``ulimit -v`` sets it."""
+    start = (
+        f"import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_AS, ({megabytes << 20}, {megabytes << 20}));"
+        "sys.argv = ['precede', *sys.argv[1:]]; runpy.run_module('precede', run_name='__main__')"
+    )
+    known = {**os.environ, "PYTHONPATH": SOURCE, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    line = [sys.executable, "-c", start, "discover", "data.csv", *flags]
+    return subprocess.run(line, cwd=folder, env=known, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")
+@pytest.mark.parametrize("megabytes", [100, 800])
+def test_a_limit_that_the_libraries_cannot_live_with_is_named(folder: Path, megabytes: int) -> None:
+    """Under 800 MB, OpenBLAS tried for ever; under others a library ended the process or could not be found."""
+    done = limited(megabytes, folder, *QUICK)
+    assert done.returncode == 2
+    assert f"address space (ulimit -v) is {megabytes << 10:,} kB" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems keep no such limit")
+def test_a_score_that_asks_for_more_than_there_is_gets_a_sentence(folder: Path) -> None:
+    pc.simulate(n_variables=3, degree=1, n_samples=6000, random_state=0).data.to_csv(folder / "data.csv", index=False)
+    done = limited(3000, folder, "-q", "--score=gp")
+    assert done.returncode == 2
+    assert re.match(r"precede: (there is not enough memory|score='gp' needs [\d.]+ GB)", done.stderr)  # or little of it
+    assert done.stderr.count("\n") == 1
+
+
+def test_no_memory_for_the_report_costs_no_graph(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_left(*given: object, **named: object) -> str:
+        raise MemoryError
+
+    monkeypatch.setattr("precede.report.summarize", none_left)
+    assert runner.invoke(app, ["discover", "data.csv", "--out=out", *QUICK]).exit_code == 0
+    assert load_results(folder / "out").graph.n_variables == 3
+    monkeypatch.setattr("precede.files.write_together", none_left)
+    done = runner.invoke(app, ["discover", "data.csv", "--out=other", *QUICK])
+    assert done.exit_code == 2
+    assert "Causal order" in done.output
+    assert "there is not enough memory" in flat(done.output)

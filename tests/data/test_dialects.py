@@ -227,7 +227,7 @@ def test_whole_numbers_that_are_rounded_are_told(tmp_path: Path, kind: str) -> N
 
 @pytest.mark.parametrize("kind", ["csv", "frame"])
 def test_an_integer_of_400_digits(tmp_path: Path, kind: str) -> None:
-    frame = pd.DataFrame({"a": [10**400, *range(29)], "b": np.arange(30) ** 2})
+    frame = pd.DataFrame({"a": pd.Series([10**400, *range(29)], dtype=object), "b": np.arange(30) ** 2})
     source: object = frame
     if kind == "csv":
         frame.to_csv(tmp_path / "data.csv", index=False)

@@ -207,7 +207,7 @@ class _Writer:
         """Show the graph where it cannot be written, before the error says why."""
         try:
             yield
-        except OSError:
+        except (OSError, MemoryError):
             show_graph(SafeConsole(), self.model.graph_, self.model.diagnostics_)
             raise
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import math
@@ -111,9 +112,13 @@ def user_errors(debug: bool) -> Iterator[None]:
         raise typer.Exit(2) from None
     except BrokenPipeError:  # the reader of the output went away, as 'head' does
         raise
-    except OSError as error:
-        if debug:
+    except (MemoryError, RuntimeError, ImportError, OSError) as error:
+        if debug or not (_lacks_memory(error) or isinstance(error, OSError)):
             raise
+        if _lacks_memory(error):
+            _complain("there is not enough memory: give fewer rows or columns, or a score that needs less ('linear').")
+            raise typer.Exit(2) from None
+        assert isinstance(error, OSError)
         name = error.filename2 or error.filename
         where = "a file" if name is None else repr(str(name))
         _complain(f"{where} cannot be read or written: {error.strerror or error}.")
@@ -121,11 +126,6 @@ def user_errors(debug: bool) -> Iterator[None]:
     except KeyboardInterrupt as error:
         _complain(f"interrupted {error.args[0] if error.args else 'before there was a result.'}")
         raise typer.Exit(130) from None
-    except (MemoryError, RuntimeError) as error:
-        if debug or not _lacks_memory(error):
-            raise
-        _complain("there is not enough memory: give fewer rows or columns, or a score that needs less ('linear').")
-        raise typer.Exit(2) from None
 
 
 def _complain(sentence: str) -> None:
@@ -134,9 +134,10 @@ def _complain(sentence: str) -> None:
 
 
 def _lacks_memory(error: Exception) -> bool:
-    """Torch says it with a RuntimeError."""
+    """Torch says it with a RuntimeError, the system with an error of its own or of the import of a library."""
     told = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
-    return told or "can't allocate memory" in str(error)
+    told = told or getattr(error, "errno", None) == errno.ENOMEM
+    return told or any(words in str(error) for words in ("can't allocate memory", "failed to map segment"))
 
 
 @contextmanager
