@@ -68,6 +68,18 @@ def constant_rows(path: Path) -> None:
             writer.write_table(group)
 
 
+def repeated_texts(path: Path) -> None:
+    """100 million texts of 300 kinds, in some 15 MB."""
+    kinds = np.array([f"a text of no use, number {k}" for k in range(300)])
+    rng = np.random.default_rng(0)
+    schema = pa.schema([("a", pa.string())])
+    with pq.ParquetWriter(path.with_suffix(".parquet"), schema, compression="zstd") as writer:
+        for _ in range(50):  # runs of some ten equal ones
+            places = np.repeat(rng.integers(len(kinds), size=200_000), 10)
+            column = pa.DictionaryArray.from_arrays(pa.array(places, pa.int32()), pa.array(kinds))
+            writer.write_table(pa.table({"a": column.cast(pa.string())}, schema))
+
+
 def packed_zeros(path: Path) -> None:
     with gzip.open(path.with_suffix(".gz"), "wb", 9) as file:
         file.write(b"a,b\n")
@@ -82,7 +94,7 @@ def endless_line(path: Path) -> None:
             file.write(b"a" * 2**22)
 
 
-BOMBS = (far_cell, two_million_rows, many_far_cells, constant_rows, packed_zeros, endless_line)
+BOMBS = (far_cell, two_million_rows, many_far_cells, constant_rows, repeated_texts, packed_zeros, endless_line)
 
 
 def main() -> int:

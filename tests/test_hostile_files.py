@@ -255,9 +255,19 @@ def test_millions_of_constant_rows_in_parquet(tmp_path: Path) -> None:
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     pq.write_table(pa.table({"a": np.ones(20_000_000, np.int8)}), tmp_path / "rows.parquet")
     with pytest.raises(
-        DataError, match=r"holds 20,000,000 rows of 1 columns in [\d,]+ bytes, which would take 0\.2 GB"
+        DataError, match=r"holds 20,000,000 rows of 1 columns in [\d,]+ bytes, which would take over 0\.2 GB"
     ):
         pc.load_table(tmp_path / "rows.parquet")
+
+
+def test_many_texts_in_a_small_parquet_file_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hundred million of them, in 15 MB, took 3 GB: benchmarks/bombs.py."""
+    pytest.importorskip("pyarrow")
+    pd.DataFrame({"a": ["yes", "no"] * 600, "b": np.arange(1200)}).to_parquet(tmp_path / "texts.parquet")
+    assert pc.load_table(tmp_path / "texts.parquet").n_samples == 1200
+    monkeypatch.setattr("precede.data.read.MOST_TEXTS", 1000)
+    with pytest.raises(DataError, match=r"1,200 rows of 2 columns, 1,200 cells of them texts, in .* or texts as numbers"):
+        pc.load_table(tmp_path / "texts.parquet")
 
 
 def test_a_hundred_million_lags() -> None:

@@ -60,6 +60,9 @@ MOST_CELLS = 20_000_000
 LARGE_TABLE = 2**27
 """Bytes of numbers up to which a Parquet file may hold any number of rows."""
 
+MOST_TEXTS = 50_000_000
+"""Cells of text in a Parquet file, where a dictionary keeps the same ones in next to no space."""
+
 EXCEL_ERRORS = ("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!")
 
 
@@ -210,13 +213,7 @@ def _read_parquet(path: Path) -> tuple[pd.DataFrame, list[str]]:
     except ImportError:
         raise DataError(f"{path.name} is a Parquet file, which needs pyarrow: install precede[tables].") from None
     try:
-        about = parquet.read_metadata(path)
-        rows, columns = about.num_rows, about.num_columns
-        if 8 * rows * columns > max(MOST_EXPANSION * path.stat().st_size, LARGE_TABLE):
-            raise DataError(
-                f"{path.name} holds {rows:,} rows of {columns:,} columns in {path.stat().st_size:,} bytes, which would "
-                f"take {8 * rows * columns / 1e9:.1f} GB: save a part of its rows and columns first."
-            )
+        _check_parquet_size(path, parquet.read_metadata(path))
         frame = pd.read_parquet(path)
     except DataError:
         raise
@@ -232,6 +229,19 @@ def _read_parquet(path: Path) -> tuple[pd.DataFrame, list[str]]:
         said.append(f"{path.name}: the index has no name and labels the rows, so it was left out.")
         frame = frame.reset_index(drop=True)
     return frame, said
+
+
+def _check_parquet_size(path: Path, about: Any) -> None:
+    """Refuse what would take all memory, by what the file says of itself."""
+    rows, columns, size = about.num_rows, about.num_columns, path.stat().st_size
+    texts = rows * sum(about.schema.column(k).physical_type == "BYTE_ARRAY" for k in range(columns))
+    memory = 8 * rows * columns + 8 * texts  # a text takes a pointer and some letters
+    if memory > max(MOST_EXPANSION * size, LARGE_TABLE) or texts > MOST_TEXTS:
+        words = f", {texts:,} cells of them texts," if texts else ""
+        raise DataError(
+            f"{path.name} holds {rows:,} rows of {columns:,} columns{words} in {size:,} bytes, which would take over "
+            f"{memory / 1e9:.1f} GB: save a part of its rows and columns first{', or texts as numbers' if texts else ''}."
+        )
 
 
 class _TextFile(NamedTuple):
