@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -145,6 +146,12 @@ def test_every_part_of_the_moments_is_checked(
     (folder / "moments.json").write_text(json.dumps(content | change))
     with pytest.raises(PrecedeError, match=words):
         load_results(folder)
+
+
+def test_a_run_named_with_half_a_character_can_be_compared(tmp_path: Path, results: Path) -> None:
+    workspace = Workspace(tmp_path)
+    runs = [replace(workspace.adopt(results), request={"name": name}) for name in ("\ud800", "whole")]
+    assert answers.compared(runs)["labels"] == ["1 \\ud800", "2 whole"]
 
 
 def test_a_damaged_run_can_be_deleted(client: Client, results: Path) -> None:

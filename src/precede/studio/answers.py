@@ -13,6 +13,7 @@ from precede.arrays import FloatArray
 from precede.comparison.compare import Comparison
 from precede.data.load import Table
 from precede.errors import OptionError
+from precede.files import encoded
 from precede.graph.component import payload
 from precede.report import Results, load_results
 from precede.report.schema import check_summary
@@ -136,7 +137,7 @@ def compared(runs: Sequence[Run]) -> ComparisonView:
 
 def label_of(run: Run) -> str:
     """What a run is called: its number, and its name where it has one."""
-    name = str(run.request.get("name") or "")
+    name = encoded(str(run.request.get("name") or "")).decode()  # half a character can be in no table
     return f"{int(run.id)} {name}".strip()
 
 
