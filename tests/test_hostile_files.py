@@ -20,7 +20,7 @@ from precede.pretraining.run_folder import pretrain_into
 from precede.pretraining.settings import command_settings
 
 DATA = pc.simulate(n_variables=4, degree=1, n_samples=60, random_state=0).data
-TINY: dict[str, Any] = {"score": "linear", "encoder": "null", "decoder": "mlp", "batch_size": 4, "n_samples": 4}
+TINY: dict[str, Any] = {"score": "linear", "encoder": "null", "decoder": "mlp", "batch_size": 4, "n_encoder_rows": 4}
 
 
 def graph_json(**changes: Any) -> str:
@@ -266,7 +266,9 @@ def test_many_texts_in_a_small_parquet_file_are_counted(tmp_path: Path, monkeypa
     pd.DataFrame({"a": ["yes", "no"] * 600, "b": np.arange(1200)}).to_parquet(tmp_path / "texts.parquet")
     assert pc.load_table(tmp_path / "texts.parquet").n_samples == 1200
     monkeypatch.setattr("precede.data.read.MOST_TEXTS", 1000)
-    with pytest.raises(DataError, match=r"1,200 rows of 2 columns, 1,200 cells of them texts, in .* or texts as numbers"):
+    with pytest.raises(
+        DataError, match=r"1,200 rows of 2 columns, 1,200 cells of them texts, in .* or texts as numbers"
+    ):
         pc.load_table(tmp_path / "texts.parquet")
 
 

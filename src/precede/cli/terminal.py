@@ -113,19 +113,25 @@ def user_errors(debug: bool) -> Iterator[None]:
     except BrokenPipeError:  # the reader of the output went away, as 'head' does
         raise
     except (MemoryError, RuntimeError, ImportError, OSError) as error:
-        if debug or not (_lacks_memory(error) or isinstance(error, OSError)):
+        sentence = _sentence(error)
+        if debug or sentence is None:
             raise
-        if _lacks_memory(error):
-            _complain("there is not enough memory: give fewer rows or columns, or a score that needs less ('linear').")
-            raise typer.Exit(2) from None
-        assert isinstance(error, OSError)
-        name = error.filename2 or error.filename
-        where = "a file" if name is None else repr(str(name))
-        _complain(f"{where} cannot be read or written: {error.strerror or error}.")
+        _complain(sentence)
         raise typer.Exit(2) from None
     except KeyboardInterrupt as error:
         _complain(f"interrupted {error.args[0] if error.args else 'before there was a result.'}")
         raise typer.Exit(130) from None
+
+
+def _sentence(error: Exception) -> str | None:
+    """What the system lacks; None for a fault of ours."""
+    if _lacks_memory(error):
+        return "there is not enough memory: give fewer rows or columns, or a score that needs less ('linear')."
+    if isinstance(error, OSError):
+        name = error.filename2 or error.filename
+        where = "a file" if name is None else repr(str(name))
+        return f"{where} cannot be read or written: {error.strerror or error}."
+    return None
 
 
 def _complain(sentence: str) -> None:

@@ -238,9 +238,10 @@ def _check_parquet_size(path: Path, about: Any) -> None:
     memory = 8 * rows * columns + 8 * texts  # a text takes a pointer and some letters
     if memory > max(MOST_EXPANSION * size, LARGE_TABLE) or texts > MOST_TEXTS:
         words = f", {texts:,} cells of them texts," if texts else ""
+        also = ", or texts as numbers" if texts else ""
         raise DataError(
             f"{path.name} holds {rows:,} rows of {columns:,} columns{words} in {size:,} bytes, which would take over "
-            f"{memory / 1e9:.1f} GB: save a part of its rows and columns first{', or texts as numbers' if texts else ''}."
+            f"{memory / 1e9:.1f} GB: save a part of its rows and columns first{also}."
         )
 
 

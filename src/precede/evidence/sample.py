@@ -224,7 +224,11 @@ def moments_from_json(source: str | os.PathLike[str]) -> Sample:
     found = checked(document, MomentsRecord, "the file of moments")
     d = len(found["mean"])
     parts, missing = found["settings"], found["missing"]
-    places = [found["categories"], *(part["targets"] for part in parts or ()), *(one["columns"] for one in missing or ())]
+    places = [
+        found["categories"],
+        *(part["targets"] for part in parts or ()),
+        *(one["columns"] for one in missing or ()),
+    ]
     if not all(0 <= k < d for columns in places for k in columns):
         raise DataError(f"the moments name columns that are not there: they are of {d} columns.")
     settings = None if parts is None else tuple(
@@ -245,5 +249,7 @@ def _read_absent(missing: list[AbsentRecord], n_variables: int) -> Absent:
 def _read_moments(part: PlainMoments, n_variables: int) -> tuple[int, FloatArray, FloatArray]:
     shape = [len(row) for row in part["covariance"]]
     if len(part["mean"]) != n_variables or shape != [n_variables] * n_variables:
-        raise DataError(f"the moments do not fit each other: {len(part['mean'])} means, {len(shape)} rows of covariances.")
+        raise DataError(
+            f"the moments do not fit each other: {len(part['mean'])} means, {len(shape)} rows of covariances."
+        )
     return part["n_samples"], np.array(part["mean"], dtype=float), np.array(part["covariance"], dtype=float)
