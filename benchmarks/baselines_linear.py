@@ -14,7 +14,7 @@ import time
 import numpy as np
 
 from precede.baselines import METHODS
-from precede.experiments.published import PUBLISHED, Published
+from precede.experiments.verdicts import PUBLISHED, Published
 from precede.metrics import evaluate
 from precede.simulation import simulate
 

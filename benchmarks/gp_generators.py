@@ -15,10 +15,10 @@ from joblib import Parallel, delayed
 
 from precede import evaluate, simulate
 from precede.baselines import CAM
-from precede.experiments.published import PUBLISHED
+from precede.experiments.verdicts import PUBLISHED
 from precede.graph import CausalGraph
 from precede.graph.dags import full_dag
-from precede.pruning.cam import prune_by_gam
+from precede.pruning.gam import prune_by_gam
 from precede.runtime.device import one_thread
 
 

@@ -14,8 +14,7 @@ import time
 import numpy as np
 import torch
 
-from precede.metrics.order import share_in_order
-from precede.metrics.structure import shd
+from precede.metrics.structure import share_in_order, shd
 from precede.policy.pretrained import load_pretrained
 from precede.scores.sparse_gp import SparseGPSettings, sparse_gp_score
 from precede.simulation import simulate

@@ -2,7 +2,7 @@
 
     OMP_NUM_THREADS=1 python benchmarks/ingredients.py [--variables 10] [--rows 500] [--seeds 2] [--jobs 1]
 
-On the families that the policy was never trained on (:mod:`precede.pretraining.held_out`) and on mechanisms of
+On the families that the policy was never trained on (:mod:`precede.pretraining.validation`) and on mechanisms of
 ``precede.simulate``, columns standardized. ``class`` is the score that ``choose_score`` names without a policy to check
 it by. No training: what is compared is the objective. SHD, F1 and order TPR; a line for each data set as it is done,
 then a table of means over those that are.
@@ -20,7 +20,7 @@ from joblib import Parallel, delayed
 import precede as pc
 from precede.arrays import BoolArray, FloatArray
 from precede.data.load import load_table
-from precede.pretraining.held_out import HELD_OUT, held_out_data
+from precede.pretraining.validation import HELD_OUT, held_out_data
 from precede.scores.choose import choose_score
 
 SIMULATED = ("lingam", "linear-gaussian", "gp-additive", "gp", "heteroscedastic", "post-nonlinear", "multiplicative")

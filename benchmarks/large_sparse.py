@@ -22,8 +22,7 @@ import torch
 
 from precede.data.datasets import Dataset
 from precede.graph.equivalence import cpdag
-from precede.metrics.order import share_in_order
-from precede.metrics.structure import shd
+from precede.metrics.structure import share_in_order, shd
 from precede.scores.protocol import OrderScore
 from precede.scores.sparse_gp import sparse_gp_score
 from precede.scores.sparse_linear import SparseLinearScore

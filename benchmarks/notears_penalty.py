@@ -15,7 +15,7 @@ import numpy as np
 
 from precede import evaluate, simulate
 from precede.baselines.notears import NOTEARS
-from precede.experiments.published import PUBLISHED
+from precede.experiments.verdicts import PUBLISHED
 
 
 def main() -> None:

@@ -5,8 +5,8 @@
 Order TPR, AUROC of the edge probabilities, and their expected calibration error (ten bins of equal width, over all
 ordered pairs of variables; "told" leaves out the pairs with a probability below .05, which are most of them and nearly
 all rightly so). *In* are the six cells of :mod:`precede.pretraining.validation`, *out* the eight families of
-:mod:`precede.pretraining.held_out` and two kinds of rounded linear data; of the pairs of
-:mod:`precede.pretraining.held_out` the share whose cause comes first.
+:mod:`precede.pretraining.validation` and two kinds of rounded linear data; of the pairs of
+:mod:`precede.pretraining.validation` the share whose cause comes first.
 """
 
 from __future__ import annotations
@@ -20,11 +20,10 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from precede.arrays import BoolArray, FloatArray
-from precede.metrics.order import share_in_order
+from precede.metrics.structure import share_in_order
 from precede.policy.prediction import judge
 from precede.policy.pretrained import load_pretrained
-from precede.pretraining.held_out import HELD_OUT, PAIR_FAMILIES, held_out_data, held_out_pair
-from precede.pretraining.validation import FIRST_SEED, SUITE
+from precede.pretraining.validation import FIRST_SEED, HELD_OUT, PAIR_FAMILIES, SUITE, held_out_data, held_out_pair
 from precede.simulation import simulate
 
 N_BINS = 10

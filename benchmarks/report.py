@@ -7,7 +7,7 @@ import time
 
 from precede.baselines import EqVar
 from precede.data.load import load_table
-from precede.evidence.checks import Learned, diagnose
+from precede.evidence.checks import CheckContext, diagnose
 from precede.report import render_report, summarize
 from precede.simulation import simulate
 
@@ -24,7 +24,7 @@ def main() -> None:
         model = EqVar().fit(table)
         graph = model.graph_
         start = time.process_time()
-        diagnose(Learned(table, graph.edges, graph.positions, score="linear", search={"best_score": 0.0}))
+        diagnose(CheckContext(table, graph.edges, graph.positions, score="linear", search={"best_score": 0.0}))
         checked = time.process_time()
         page = render_report(summarize(model, table))
         done = time.process_time()

@@ -15,8 +15,7 @@ import numpy as np
 import torch
 
 from precede.data.datasets import load_sachs
-from precede.metrics.order import share_in_order
-from precede.metrics.structure import evaluate, shd
+from precede.metrics.structure import evaluate, share_in_order, shd
 from precede.scores.sparse_gp import SparseGPSettings, sparse_gp_score
 from precede.search.polish import polish
 

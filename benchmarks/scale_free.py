@@ -14,7 +14,7 @@ import numpy as np
 
 from precede import evaluate, simulate
 from precede.baselines import RandomOrder
-from precede.experiments.published import PUBLISHED
+from precede.experiments.verdicts import PUBLISHED
 
 TABLES = {30: "table1-30", 50: "linear-50", 100: "table1-100"}
 

@@ -62,11 +62,11 @@ def main() -> None:
 def quick_shares(model: pc.CORL, data: object) -> tuple[np.ndarray, float]:
     """Directed shares, and the CPU time of them."""
     from precede.data.load import load_table
-    from precede.estimator import Findings
+    from precede.estimator import FitResult
 
     table = load_table(data)
     assumed = model.diagnostics_.assumptions
-    findings = Findings(model.graph_.edges, diagnostics=dict(model.diagnostics_.reported), assumes=assumed)
+    findings = FitResult(model.graph_.edges, diagnostics=dict(model.diagnostics_.reported), assumes=assumed)
     learned = model._learned(table, findings, model.graph_)
     start = time.process_time()
     found = shares_of(relearning(learned), 0, Deadline(None))

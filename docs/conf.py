@@ -26,7 +26,7 @@ extensions = [
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "_ext", "generated/commands.md"]
 nitpicky = True
-nitpick_ignore = [("py:data", "precede.experiments.published.PUBLISHED")]  # a long table of numbers
+nitpick_ignore = [("py:data", "precede.experiments.verdicts.PUBLISHED")]  # a long table of numbers
 
 html_math_renderer = "mathml"
 

@@ -20,7 +20,7 @@ from precede.data.kinds import refuse_categories
 from precede.data.load import Table, load_table
 from precede.effects import Outcome, causes_of, sample_of
 from precede.errors import OptionError, did_you_mean, is_number, listed
-from precede.evidence.checks import Diagnostics, Learned
+from precede.evidence.checks import CheckContext, Diagnostics
 from precede.evidence.checks import diagnose as diagnosed
 from precede.evidence.checks.record import signed_strengths
 from precede.evidence.confidence import Confidence, bootstrap
@@ -54,7 +54,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Findings:
+class FitResult:
     """What a method found, by column position.
 
     Parameters
@@ -94,7 +94,7 @@ class Findings:
         allowed = self.assumes is not None and self.assumes.hidden_causes
         return MixedGraph.from_edges(map(tuple, self.diagnostics["marks"]), names) if allowed else None
 
-    def at(self, places: IntArray) -> Findings:
+    def at(self, places: IntArray) -> FitResult:
         """The same for columns in another sequence: the k-th variable here is at ``places[k]`` there."""
         inverse = np.argsort(places)
         grid = np.ix_(inverse, inverse)
@@ -115,7 +115,7 @@ class CausalEstimator:
     """Base of every method: options are stored untouched and checked at ``fit`` (``precede.options``).
 
     A method declares each option once, as an annotated field (``penalty: Positive = 0.1``), from which the constructor
-    follows as a dataclass's does, and implements ``_learn(table) -> Findings``; the fitted attributes are the same for
+    follows as a dataclass's does, and implements ``_learn(table) -> FitResult``; the fitted attributes are the same for
     all. What scikit-learn's ``clone``, grid searches and pipelines ask of an estimator is here: to derive from its
     ``BaseEstimator`` would make a fit .6 s slower, all of it import (``docs/decisions/017-what-stays-ours.md``).
 
@@ -231,7 +231,7 @@ class CausalEstimator:
         return table
 
     @abstractmethod
-    def _learn(self, table: Table) -> Findings:
+    def _learn(self, table: Table) -> FitResult:
         """Learn from a checked matrix; must not modify it."""
 
     def fit(
@@ -370,7 +370,7 @@ class CausalEstimator:
                 )
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def _store(self, table: Table, findings: Findings, signals: Signals) -> None:
+    def _store(self, table: Table, findings: FitResult, signals: Signals) -> None:
         graph = CausalGraph.from_matrix(findings.adjacency, findings.weights, findings.order, table.names)
         learned = self._learned(table, findings, graph)
         fixed = learned.told if learned.told.any() else None
@@ -392,7 +392,7 @@ class CausalEstimator:
         if read:
             self.graph_ = replace(self.graph_, standardized=signed_strengths(read, len(table.names)))
 
-    def _learned(self, table: Table, findings: Findings, graph: CausalGraph) -> Learned:
+    def _learned(self, table: Table, findings: FitResult, graph: CausalGraph) -> CheckContext:
         """The record that the checks read."""
         options = self.get_params(deep=False)
         assumes = findings.assumes or self.assumes
@@ -403,7 +403,7 @@ class CausalEstimator:
         elif np.isfinite(findings.score):
             search = SearchRecord(float(findings.score))
         rule = {name: options[name] for name in ("threshold", "cutoff") if is_number(options.get(name))}
-        return Learned(
+        return CheckContext(
             table,
             graph.edges,
             graph.positions,

@@ -6,7 +6,7 @@ import pytest
 
 from precede import CORL, CausalGraph, load_table
 from precede.errors import DataError, OptionError
-from precede.evidence.checks.learned import regress_on_parents
+from precede.evidence.checks.context import regress_on_parents
 from precede.evidence.sample import moments_from_json, moments_to_json, sample_of
 
 NAMES = ["far", "near", "cause", "middle", "effect"]

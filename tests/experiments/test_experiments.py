@@ -21,10 +21,9 @@ from precede.experiments.cells import Cell, Data, Experiment, Method, Selection
 from precede.experiments.designs import CORL_2, EXPERIMENTS, as_published, default_corl
 from precede.experiments.figures import common_curve, compared
 from precede.experiments.ledger import CELLS, RUNS, TIMES, Ledger, by_key, commit, read_lines
-from precede.experiments.published import Published
 from precede.experiments.reproduce import parse_seeds, reproduce, reproduce_all
 from precede.experiments.runner import run_cell, run_stack
-from precede.experiments.verdicts import entries_of, verdict_on
+from precede.experiments.verdicts import Published, entries_of, verdict_on
 from precede.options import check_options
 from precede.runtime.workers import Workers
 

@@ -8,7 +8,7 @@ import pytest
 
 from precede.experiments.cells import Experiment
 from precede.experiments.designs import EXPERIMENTS
-from precede.experiments.published import PUBLISHED, Published, number, printed
+from precede.experiments.verdicts import PUBLISHED, Published, number, printed
 
 NUMBER = re.compile(r"(\d+\.\d+)\s*\((\d+\.\d+)\)")
 TABLE_1 = "random notears dag-gnn rl-bic2 l1obs a-star-lasso corl-1 corl-2"

@@ -18,7 +18,7 @@ from precede.cli import app
 from precede.data.load import load_table
 from precede.errors import OptionError
 from precede.first_look import first_look
-from precede.metrics.order import order_tpr
+from precede.metrics.structure import order_tpr
 from precede.policy import pretrained as policy_files
 from precede.policy.encoders import LearnedStates, TransformerEncoder
 from precede.policy.pretrained import PAPER_WEIGHTS, SHIPPED, Pretrained, load_pretrained, save_policy

@@ -17,12 +17,19 @@ from precede.errors import OptionError
 from precede.policy.pretrained import Architecture, load_pretrained, save_policy
 from precede.pretraining import supervised
 from precede.pretraining.curriculum import CurriculumSettings
-from precede.pretraining.held_out import HELD_OUT, PAIR_FAMILIES, held_out_data, held_out_pair
 from precede.pretraining.own_tables import OwnTables, read_tables, sizes_of, split
 from precede.pretraining.run_folder import pretrain_into
 from precede.pretraining.settings import command_settings, variant_settings
 from precede.pretraining.supervised import Pretrainer, copy_what_fits, pretrain, set_valued_loss, task_cost
-from precede.pretraining.validation import ValidationSettings, greedy_orders, order_shares
+from precede.pretraining.validation import (
+    HELD_OUT,
+    PAIR_FAMILIES,
+    ValidationSettings,
+    greedy_orders,
+    held_out_data,
+    held_out_pair,
+    order_shares,
+)
 
 TINY = {
     "curriculum": CurriculumSettings((5, 6), (30,), (1.0, 2.0)),

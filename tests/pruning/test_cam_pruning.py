@@ -5,8 +5,7 @@ import pytest
 
 from precede.errors import DataError, OptionError
 from precede.graph.dags import full_dag
-from precede.pruning.cam import prune_by_gam
-from precede.pruning.gam import fit_gam
+from precede.pruning.gam import fit_gam, prune_by_gam
 
 TRUTH = np.array([[0, 0, 1, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]], dtype=bool)
 

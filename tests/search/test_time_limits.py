@@ -11,7 +11,7 @@ from precede import CORL, simulate
 from precede.data.load import load_table
 from precede.errors import OptionError
 from precede.evidence.checks.all_checks import time_for_checks
-from precede.evidence.checks.learned import Learned
+from precede.evidence.checks.context import CheckContext
 from precede.evidence.confidence.stability import N_RESAMPLES, shares_of
 from precede.metrics import shd
 from precede.runtime.deadline import Deadline
@@ -167,7 +167,7 @@ def test_a_wide_linear_table_is_left_to_restarts(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(("max_time", "seconds", "left"), [(None, 3.0, None), (20.0, 5.0, 15.0), (20.0, 21.0, 5.0)])
 def test_checks_have_what_the_search_has_left(max_time, seconds, left):
     """They had half of the limit whatever the search had taken."""
-    learned = Learned(
+    learned = CheckContext(
         load_table(np.random.default_rng(0).normal(size=(20, 2))), np.eye(2, k=1, dtype=bool), np.arange(2),
         search=SearchRecord(0.0, seconds=seconds), max_time=max_time,
     )  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.load import Table
-from precede.estimator import CausalEstimator, Findings
+from precede.estimator import CausalEstimator, FitResult
 from precede.knowledge import Constraints, Knowledge, constraints_over
 from precede.options import Count, NotNegative, Positive
 from precede.pruning.weights import prune_by_weight, regression_weights
@@ -198,7 +198,7 @@ class AStarLasso(CausalEstimator):
     max_time: Positive | None = None
     verbose: bool = True
 
-    def _learn(self, table: Table) -> Findings:
+    def _learn(self, table: Table) -> FitResult:
         deadline = Deadline(self.max_time)
         constraints = constraints_over(self.knowledge, table.names)
         matrix = regularized(covariance(table.values))
@@ -211,7 +211,7 @@ class AStarLasso(CausalEstimator):
         order = np.array(search.order() if search.goal is not None else search.complete(), dtype=np.int64)
         parents, cost = search.parents_and_cost(order)
         edges = prune_by_weight(matrix, order, self.threshold or 0.0, constraints, candidates=parents)
-        return Findings(
+        return FitResult(
             edges,
             order,
             regression_weights(matrix, order, edges),

@@ -18,12 +18,11 @@ import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.load import Table
-from precede.estimator import CausalEstimator, Findings
+from precede.estimator import CausalEstimator, FitResult
 from precede.graph.dags import topological_order
 from precede.knowledge import Constraints, Knowledge, constraints_over
 from precede.options import Count, Positive, Share
-from precede.pruning.cam import prune_by_gam
-from precede.pruning.gam import LOG_SMOOTHING_RANGE, RIDGE, basis_size, select_smoothing, spline_basis
+from precede.pruning.gam import LOG_SMOOTHING_RANGE, RIDGE, basis_size, prune_by_gam, select_smoothing, spline_basis
 from precede.runtime.deadline import Deadline
 from precede.runtime.progress import ProgressBar
 from precede.scores.assumptions import Assumptions
@@ -208,7 +207,7 @@ class CAM(CausalEstimator):
     max_time: Positive | None = None
     verbose: bool = True
 
-    def _learn(self, table: Table) -> Findings:
+    def _learn(self, table: Table) -> FitResult:
         m, d = table.values.shape
         deadline = Deadline(self.max_time)
         constraints = constraints_over(self.knowledge, table.names)
@@ -242,7 +241,7 @@ class CAM(CausalEstimator):
             "stopped_by_max_time": bool(deadline.passed()),
         }
         order = topological_order(search.reach)
-        return Findings(edges, order, strengths, offset + search.score(), history, AddedEdge, diagnostics)
+        return FitResult(edges, order, strengths, offset + search.score(), history, AddedEdge, diagnostics)
 
 
 @dataclass(frozen=True)

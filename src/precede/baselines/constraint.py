@@ -15,7 +15,7 @@ import numpy as np
 from precede.arrays import FloatArray, IntArray
 from precede.data.load import Table
 from precede.errors import OptionError
-from precede.estimator import CausalEstimator, Findings
+from precede.estimator import CausalEstimator, FitResult
 from precede.graph import MixedGraph
 from precede.graph.dags import is_acyclic, topological_order
 from precede.knowledge import Constraints, Knowledge, constraints_over
@@ -51,7 +51,7 @@ class CausalLearnMethod(CausalEstimator):
     def _assumed(self) -> Assumptions:
         return self.assumes
 
-    def _learn(self, table: Table) -> Findings:
+    def _learn(self, table: Table) -> FitResult:
         if find_spec("causallearn") is None:
             raise OptionError(
                 f"{type(self).__name__} comes from the package causal-learn, which is not installed: "
@@ -81,7 +81,7 @@ class CausalLearnMethod(CausalEstimator):
             "marks": [list(edge) for edge in marked.edge_list()],
             "remarks": [*remarks, *(f"{count} x A {mark} B: {words}." for mark, words, count in marked.legend())],
         }
-        return Findings(edges, order, weights, score, diagnostics=reported, assumes=self._assumed())
+        return FitResult(edges, order, weights, score, diagnostics=reported, assumes=self._assumed())
 
     @property
     def marks_(self) -> pd.DataFrame:

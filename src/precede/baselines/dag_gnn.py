@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from precede.arrays import FloatArray
 from precede.baselines.acyclicity import polynomial_acyclicity, strongest_dag
 from precede.data.load import Table
-from precede.estimator import CausalEstimator, Findings
+from precede.estimator import CausalEstimator, FitResult
 from precede.options import Count, NotNegative, Positive, Range
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import DeviceName, choose_device
@@ -186,7 +186,7 @@ class DAGGNN(CausalEstimator):
     random_state: RandomState = None
     verbose: bool = True
 
-    def _learn(self, table: Table) -> Findings:
+    def _learn(self, table: Table) -> FitResult:
         deadline = Deadline(self.max_time)
         device = choose_device(self.device)
         rng = numpy_rng(self.random_state)
@@ -201,7 +201,7 @@ class DAGGNN(CausalEstimator):
         weights: FloatArray = model.adjacency().detach().double().cpu().numpy()
         edges, threshold = strongest_dag(weights, self.threshold)
         last = history[-1] if history else None
-        return Findings(
+        return FitResult(
             edges,
             weights=weights * edges,
             score=float("nan") if last is None else last.elbo,

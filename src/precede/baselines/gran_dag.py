@@ -24,9 +24,9 @@ from precede.arrays import BoolArray, FloatArray
 from precede.baselines.acyclicity import exponential_acyclicity, strongest_dag
 from precede.data.load import Table
 from precede.errors import OptionError
-from precede.estimator import CausalEstimator, Findings
+from precede.estimator import CausalEstimator, FitResult
 from precede.options import Count, NotNegative, Positive, Share
-from precede.pruning.cam import prune_by_gam
+from precede.pruning.gam import prune_by_gam
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import DeviceName, choose_device
 from precede.runtime.progress import ProgressBar
@@ -250,7 +250,7 @@ class GranDAG(CausalEstimator):
     random_state: RandomState = None
     verbose: bool = True
 
-    def _learn(self, table: Table) -> Findings:
+    def _learn(self, table: Table) -> FitResult:
         self._check_split(table)
         deadline = Deadline(self.max_time)
         device = choose_device(self.device)
@@ -282,7 +282,7 @@ class GranDAG(CausalEstimator):
             pruned = prune_by_gam(table.values, edges, cutoff=self.cutoff)
             edges, strengths = pruned.edges, pruned.strengths
         last = history[-1]
-        return Findings(
+        return FitResult(
             edges,
             weights=strengths * edges,
             score=last.log_likelihood,

@@ -12,7 +12,7 @@ import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.load import Table
-from precede.estimator import CausalEstimator, Findings
+from precede.estimator import CausalEstimator, FitResult
 from precede.knowledge import Constraints, Knowledge, constraints_over
 from precede.options import Count, CountOrZero, NotNegative, Positive
 from precede.pruning.weights import prune_by_weight, regression_weights
@@ -177,7 +177,7 @@ class L1OBS(CausalEstimator):
     random_state: RandomState = None
     verbose: bool = True
 
-    def _learn(self, table: Table) -> Findings:
+    def _learn(self, table: Table) -> FitResult:
         rng = numpy_rng(self.random_state)
         constraints = constraints_over(self.knowledge, table.names)
         matrix = regularized(covariance(table.values))
@@ -192,7 +192,7 @@ class L1OBS(CausalEstimator):
         parents = families.graph(search.best_order)
         order, threshold, free = search.best_order, self.threshold or 0.0, self.variance == "free"
         edges = prune_by_weight(matrix, order, threshold, constraints, candidates=parents, standardized=free)
-        return Findings(
+        return FitResult(
             edges,
             order,
             regression_weights(matrix, order, edges),

@@ -15,7 +15,7 @@ from precede.arrays import BoolArray, FloatArray
 from precede.baselines.acyclicity import strongest_dag
 from precede.data.load import Table
 from precede.errors import DataError, listed
-from precede.estimator import CausalEstimator, Findings
+from precede.estimator import CausalEstimator, FitResult
 from precede.options import Count, NotNegative, Positive
 from precede.runtime.deadline import Deadline
 from precede.runtime.progress import ProgressBar
@@ -93,7 +93,7 @@ class NOTEARS(CausalEstimator):
     max_time: Positive | None = None
     verbose: bool = True
 
-    def _learn(self, table: Table) -> Findings:
+    def _learn(self, table: Table) -> FitResult:
         d = table.n_variables
         loss = _loss(self.loss, table)
 
@@ -109,7 +109,7 @@ class NOTEARS(CausalEstimator):
         parts, history = solve(problem, "NOTEARS", self.max_iterations, self.max_time, verbose=self.verbose)
         weights = (parts[: d * d] - parts[d * d :]).reshape(d, d)
         kept, used = strongest_dag(weights, self.threshold)
-        return Findings(
+        return FitResult(
             kept,
             weights=weights,
             score=-objective(parts)[0],
@@ -323,7 +323,7 @@ class NOTEARSMLP(CausalEstimator):
     max_time: Positive | None = None
     verbose: bool = True
 
-    def _learn(self, table: Table) -> Findings:
+    def _learn(self, table: Table) -> FitResult:
         centered = table.values - table.values.mean(axis=0)
         networks = Perceptrons(centered, self.hidden_size, self.lambda1, self.lambda2)
         start, lower, upper = networks.start(numpy_rng(self.random_state))
@@ -333,7 +333,7 @@ class NOTEARSMLP(CausalEstimator):
         edges, used = strongest_dag(norms, self.threshold)
         value, _, h, _ = networks.objective(parameters)
         reported = {"threshold": used, "h": h}
-        return Findings(edges, weights=norms, score=-value, history=history, step=DualStep, diagnostics=reported)
+        return FitResult(edges, weights=norms, score=-value, history=history, step=DualStep, diagnostics=reported)
 
 
 @dataclass(frozen=True)

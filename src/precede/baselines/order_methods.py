@@ -11,7 +11,7 @@ from sklearn.linear_model import lars_path_gram
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.load import Table
-from precede.estimator import CausalEstimator, Findings
+from precede.estimator import CausalEstimator, FitResult
 from precede.graph.dags import full_dag
 from precede.knowledge import Constraints, Knowledge, constraints_over
 from precede.options import NotNegative, Positive
@@ -160,7 +160,7 @@ class OrderMethod(CausalEstimator):
     def _find_order(self, table: Table, constraints: Constraints, deadline: Deadline) -> tuple[IntArray, JsonObject]:
         """An order that obeys the constraints, and diagnostics."""
 
-    def _learn(self, table: Table) -> Findings:
+    def _learn(self, table: Table) -> FitResult:
         deadline = Deadline(self.max_time)
         constraints = constraints_over(self.knowledge, table.names)
         order, diagnostics = self._find_order(table, constraints, deadline)
@@ -168,7 +168,7 @@ class OrderMethod(CausalEstimator):
         edges = prune_order(
             moments, order, table.n_samples, self.pruning, self.threshold, constraints, deadline, verbose=self.verbose
         )
-        return Findings(edges, order, regression_weights(moments, order, edges), diagnostics=diagnostics)
+        return FitResult(edges, order, regression_weights(moments, order, edges), diagnostics=diagnostics)
 
 
 Direction = Literal["top-down", "bottom-up"]

@@ -16,11 +16,11 @@ from precede.arrays import BoolArray, FloatArray
 from precede.baselines.acyclicity import exponential_acyclicity, strongest_dag
 from precede.data.table import Table, standardized_table
 from precede.errors import OptionError, check_choice
-from precede.estimator import CausalEstimator, Findings
+from precede.estimator import CausalEstimator, FitResult
 from precede.options import Count, NotNegative, Options, Positive, Share
 from precede.policy.encoders import NormalizationName, make_norm
 from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs
-from precede.pruning.cam import prune_by_gam
+from precede.pruning.gam import prune_by_gam
 from precede.pruning.weights import regression_weights
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import DeviceName, choose_device
@@ -544,7 +544,7 @@ class RLBIC2(CausalEstimator):
         """
         return cls(**PAPER_SETTINGS | options)
 
-    def _learn(self, table: Table) -> Findings:
+    def _learn(self, table: Table) -> FitResult:
         deadline = Deadline(self.max_time)
         device = choose_device(self.device)
         rng = numpy_rng(self.random_state)
@@ -565,7 +565,7 @@ class RLBIC2(CausalEstimator):
         if self.regression == "gp":
             pruned = prune_by_gam(table.values, edges, cutoff=self.cutoff)
             edges, weights = pruned.edges, pruned.strengths
-        return Findings(
+        return FitResult(
             edges,
             weights=weights * edges,
             score=-float(reward.bic.scores(search.graph[None])[0]),

@@ -27,7 +27,7 @@ from precede.strict_json import to_json
 
 if TYPE_CHECKING:
     from precede.data.load import Table
-    from precede.evidence.checks import Diagnostics, EdgeReading
+    from precede.evidence.checks import Diagnostics, EdgeDiagnostics
     from precede.graph import CausalGraph, MixedGraph
     from precede.options import Options
 
@@ -289,7 +289,7 @@ def _show_marks(console: Console, pag: MixedGraph) -> None:
         console.print(f"[bold]A {mark} B[/bold]  {words} ({count})", highlight=False)
 
 
-def _strength_words(edge: EdgeReading) -> str:
+def _strength_words(edge: EdgeDiagnostics) -> str:
     """Standardized, with a sign where the effect rises or falls throughout."""
     if not math.isfinite(edge.strength):
         return "–"

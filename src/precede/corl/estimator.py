@@ -15,7 +15,7 @@ from precede.data.copies import without_copies
 from precede.data.load import Table
 from precede.data.odd import without_odd
 from precede.errors import KnowledgeError, OptionError, check_choice, check_positive, listed, renamed
-from precede.estimator import CausalEstimator, Findings
+from precede.estimator import CausalEstimator, FitResult
 from precede.evidence.confidence import OrderSample
 from precede.graph import CausalGraph
 from precede.knowledge import Knowledge
@@ -264,7 +264,7 @@ class CORL(CausalEstimator):
         table = without_copies(table)
         return without_odd(table) if self.odd == "missing" else table
 
-    def _learn(self, table: Table) -> Findings:
+    def _learn(self, table: Table) -> FitResult:
         deadline = Deadline(self.max_time)
         self._policy_: TrainedPolicy | None = None
         with stopped_by_signals(deadline), one_thread():

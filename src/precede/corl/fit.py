@@ -16,7 +16,7 @@ from precede.corl.settings import asks_the_policy, details_of, search_settings
 from precede.data.redraw import redrawn, reestimated
 from precede.data.table import Table, standardized_table
 from precede.errors import OptionError
-from precede.estimator import Findings
+from precede.estimator import FitResult
 from precede.graph import MixedGraph
 from precede.graph.dags import topological_order
 from precede.knowledge import Constraints
@@ -55,7 +55,7 @@ memory, and half a second matters less."""
 
 def learn(
     model: CORL, table: Table, constraints: Constraints, rng: np.random.Generator, deadline: Deadline
-) -> tuple[Findings, TrainedPolicy | None]:
+) -> tuple[FitResult, TrainedPolicy | None]:
     """Score, search, prune; the findings, and the policy where one was trained."""
     known, hidden, settings = constraints, model.hidden == "allowed", search_settings(model, table)
     if hidden:
@@ -105,7 +105,7 @@ def learn(
         reported["chosen_directions"] = [[names[i], names[j], why] for (i, j), why in member.chosen.items()]
     if score.assumes.mechanism == "levels":
         reported["levels"] = effects_by_level(table, edges)
-    findings = Findings(
+    findings = FitResult(
         edges,
         order,
         weights,

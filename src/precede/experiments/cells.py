@@ -12,10 +12,10 @@ from precede.corl import CORL, methods
 from precede.data.datasets import Dataset, load_sachs
 from precede.data.load import Table
 from precede.errors import OptionError, check_choice
-from precede.estimator import CausalEstimator, Findings
+from precede.estimator import CausalEstimator, FitResult
 from precede.graph.dags import full_dag
 from precede.options import check_names
-from precede.pruning.cam import prune_by_gam
+from precede.pruning.gam import prune_by_gam
 from precede.runtime.randomness import RandomState, numpy_rng
 from precede.search.settings import Details
 from precede.simulation import simulate
@@ -25,8 +25,8 @@ from precede.strict_json import JsonObject
 class EmptyGraph(CausalEstimator):
     """The graph without edges."""
 
-    def _learn(self, table: Table) -> Findings:
-        return Findings(np.zeros((table.n_variables, table.n_variables), dtype=bool))
+    def _learn(self, table: Table) -> FitResult:
+        return FitResult(np.zeros((table.n_variables, table.n_variables), dtype=bool))
 
 
 class RandomOrderCAM(CausalEstimator):
@@ -42,10 +42,10 @@ class RandomOrderCAM(CausalEstimator):
     cutoff: float = 0.001
     random_state: RandomState = None
 
-    def _learn(self, table: Table) -> Findings:
+    def _learn(self, table: Table) -> FitResult:
         order = numpy_rng(self.random_state).permutation(table.n_variables)
         pruned = prune_by_gam(table.values, full_dag(order), cutoff=self.cutoff)
-        return Findings(pruned.edges, order, pruned.strengths)
+        return FitResult(pruned.edges, order, pruned.strengths)
 
 
 NULL_METHODS: dict[str, type[CausalEstimator]] = {"empty": EmptyGraph, "random-cam": RandomOrderCAM}
@@ -251,7 +251,7 @@ class Experiment:
     Parameters
     ----------
     name : str
-        What ``precede reproduce`` calls it, and its key in :data:`precede.experiments.published.PUBLISHED`.
+        What ``precede reproduce`` calls it, and its key in :data:`precede.experiments.verdicts.PUBLISHED`.
     title, source : str
         What it shows, and where the paper has it.
     data : tuple of Data

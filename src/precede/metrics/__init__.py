@@ -1,9 +1,8 @@
 """Metrics: distance to a true graph, agreement of orders, sortability."""
 
 from precede.metrics.marks import MarkMetrics
-from precede.metrics.order import order_tpr
 from precede.metrics.sortability import r2_sortability, sortability, var_sortability
-from precede.metrics.structure import Metrics, cpdag_shd, evaluate, shd, sid
+from precede.metrics.structure import Metrics, cpdag_shd, evaluate, order_tpr, shd, sid
 
 __all__ = [
     "MarkMetrics",

@@ -11,7 +11,7 @@ from precede.arrays import BoolArray
 from precede.errors import GraphError, listed
 from precede.graph.ancestral import ARROW, TAIL, definite_ancestors
 from precede.graph.mixed_graph import MixedGraph
-from precede.metrics.alignment import as_graph
+from precede.metrics.structure import as_graph
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,9 @@
-"""How close an estimated graph is to the true one."""
+"""How close an estimated graph or order is to the true one."""
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -9,12 +11,88 @@ from typing import Any, overload
 
 import numpy as np
 
-from precede.arrays import BoolArray
-from precede.graph import MixedGraph
+from precede.arrays import BoolArray, IntArray
+from precede.errors import GraphError, listed
+from precede.graph import CausalGraph, MixedGraph
+from precede.graph.dags import full_dag
 from precede.graph.equivalence import cpdag
-from precede.metrics.alignment import aligned
 from precede.metrics.marks import MarkMetrics, evaluate_marks
-from precede.metrics.order import share_in_order
+
+
+def aligned(estimated: Any, truth: Any) -> tuple[CausalGraph, CausalGraph]:
+    """Both as graphs over the same variables in the truth's column order."""
+    guess, true = as_graph(estimated), as_graph(truth)
+    if guess.n_variables != true.n_variables:
+        raise GraphError(
+            f"the estimated graph has {guess.n_variables} variables and the true one {true.n_variables}: "
+            "they must be over the same ones."
+        )
+    if guess.names == true.names:
+        return guess, true
+    nameless = tuple(range(true.n_variables))
+    if set(guess.names) == set(true.names):
+        where = [guess.names.index(name) for name in true.names]
+    elif nameless in (guess.names, true.names):
+        where = list(nameless)
+    else:
+        strange = [name for name in guess.names if name not in set(true.names)]
+        lacking = [name for name in true.names if name not in set(guess.names)]
+        raise GraphError(
+            f"the estimated graph has {listed(strange)} where the true one has {listed(lacking)}: "
+            "they must be over the same variables."
+        )
+    position: IntArray = np.argsort(where)
+    moved = CausalGraph.from_matrix(
+        guess.edges[np.ix_(where, where)],
+        guess.strengths[np.ix_(where, where)],
+        position[guess.positions],
+        range(true.n_variables),
+    )
+    return moved, true
+
+
+def as_graph(graph: Any) -> CausalGraph:
+    """A graph from any of the accepted forms; a fitted estimator gives its ``graph_``."""
+    graph = getattr(graph, "graph_", graph)
+    if hasattr(graph, "is_directed"):  # networkx
+        return CausalGraph.from_networkx(graph)
+    return graph if isinstance(graph, CausalGraph) else CausalGraph.from_matrix(graph)
+
+
+def share_in_order(order: IntArray, edges: BoolArray) -> float:
+    """Share of the edges that lead forward in an order of column positions; one without edges."""
+    n_edges = int(edges.sum())
+    return float((edges & full_dag(order)).sum()) / n_edges if n_edges else 1.0
+
+
+def order_tpr(order: CausalGraph | Sequence[Hashable] | IntArray | Any, truth: Any) -> float:
+    r"""True positive rate of an ordering: share of the true edges in the order's full DAG.
+
+    :math:`|\{i \to j : i \text{ before } j\}| / |\{i \to j\}|`.
+
+    Parameters
+    ----------
+    order : sequence of names or column positions, CausalGraph or fitted estimator
+        Causes first; a graph gives its own order.
+    truth : CausalGraph, DataFrame or (n_variables, n_variables) array
+
+    Examples
+    --------
+    >>> order_tpr([1, 0, 2], [[0, 1, 1], [0, 0, 1], [0, 0, 0]])
+    0.6666666666666666
+    """
+    true = as_graph(truth)
+    graph = getattr(order, "graph_", order)
+    items: list[Any] = list(graph.order) if isinstance(graph, CausalGraph) else list(graph)
+    index = {name: k for k, name in enumerate(true.names)}
+    by_name = set(items) == set(index)
+    try:
+        positions = [index[item] if by_name else operator.index(item) for item in items]
+    except TypeError:  # a name that the true graph does not have
+        positions = []
+    if sorted(positions) != list(range(true.n_variables)):
+        raise GraphError(f"the order must list each of the {true.n_variables} variables of the true graph once.")
+    return share_in_order(np.array(positions, dtype=np.int64), true.edges)
 
 
 @dataclass(frozen=True)

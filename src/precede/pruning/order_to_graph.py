@@ -11,7 +11,7 @@ from precede.data.load import Table
 from precede.errors import OptionError
 from precede.graph.dags import full_dag
 from precede.knowledge import Constraints
-from precede.pruning.cam import prune_by_gam
+from precede.pruning.gam import prune_by_gam
 from precede.pruning.levels import LevelEffects, LevelRegression
 from precede.pruning.weights import prune_by_bic, prune_by_weight, regression_weights
 from precede.scores.covariance import moments_of, regularized

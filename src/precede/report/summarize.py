@@ -13,14 +13,13 @@ from precede.data.load import Table
 from precede.data.rows import evenly_spaced
 from precede.errors import OptionError
 from precede.estimator import CausalEstimator
-from precede.evidence.checks import Chance, Diagnostics, EdgeReading, Remark, compare_with_chance
+from precede.evidence.checks import Chance, Diagnostics, EdgeDiagnostics, Remark, compare_with_chance
 from precede.evidence.checks.record import SOURCE_WORDS, Check, EdgePlots, Level, ranked, unchecked_edges
 from precede.evidence.checks.stability import with_shares
 from precede.evidence.confidence import Confidence
 from precede.graph import CausalGraph
-from precede.metrics.alignment import aligned
-from precede.metrics.structure import evaluate
-from precede.pruning.cam import prune_by_gam
+from precede.metrics.structure import aligned, evaluate
+from precede.pruning.gam import prune_by_gam
 from precede.report.provenance import Provenance, code_for, versions
 from precede.report.summary import (
     ChanceEntry,
@@ -192,7 +191,7 @@ def _edges(graph: CausalGraph, known: Diagnostics, rows: bool) -> list[EdgeEntry
     return result
 
 
-def _edge(reading: EdgeReading) -> EdgeEntry:
+def _edge(reading: EdgeDiagnostics) -> EdgeEntry:
     influence = reading.influence
     return {
         "cause": reading.cause,

@@ -5,21 +5,21 @@ from __future__ import annotations
 from precede.effects.linear import linear_effect
 from precede.effects.possible import effects_in_class
 from precede.errors import PrecedeError
-from precede.evidence.checks import EdgeReading
+from precede.evidence.checks import EdgeDiagnostics
 from precede.graph import CausalGraph
 from precede.report.summary import TotalEntry
 
 LEVEL = 0.95
 
 
-def total_effects(graph: CausalGraph, readings: tuple[EdgeReading, ...]) -> list[TotalEntry | None]:
+def total_effects(graph: CausalGraph, readings: tuple[EdgeDiagnostics, ...]) -> list[TotalEntry | None]:
     """Change of the effect per unit of the cause, along all paths, for each edge.
 
     Parameters
     ----------
     graph : CausalGraph
         With the data that it was learned from.
-    readings : tuple of EdgeReading
+    readings : tuple of EdgeDiagnostics
 
     Returns
     -------

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from precede.data.load import Table
-from precede.evidence.checks import Diagnostics, EdgeReading
+from precede.evidence.checks import Diagnostics, EdgeDiagnostics
 from precede.evidence.checks.record import Check, counted, some
 from precede.evidence.checks.stability import UNSTABLE
 from precede.evidence.confidence import Confidence
@@ -57,7 +57,7 @@ def searched_words(known: Diagnostics) -> list[str]:
     return [known["search"]["sentence"]] if "search" in known else []
 
 
-def found_words(graph: CausalGraph, edges: Sequence[EdgeReading]) -> list[str]:
+def found_words(graph: CausalGraph, edges: Sequence[EdgeDiagnostics]) -> list[str]:
     """What the graph looks like."""
     names = [str(name) for name in graph.names]
     sentences = [

@@ -7,10 +7,10 @@ import pytest
 from assumed import assumptions_of
 
 from precede.data.load import Table
-from precede.evidence.checks import Check, Diagnostics, Learned, compare_with_chance
+from precede.evidence.checks import Check, CheckContext, Diagnostics, compare_with_chance
 from precede.evidence.checks import diagnose as diagnose_record
+from precede.evidence.checks.context import regress_on_parents
 from precede.evidence.checks.data_checks import curvature, equal_variances, holm, normality
-from precede.evidence.checks.learned import regress_on_parents
 from precede.evidence.checks.stability import stability, with_shares
 from precede.knowledge import Knowledge
 from precede.scores.build import NOISES
@@ -37,7 +37,9 @@ def chain(noise=(1.0, 1.0, 1.0), draw="normal", bend=0.0, n=1500, seed=0):
 def diagnose(values, edges, order, names=None, **options):
     names = tuple(range(values.shape[1])) if names is None else tuple(names)
     assumed = assumptions_of(options.get("score"), options.get("noise", "auto"))
-    return diagnose_record(Learned(Table(values, names, False), edges, order, assumptions=assumed, **options)).checks
+    return diagnose_record(
+        CheckContext(Table(values, names, False), edges, order, assumptions=assumed, **options)
+    ).checks
 
 
 def check(name, values, edges=CHAIN, order=ORDER, **options) -> Check:

@@ -5,7 +5,7 @@ import pytest
 
 import precede as pc
 from precede.data.load import Table
-from precede.evidence.checks import Check, Diagnostics, Learned, Remark
+from precede.evidence.checks import Check, CheckContext, Diagnostics, Remark
 from precede.evidence.checks.all_checks import CHECKS, diagnose
 from precede.evidence.checks.directions import direction_sources
 from precede.evidence.checks.record import REMEDIES, ranked
@@ -22,7 +22,7 @@ def sources(edges, assumed=GAUSSIAN, identifies="cpdag", known=None, **more):
     targets, steps = more.pop("targets", None), more.pop("steps", None)
     table = Table(values, ("a", "b", "c"), True, targets=targets, steps=steps)
     constraints = None if known is None else known.over(table.names)
-    learned = Learned(
+    learned = CheckContext(
         table, edges, np.arange(3), assumptions=assumed, identifies=identifies, constraints=constraints, **more
     )
     return set(direction_sources(learned).values())
@@ -79,7 +79,7 @@ def test_every_check_that_can_warn_has_a_remedy():
 def test_the_same_checks_are_listed_for_levels_and_say_why_they_were_not_run():
     rng = np.random.default_rng(0)
     values = rng.integers(2, size=(200, 3)).astype(float)
-    learned = Learned(Table(values, ("a", "b", "c"), True), CHAIN, np.arange(3), assumptions=Assumptions("levels"))
+    learned = CheckContext(Table(values, ("a", "b", "c"), True), CHAIN, np.arange(3), assumptions=Assumptions("levels"))
     found = {check.name: check for check in diagnose(learned, "quick").checks}
     assert {"nonlinearity", "residual normality", "held-out likelihood", "rows near each other"} <= set(found)
     assert (found["nonlinearity"].level, found["rows near each other"].level) == ("not run", "fine")

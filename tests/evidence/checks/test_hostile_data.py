@@ -6,7 +6,7 @@ from assumed import assumptions_of
 
 import precede as pc
 from precede.data.load import Table
-from precede.evidence.checks import Check, Diagnostics, Learned, diagnose
+from precede.evidence.checks import Check, CheckContext, Diagnostics, diagnose
 from precede.evidence.falsification import permutation_test
 
 ROWS = 800
@@ -20,7 +20,7 @@ def checked(columns: dict[str, np.ndarray], edges: list[tuple[str, str]], score:
     values = np.column_stack(list(columns.values())).astype(float)
     order = pc.CausalGraph.from_matrix(matrix).positions
     weights = np.where(matrix, 1.0, 0.0)
-    learned = Learned(Table(values, names, True), matrix, order, weights, score, assumptions=assumptions_of(score))
+    learned = CheckContext(Table(values, names, True), matrix, order, weights, score, assumptions=assumptions_of(score))
     return diagnose(learned, depth="quick")
 
 
@@ -59,7 +59,7 @@ def test_lagged_columns_go_on_by_their_nature() -> None:
         series[t] = 0.8 * series[t - 1] + rng.normal()
     values = np.column_stack([series[1:], series[:-1]])
     table = Table(values, ("now", "before"), True, steps=(0, 1))
-    found = diagnose(Learned(table, np.array([[0, 0], [1, 0]], bool), np.array([1, 0])), depth="quick")
+    found = diagnose(CheckContext(table, np.array([[0, 0], [1, 0]], bool), np.array([1, 0])), depth="quick")
     assert one(found, "rows near each other").level == "fine"
 
 

@@ -15,7 +15,7 @@ from precede.baselines.l1obs import ANY_VARIANCE, UNIT_VARIANCE
 from precede.data.datasets import load_sachs
 from precede.data.load import Table, load_table
 from precede.estimator import CausalEstimator
-from precede.evidence.checks import Check, Diagnostics, Learned, Remark, diagnose
+from precede.evidence.checks import Check, CheckContext, Diagnostics, Remark, diagnose
 from precede.evidence.checks.edge_readings import read_edges
 from precede.report.words import assumed_words
 from precede.search.record import SearchRecord
@@ -23,13 +23,15 @@ from precede.search.record import SearchRecord
 FAST = {"n_iterations": 3, "batch_size": 8, "random_state": 0, "verbose": False}
 
 
-def learned(values, edges, names=None, **options) -> Learned:
+def learned(values, edges, names=None, **options) -> CheckContext:
     d = values.shape[1]
     names = tuple(f"x{k}" for k in range(d)) if names is None else tuple(names)
     order = pc.CausalGraph.from_matrix(edges).positions
     weights = None if options.get("score") == "gp" else np.where(edges, 1.0, 0.0)
     options["assumptions"] = assumptions_of(options.get("score"))
-    return Learned(Table(np.asarray(values, float), names, True), np.asarray(edges, bool), order, weights, **options)
+    return CheckContext(
+        Table(np.asarray(values, float), names, True), np.asarray(edges, bool), order, weights, **options
+    )
 
 
 def pair(x, y, **options) -> Diagnostics:

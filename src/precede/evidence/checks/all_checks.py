@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal, TypeVar
 
+from precede.evidence.checks.context import CheckContext
 from precede.evidence.checks.data_checks import (
     check_equal_variances,
     check_nonlinearity,
@@ -23,7 +24,6 @@ from precede.evidence.checks.directions import (
     check_knowledge,
 )
 from precede.evidence.checks.edge_readings import check_influence, check_outliers, draw_edges, read_edges
-from precede.evidence.checks.learned import Learned
 from precede.evidence.checks.record import Check, Diagnostics, Remark
 from precede.evidence.checks.result_checks import (
     check_independences,
@@ -38,7 +38,7 @@ from precede.runtime.progress import logger
 
 T = TypeVar("T")
 
-CHECKS: dict[str, Callable[[Learned], Check | None]] = {
+CHECKS: dict[str, Callable[[CheckContext], Check | None]] = {
     "identifiability": check_identifiability,
     "knowledge against the data": check_knowledge,
     "kinds of columns": check_column_kinds,
@@ -65,14 +65,16 @@ CHECKS_SHARE = 0.25
 """The checks may take what the search has left of the time limit, and this share of the limit in any case."""
 
 
-def diagnose(learned: Learned, depth: bool | Literal["quick"] = True, signals: Signals | None = None) -> Diagnostics:
+def diagnose(
+    learned: CheckContext, depth: bool | Literal["quick"] = True, signals: Signals | None = None
+) -> Diagnostics:
     """Check a learned graph against the data and against what the method assumed.
 
     A finished search is never lost here: what goes wrong becomes a warning among the remarks.
 
     Parameters
     ----------
-    learned : Learned
+    learned : CheckContext
     depth : bool or "quick"
         False collects the remarks only; "quick" leaves out resampling.
     signals : Signals, optional
@@ -83,7 +85,7 @@ def diagnose(learned: Learned, depth: bool | Literal["quick"] = True, signals: S
     >>> import numpy as np
     >>> from precede.data.load import load_table
     >>> x = np.random.default_rng(0).normal(size=(1000, 3)).cumsum(axis=1)
-    >>> chain = Learned(load_table(x), np.eye(3, k=1, dtype=bool), np.arange(3), score="linear")
+    >>> chain = CheckContext(load_table(x), np.eye(3, k=1, dtype=bool), np.arange(3), score="linear")
     >>> print(next(check.sentence for check in diagnose(chain).checks if check.name == "nonlinearity"))
     0 of the 2 variables with causes depend on them along a curve: straight lines describe the effects well.
     """
@@ -112,7 +114,7 @@ def diagnose(learned: Learned, depth: bool | Literal["quick"] = True, signals: S
     return replace(found, remarks=(*found.remarks, *run.remarks))
 
 
-def _checked(name: str, learned: Learned, run: _Sheltered) -> Check | None:
+def _checked(name: str, learned: CheckContext, run: _Sheltered) -> Check | None:
     """Run a check, or say why it cannot be run."""
     if learned.levels and name in OF_NUMBERS:
         return Check(name, None, "Not run: columns with levels have no size.", "not run")
@@ -123,7 +125,7 @@ def _checked(name: str, learned: Learned, run: _Sheltered) -> Check | None:
     return found
 
 
-def time_for_checks(learned: Learned) -> float | None:
+def time_for_checks(learned: CheckContext) -> float | None:
     """Seconds that the checks may take; None without a limit."""
     if learned.max_time is None:
         return None
@@ -131,7 +133,7 @@ def time_for_checks(learned: Learned) -> float | None:
     return max(learned.max_time - spent, CHECKS_SHARE * learned.max_time)
 
 
-def _rests_on_the_policy(learned: Learned) -> bool:
+def _rests_on_the_policy(learned: CheckContext) -> bool:
     """Whether the score counts the pretrained policy's probabilities, which then are the edges' confidences."""
     return "policy" in learned.reported and (learned.score or "").endswith("policy")
 

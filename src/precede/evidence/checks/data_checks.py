@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray
-from precede.evidence.checks.learned import Learned, ParentRegressions, f_tail, standard_columns
+from precede.evidence.checks.context import CheckContext, ParentRegressions, f_tail, standard_columns
 from precede.evidence.checks.record import Check, Level, counted, some
 from precede.metrics.sortability import sortability
 from precede.pruning.weights import prune_by_bic
@@ -105,7 +105,7 @@ NOTABLE_RATIO = 1.5
 """Residual variances whose extremes differ by less are equal for practical purposes."""
 
 
-def check_var_sortability(learned: Learned) -> Check:
+def check_var_sortability(learned: CheckContext) -> Check:
     """Whether the columns' variances alone give the order away."""
     if not learned.n_edges:
         return Check("var-sortability", None, "No edges, so variances cannot be compared along them.", "fine")
@@ -133,7 +133,7 @@ def check_var_sortability(learned: Learned) -> Check:
     )
 
 
-def check_r2_sortability(learned: Learned) -> Check:
+def check_r2_sortability(learned: CheckContext) -> Check:
     """Whether the share of explained variance gives the order away, at any scale."""
     if not learned.n_edges:
         return Check("R²-sortability", None, "No edges, so explained variances cannot be compared.", "fine")
@@ -153,7 +153,7 @@ def check_r2_sortability(learned: Learned) -> Check:
     )
 
 
-def check_standardizing(learned: Learned) -> Check:
+def check_standardizing(learned: CheckContext) -> Check:
     """Whether the graph changes when every column is given variance one."""
     name = "effect of standardizing"
     if learned.score is None:
@@ -189,12 +189,12 @@ def check_standardizing(learned: Learned) -> Check:
     )
 
 
-def _greedy_graph(learned: Learned, matrix: FloatArray) -> BoolArray:
+def _greedy_graph(learned: CheckContext, matrix: FloatArray) -> BoolArray:
     order = smallest_variance_order(matrix, learned.constraints)
     return prune_by_bic(matrix, order, learned.n_samples, learned.constraints)
 
 
-def check_normality(learned: Learned) -> Check:
+def check_normality(learned: CheckContext) -> Check:
     """Whether the residuals are Gaussian, and what that means for the score."""
     name = "residual normality"
     p_values = normality(learned.fit.residuals[:, learned.caused])
@@ -229,7 +229,7 @@ def check_normality(learned: Learned) -> Check:
     return Check(name, float(count), found + tail, level, details)
 
 
-def check_equal_variances(learned: Learned) -> Check:
+def check_equal_variances(learned: CheckContext) -> Check:
     """Whether the residual variances are equal, and whether the score needs that."""
     residuals = learned.fit.residuals[:, learned.caused]
     ratio, p_value = equal_variances(residuals)
@@ -256,7 +256,7 @@ def _times(ratio: float) -> str:
     return f"{ratio:.3g}" if not 100 <= ratio < 1e6 else f"{ratio:,.0f}"
 
 
-def check_nonlinearity(learned: Learned) -> Check:
+def check_nonlinearity(learned: CheckContext) -> Check:
     """Whether variables depend on their causes along curves, and what that means for the score."""
     name = "nonlinearity"
     p_values = curvature(learned.values, learned.edges, learned.linear_fit)
@@ -290,7 +290,7 @@ ALIKE, SURELY = 0.2, 5.0
 """Rank correlation of each row with the next from which they are alike, and by how many standard errors."""
 
 
-def check_rows_in_time(learned: Learned) -> Check:
+def check_rows_in_time(learned: CheckContext) -> Check:
     """Name the columns whose residuals carry over from row to row, as those of time series do.
 
     What a variable's causes leave is looked at, not the variable: a trend that comes from a cause is not a

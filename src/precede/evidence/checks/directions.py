@@ -8,8 +8,8 @@ import numpy as np
 import torch
 
 from precede.arrays import BoolArray
+from precede.evidence.checks.context import CheckContext
 from precede.evidence.checks.data_checks import SIGNIFICANT, normality
-from precede.evidence.checks.learned import Learned
 from precede.evidence.checks.record import SOURCE_WORDS, Check, Source, counted, some
 from precede.evidence.checks.result_checks import log_likelihood_gains
 from precede.graph.equivalence import class_of
@@ -33,7 +33,7 @@ RESTARTS, SECONDS = 10, 20.0
 """Of the search without the knowledge, and its time."""
 
 
-def stepped_columns(learned: Learned) -> BoolArray:
+def stepped_columns(learned: CheckContext) -> BoolArray:
     """Columns of few values and counts that the method takes for continuous numbers, (n_variables,)."""
     if learned.levels:
         return np.zeros(learned.n_variables, dtype=bool)
@@ -43,7 +43,7 @@ def stepped_columns(learned: Learned) -> BoolArray:
     return np.array([kind.name != "number" for kind in learned.table.kinds]) | coarse
 
 
-def cut_off_columns(learned: Learned) -> BoolArray:
+def cut_off_columns(learned: CheckContext) -> BoolArray:
     """Columns of numbers that pile up at an end, as a saturated sensor's or a detection limit's do, (n_variables,)."""
     if learned.levels:
         return np.zeros(learned.n_variables, dtype=bool)
@@ -52,14 +52,14 @@ def cut_off_columns(learned: Learned) -> BoolArray:
     return np.asarray((at_an_end >= CUT_OFF) & ~stepped_columns(learned))
 
 
-def gaussian_columns(learned: Learned) -> BoolArray:
+def gaussian_columns(learned: CheckContext) -> BoolArray:
     """Variables whose noise looks Gaussian to a score that tells directions by noise that is not, (n_variables,)."""
     if learned.assumptions.gaussian != "excluded":
         return np.zeros(learned.n_variables, dtype=bool)
     return np.asarray(normality(learned.fit.residuals) >= SIGNIFICANT)  # NaN, too few rows to tell, is not
 
 
-def direction_sources(learned: Learned) -> dict[tuple[int, int], Source]:
+def direction_sources(learned: CheckContext) -> dict[tuple[int, int], Source]:
     """Where the direction of each edge comes from.
 
     Knowledge, time and experiments come first, since they fix a direction whatever the data say; then independences,
@@ -90,7 +90,7 @@ def direction_sources(learned: Learned) -> dict[tuple[int, int], Source]:
     return result
 
 
-def _model_source(learned: Learned) -> Source:
+def _model_source(learned: CheckContext) -> Source:
     """What tells a direction that nothing else does."""
     assumed = learned.assumptions
     if learned.identifies == "cpdag" or not assumed.tells_directions:
@@ -104,7 +104,7 @@ def _model_source(learned: Learned) -> Source:
     return "variances" if assumed.linear or assumed.equal_variances else "open"
 
 
-def check_identifiability(learned: Learned) -> Check:
+def check_identifiability(learned: CheckContext) -> Check:
     """Which directions nothing determines, and which only the model's assumptions do."""
     name, n = "identifiability", learned.n_edges
     if n == 0:
@@ -137,7 +137,7 @@ CONTRADICTED = 5.0
 """A price in score, as a log-likelihood, from which the data contradict what was known."""
 
 
-def check_knowledge(learned: Learned) -> Check | None:
+def check_knowledge(learned: CheckContext) -> Check | None:
     """What the data would prefer without the knowledge, and what the knowledge costs in score."""
     name, known, free = "knowledge against the data", learned.constraints, Constraints.none(learned.n_variables)
     free = free.in_time(learned.table.steps, learned.names)
@@ -182,19 +182,19 @@ def pairs(chosen: BoolArray) -> list[tuple[int, int]]:
     return [(int(i), int(j)) for i, j in np.argwhere(chosen)]
 
 
-def check_column_kinds(learned: Learned) -> Check | None:
+def check_column_kinds(learned: CheckContext) -> Check | None:
     """Whether columns that are not continuous numbers were treated as such, and what is therefore not claimed."""
     found = "with few values, or counts ({}), taken for continuous numbers by this method"
     return _not_claimed("kinds of columns", learned, stepped_columns(learned), found)
 
 
-def check_cut_off(learned: Learned) -> Check | None:
+def check_cut_off(learned: CheckContext) -> Check | None:
     """Whether columns pile up at an end, and what is therefore not claimed."""
     found = f"with {CUT_OFF:.0%} or more of the rows at the smallest or largest value ({{}}), as if cut off there"
     return _not_claimed("columns cut off", learned, cut_off_columns(learned), found)
 
 
-def _not_claimed(name: str, learned: Learned, unfit: BoolArray, words: str) -> Check | None:
+def _not_claimed(name: str, learned: CheckContext, unfit: BoolArray, words: str) -> Check | None:
     """Say which columns are not what the method takes them for, and which directions are not claimed for that."""
     if not unfit.any():
         return None

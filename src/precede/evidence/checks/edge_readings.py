@@ -8,9 +8,9 @@ import numpy as np
 
 from precede.arrays import FloatArray, IntArray
 from precede.data.rows import evenly_spaced
+from precede.evidence.checks.context import FAR_OUT, CheckContext, basis_of, regress_blocks, standard_columns
 from precede.evidence.checks.directions import direction_sources
-from precede.evidence.checks.learned import FAR_OUT, Learned, basis_of, regress_blocks, standard_columns
-from precede.evidence.checks.record import Check, EdgePlots, EdgeReading, Influence, Trend, counted, some
+from precede.evidence.checks.record import Check, EdgeDiagnostics, EdgePlots, Influence, Trend, counted, some
 from precede.pruning.gam import spline_basis
 from precede.ranks import ranks
 
@@ -27,7 +27,7 @@ FALLEN = 0.5
 """An edge rests on rows without which less than this share of its strength is left."""
 
 
-def influence_on(learned: Learned, cause: int, effect: int) -> Influence | None:
+def influence_on(learned: CheckContext, cause: int, effect: int) -> Influence | None:
     r"""Fit a variable again without the rows that matter most to one of its edges.
 
     With :math:`\tilde x` the contribution of the cause and :math:`\tilde y` the effect without its other causes, row
@@ -68,7 +68,7 @@ def influence_on(learned: Learned, cause: int, effect: int) -> Influence | None:
     return None
 
 
-def _strength_without(learned: Learned, cause: int, effect: int, kept: IntArray) -> float:
+def _strength_without(learned: CheckContext, cause: int, effect: int, kept: IntArray) -> float:
     """Strength of an edge when the family is fitted to the rows kept, in units of the effect's spread there."""
     parents = np.flatnonzero(learned.edges[:, effect])
     sample = standard_columns(learned.values[kept[:, None], [*parents, effect]])[0]
@@ -78,7 +78,7 @@ def _strength_without(learned: Learned, cause: int, effect: int, kept: IntArray)
     return float(parts[int(np.flatnonzero(parents == cause)[0])].std())
 
 
-def check_influence(learned: Learned, readings: tuple[EdgeReading, ...]) -> Check:
+def check_influence(learned: CheckContext, readings: tuple[EdgeDiagnostics, ...]) -> Check:
     """Which edges rest on single rows."""
     name = "influence of single rows"
     resting = [reading for reading in readings if reading.influence is not None]
@@ -93,7 +93,7 @@ def check_influence(learned: Learned, readings: tuple[EdgeReading, ...]) -> Chec
     return Check(name, float(len(resting)), f"{sentence}{'; '.join(sentences[:2])}{more}.", "warning", {"edges": edges})
 
 
-def _words(learned: Learned, reading: EdgeReading) -> str:
+def _words(learned: CheckContext, reading: EdgeDiagnostics) -> str:
     assert reading.influence is not None
     rows, influence = reading.influence.rows, reading.influence
     (edge,) = learned.edge_names([(reading.cause, reading.effect)])
@@ -104,7 +104,7 @@ def _words(learned: Learned, reading: EdgeReading) -> str:
     )
 
 
-def check_outliers(learned: Learned) -> Check:
+def check_outliers(learned: CheckContext) -> Check:
     """Values far out, by name."""
     name = "values far out"
     scores = np.abs(standard_columns(learned.values)[0])
@@ -123,7 +123,7 @@ def check_outliers(learned: Learned) -> Check:
     return Check(name, float(len(rows)), sentence, "note", {"values": named[:20]})
 
 
-def _value_words(learned: Learned, scores: FloatArray, row: int, column: int) -> str:
+def _value_words(learned: CheckContext, scores: FloatArray, row: int, column: int) -> str:
     return f"{learned.names[column]} in row {row + 1}, {scores[row, column]:.0f} out"
 
 
@@ -140,7 +140,7 @@ CURVE_POINTS, BINS, FEWEST_IN_CELL = 25, 20, 3
 """Places of a curve, bins of a density, and the fewest rows that a cell of a density may show."""
 
 
-def read_edges(learned: Learned) -> tuple[EdgeReading, ...]:
+def read_edges(learned: CheckContext) -> tuple[EdgeDiagnostics, ...]:
     """Every edge in causal order of its cause."""
     fit, linear = learned.fit, learned.assumptions.linear
     sources = direction_sources(learned)
@@ -152,7 +152,7 @@ def read_edges(learned: Learned) -> tuple[EdgeReading, ...]:
             numeric = "categorical" not in (learned.table.kinds[i].name, learned.table.kinds[j].name)
             weight = None if learned.weights is None or not linear else float(learned.weights[edge])
             readings.append(
-                EdgeReading(
+                EdgeDiagnostics(
                     *edge,
                     weight=weight,
                     # the places of categories are not sizes, so a fit to them says nothing
@@ -181,7 +181,7 @@ def trend_of(cause: FloatArray, contribution: FloatArray) -> Trend:
     return "rising" if agreement >= CLEAR_TREND else "falling" if agreement <= -CLEAR_TREND else "mixed"
 
 
-def draw_edges(learned: Learned, readings: tuple[EdgeReading, ...]) -> EdgePlots:
+def draw_edges(learned: CheckContext, readings: tuple[EdgeDiagnostics, ...]) -> EdgePlots:
     """Points, curves and densities of every edge."""
     fit, curves = learned.fit, learned.additive_fit
     budget = int(np.clip(POINTS_IN_ALL // max(len(readings), 1), FEWEST_POINTS, MOST_POINTS))

@@ -157,7 +157,7 @@ class Influence:
 
 
 @dataclass(frozen=True)
-class EdgeReading:
+class EdgeDiagnostics:
     """All that is known about one edge.
 
     Parameters
@@ -210,11 +210,11 @@ def signed_strengths(edges: Iterable[tuple[int, int, float | None, Trend]], n_va
     return matrix
 
 
-def unchecked_edges(graph: CausalGraph) -> tuple[EdgeReading, ...]:
+def unchecked_edges(graph: CausalGraph) -> tuple[EdgeDiagnostics, ...]:
     """The edges of a graph of which nothing else is known, in causal order of the cause."""
     unknown = float("nan")
     places = ((int(i), int(j)) for i in graph.positions for j in np.flatnonzero(graph.edges[i]))
-    return tuple(EdgeReading(*place, None, unknown, "mixed", unknown) for place in places)
+    return tuple(EdgeDiagnostics(*place, None, unknown, "mixed", unknown) for place in places)
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,7 +274,7 @@ class Diagnostics(Mapping[str, Any]):
     remarks : tuple of Remark
         All that limits the result.
     checks : tuple of Check
-    edges : tuple of EdgeReading
+    edges : tuple of EdgeDiagnostics
         In causal order.
     resamples : int
         How many resamples the confidences of the edges rest on; 0 where that is not known.
@@ -294,7 +294,7 @@ class Diagnostics(Mapping[str, Any]):
     assumptions: Assumptions = field(default_factory=Assumptions)
     remarks: tuple[Remark, ...] = ()
     checks: tuple[Check, ...] = ()
-    edges: tuple[EdgeReading, ...] = ()
+    edges: tuple[EdgeDiagnostics, ...] = ()
     resamples: int = 0
     checked: bool = False
     plots: EdgePlots | None = None

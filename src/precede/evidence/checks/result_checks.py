@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from precede.arrays import BoolArray, FloatArray
-from precede.evidence.checks.learned import Learned
+from precede.evidence.checks.context import CheckContext
 from precede.evidence.checks.record import Check, Level, Remark, counted, some
 from precede.evidence.falsification import held_out_likelihood, permutation_test
 from precede.evidence.sample import sample_of
@@ -36,7 +36,7 @@ ENDINGS: dict[str, tuple[object, str]] = {
 """What methods report about how they ended: the value that limits the result, and the sentence."""
 
 
-def remarks_on(learned: Learned) -> tuple[Remark, ...]:
+def remarks_on(learned: CheckContext) -> tuple[Remark, ...]:
     """Everything that limits a result, each once."""
     remarks = [Remark(sentence, _level(sentence)) for sentence in _sentences(learned)]
     search = learned.search
@@ -49,7 +49,7 @@ def remarks_on(learned: Learned) -> tuple[Remark, ...]:
     return tuple({remark.sentence: remark for remark in remarks}.values())
 
 
-def _sentences(learned: Learned) -> Iterable[str]:
+def _sentences(learned: CheckContext) -> Iterable[str]:
     own: Any = learned.reported.get("remarks", ())
     for sentence in (*learned.table.remarks, *own):
         text = str(sentence)
@@ -68,7 +68,7 @@ EXACT_VARIABLES = 10
 """Up to here the best order of all is found in well under a second for the linear score."""
 
 
-def check_search(learned: Learned) -> Check:
+def check_search(learned: CheckContext) -> Check:
     """How far the score of the result is from the best that is known."""
     name = "distance to the best score known"
     search = learned.search
@@ -93,7 +93,7 @@ def check_search(learned: Learned) -> Check:
     return Check(name, 0.0, f"{agree} (score {reached:.2f}); optimality is not guaranteed.", "fine", details)
 
 
-def _exact_score(learned: Learned) -> float | None:
+def _exact_score(learned: CheckContext) -> float | None:
     """The optimum, where it is computed quickly."""
     if learned.score != "linear" or learned.noise == "unequal" or learned.n_variables > EXACT_VARIABLES:
         return None
@@ -102,7 +102,7 @@ def _exact_score(learned: Learned) -> float | None:
     return exact_order(score, constraints).score
 
 
-def check_weak_edges(learned: Learned) -> Check:
+def check_weak_edges(learned: CheckContext) -> Check:
     """Which edges, there or not, a slightly different rule would decide otherwise."""
     name = "edges within reach of the threshold"
     before = full_dag(learned.order)
@@ -139,7 +139,7 @@ def check_weak_edges(learned: Learned) -> Check:
     return Check(name, float(total), sentence, level, details)
 
 
-def log_likelihood_gains(learned: Learned, edges: BoolArray) -> FloatArray:
+def log_likelihood_gains(learned: CheckContext, edges: BoolArray) -> FloatArray:
     r"""What i adds to j beyond its parents, :math:`-\frac m2 \log(1 - r_{ij|\mathrm{pa}(j)}^2)`."""
     matrix = learned.correlation
     d = len(matrix)
@@ -168,7 +168,7 @@ FEWEST_ROWS = 20
 """Below, a test of independences says nothing."""
 
 
-def check_independences(learned: Learned) -> Check:
+def check_independences(learned: CheckContext) -> Check:
     """Whether the independences that the graph claims hold better than a shuffled graph's."""
     name, rows = "independences against chance", _observed(learned)
     if len(rows) < FEWEST_ROWS:
@@ -180,7 +180,7 @@ def check_independences(learned: Learned) -> Check:
     return Check(name, found.p_value, found.sentence, level, asdict(found))
 
 
-def check_prediction(learned: Learned) -> Check:
+def check_prediction(learned: CheckContext) -> Check:
     """Whether the edges help to predict rows that were left out."""
     name, rows = "held-out likelihood", _observed(learned)
     if learned.n_edges == 0:
@@ -193,7 +193,7 @@ def check_prediction(learned: Learned) -> Check:
     return Check(name, gain, found.sentence, level, asdict(found))
 
 
-def _observed(learned: Learned) -> FloatArray:
+def _observed(learned: CheckContext) -> FloatArray:
     """The rows in which nothing was set: what was set does not follow from its causes."""
     targets = learned.table.targets
     return learned.values if targets is None else learned.values[~targets.any(axis=1)]

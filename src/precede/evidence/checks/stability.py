@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray
-from precede.evidence.checks.learned import CURVE_BASIS, Learned
+from precede.evidence.checks.context import CURVE_BASIS, CheckContext
 from precede.evidence.checks.record import Check, Diagnostics, Level, Remark, counted, some
 from precede.evidence.confidence.resampling import time_block
 from precede.evidence.confidence.stability import N_RESAMPLES, Alternatives, Criterion, PolishAgain, Relearn, shares_of
@@ -77,7 +77,7 @@ def with_shares(
     )
 
 
-def with_probabilities(learned: Learned, diagnostics: Diagnostics) -> Diagnostics:
+def with_probabilities(learned: CheckContext, diagnostics: Diagnostics) -> Diagnostics:
     """The record with the probability of each edge as the pretrained policy gives it, where the result rests on it."""
     said = {(one.cause, one.effect): float(one.probability) for one in learned.reported["policy"]}
     readings = tuple(
@@ -98,7 +98,7 @@ def with_probabilities(learned: Learned, diagnostics: Diagnostics) -> Diagnostic
     return replace(diagnostics, checks=(check, rest, *diagnostics.checks), edges=readings)
 
 
-def resample(learned: Learned, diagnostics: Diagnostics, deadline: Deadline) -> Diagnostics:
+def resample(learned: CheckContext, diagnostics: Diagnostics, deadline: Deadline) -> Diagnostics:
     """Give every edge the share of quick resamples that have it (:mod:`precede.evidence.confidence.stability`).
 
     The search starts from the found order, or looks at each edge by itself where it would be slow, and ends with the
@@ -118,7 +118,7 @@ def resample(learned: Learned, diagnostics: Diagnostics, deadline: Deadline) -> 
     )
 
 
-def relearning(learned: Learned) -> Relearn:
+def relearning(learned: CheckContext) -> Relearn:
     """The quickest honest way to learn again under what the method assumed."""
     assumed, constraints = learned.assumptions, learned.constraints or Constraints.none(learned.n_variables)
     if learned.levels or (assumed.linear and assumed.gaussian != "excluded"):
@@ -149,7 +149,7 @@ def relearning(learned: Learned) -> Relearn:
     )  # fmt: skip
 
 
-def _score_of(learned: Learned) -> ScoreName | None:
+def _score_of(learned: CheckContext) -> ScoreName | None:
     """The score that tells directions as the method does, where it is quick to search."""
     if learned.levels:
         return learned.score  # type: ignore[return-value]

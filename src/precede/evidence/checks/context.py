@@ -197,7 +197,7 @@ def f_tail(statistic: float, numerator: int, denominator: int) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class CheckContext:
     """A learned graph, the data, and what the method took for granted.
 
     Parameters
