@@ -1,8 +1,7 @@
 """Metrics: distance to a true graph, agreement of orders, sortability."""
 
-from precede.metrics.marks import MarkMetrics
 from precede.metrics.sortability import r2_sortability, sortability, var_sortability
-from precede.metrics.structure import Metrics, cpdag_shd, evaluate, order_tpr, shd, sid
+from precede.metrics.structure import MarkMetrics, Metrics, cpdag_shd, evaluate, order_tpr, shd, sid
 
 __all__ = [
     "MarkMetrics",
