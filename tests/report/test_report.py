@@ -17,7 +17,7 @@ from precede.corl import CORL
 from precede.data.load import load_table
 from precede.effects import linear_effect
 from precede.errors import OptionError
-from precede.evidence.checks import EdgeReading
+from precede.evidence.checks import EdgeDiagnostics
 from precede.evidence.confidence import Confidence
 from precede.graph import CausalGraph, MixedGraph
 from precede.graph.component import component_file
@@ -352,7 +352,7 @@ def test_static_figures(fitted):
 )
 def test_every_edge_says_whether_to_believe_it(confidence, connected, more, words):
     options = {"source": "structure", "confidence": confidence, "connected": connected, **more}
-    edge = EdgeReading(0, 1, 1.0, 0.4, "rising", 0.2, **options)
+    edge = EdgeDiagnostics(0, 1, 1.0, 0.4, "rising", 0.2, **options)
     assert belief_words(edge, 1.0) == words
     assert belief_words(edge, -1.0) == f"{words}; other paths outweigh it: the total effect falls"
 

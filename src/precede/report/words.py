@@ -88,12 +88,12 @@ SURE, FAIR, TURNED = 0.9, 0.8, 0.1
 """Shares of resamples: from which an edge is well, and fairly well, supported, and above which turned ones count."""
 
 
-def belief_words(edge: EdgeReading, total: float | None = None) -> str:
+def belief_words(edge: EdgeDiagnostics, total: float | None = None) -> str:
     """Whether to believe an edge, and why, in a few words; ``total`` is its total effect where there is one.
 
     Examples
     --------
-    >>> edge = EdgeReading(0, 1, 1.0, 0.4, "falling", 0.2, source="structure", confidence=0.65, connected=0.95)
+    >>> edge = EdgeDiagnostics(0, 1, 1.0, 0.4, "falling", 0.2, source="structure", confidence=0.65, connected=0.95)
     >>> belief_words(edge, 0.5)
     'connected, direction uncertain; other paths outweigh it: the total effect rises'
     """
