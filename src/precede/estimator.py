@@ -208,10 +208,10 @@ class CausalEstimator:
         return str(estimator_html_repr(self))
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn (from 1.6) asks of an estimator: this one takes no target."""
-        from sklearn.utils import Tags, TargetTags
+        """What scikit-learn (from 1.6) asks of an estimator: this one takes no target, and tables with gaps."""
+        from sklearn.utils import InputTags, Tags, TargetTags
 
-        return Tags(estimator_type=None, target_tags=TargetTags(required=False))
+        return Tags(None, TargetTags(required=False), input_tags=InputTags(allow_nan=True))
 
     def _check_together(self) -> None:
         """Refuse options that are fine one by one but not together; each by itself is checked by its declaration."""
