@@ -348,6 +348,7 @@ def test_static_figures(fitted):
         (0.6, 0.7, {}, "weak: often absent in resamples"),
         (0.3, 0.4, {}, "do not rely on it"),
         (None, None, {}, "not resampled"),
+        (None, None, {"policy_probability": 0.8}, "not resampled, likely for the policy"),
     ],
 )
 def test_every_edge_says_whether_to_believe_it(confidence, connected, more, words):

@@ -100,6 +100,8 @@ def belief_words(edge: EdgeDiagnostics, total: float | None = None) -> str:
     confidence, connected = edge.confidence, edge.connected
     if confidence is None or connected is None:
         words = "not resampled"
+        if edge.policy_probability is not None:
+            words += f", {'likely' if edge.policy_probability >= UNSTABLE else 'unlikely'} for the policy"
     elif connected < UNSTABLE:
         words = "do not rely on it"
     elif connected < FAIR:
