@@ -134,7 +134,7 @@ def test_resamples_keep_the_steps_and_draw_blocks(monkeypatch):
     assert set(blocks) == {13}  # twice the cube root of the rows
 
 
-@pytest.mark.parametrize(("score", "where"), [("sparse-linear", "resampling"), ("nongaussian", "alternatives")])
+@pytest.mark.parametrize(("score", "where"), [("sparse-linear", "resampling"), ("nongaussian", "stability")])
 def test_quick_confidences_draw_blocks_too(monkeypatch, score, where):
     blocks = []
 

@@ -96,3 +96,23 @@ def test_missing_cells_do_not_depend_on_the_order() -> None:
         columns = np.random.default_rng(seed).permutation(5)
         again = load_table(frame.iloc[rows, columns])
         assert (again.values == table.values[np.ix_(rows, columns)]).all()
+
+
+def test_where_many_cells_are_odd_strange_rows_are_left_out() -> None:
+    rng = np.random.default_rng(5)
+    values = chain(5)
+    spoiled = rng.random(values.shape) < 0.01
+    table = without_odd(load_table(np.where(spoiled, 8 * values, values)))
+    assert table.rows is not None
+    assert table.odd is not None
+    assert not table.odd.any()
+    assert 0.75 * len(values) <= table.n_samples < len(values)
+    assert f"the {len(values) - table.n_samples} rows with such" in table.remarks[-1]
+    hidden = spoiled.any(axis=1)[table.rows].sum()
+    assert hidden < spoiled.any(axis=1).sum() / 3
+
+
+def test_heavy_tails_cost_cells_and_no_rows() -> None:
+    """Where a quarter of the rows would go, the far cells are the data's own."""
+    values = np.exp(1.5 * chain(6))
+    assert without_odd(load_table(values)).n_samples == len(values)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from precede.arrays import FloatArray
 from precede.data.canonical import LARGEST_SORT
 from precede.data.checks import check_size
-from precede.data.table import SEED, Table, filled_table
+from precede.data.table import Table, rows_kept
 
 BY_CHANCE = 0.1
 """Share of the repeated rows that may be expected of independent columns where they are taken for copies."""
@@ -39,12 +37,7 @@ def without_copies(table: Table) -> Table:
     kept = np.sort(first)
     check_size(table.values[kept], table.names, f" once the {n_rows - len(kept)} that repeat others are left out")
     remark = f"{n_rows - len(kept):,} of {n_rows:,} rows repeat others: each counts once."
-    rows = np.arange(n_rows) if table.rows is None else table.rows
-    once = replace(table, rows=rows, remarks=(*table.remarks, remark)).rearranged(kept, np.arange(table.n_variables))
-    if once.gaps is None:
-        return once
-    gappy = replace(once, values=np.where(once.gaps.mask, np.nan, once.values), gaps=None)
-    return filled_table(gappy, once.gaps.how, np.random.default_rng(SEED))
+    return rows_kept(table, kept, remark)
 
 
 def _alike_by_chance(values: FloatArray) -> float:

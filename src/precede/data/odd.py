@@ -12,7 +12,7 @@ from precede.arrays import BoolArray, FloatArray
 from precede.data.canonical import LARGEST_SORT
 from precede.data.kinds import ColumnKind
 from precede.data.missing import em_moments
-from precede.data.table import SEED, Table, filled_table
+from precede.data.table import SEED, Table, filled_table, rows_kept
 
 FAR = 5.0
 """Robust standard deviations within which no cell of a column is odd."""
@@ -46,6 +46,15 @@ GROWS, GROWS_MORE, UNSURE = 0.48, 0.1, 0.7
 
 PASSES = 6
 """Cells of one row that may be odd for the rest of it, one in each pass."""
+
+MANY = 0.0005
+"""Share of odd cells from which as many others are hidden, and make up the shape of a residual."""
+
+FEW = 2
+"""Odd cells that are no sign of others, however small the table."""
+
+LEAST_KEPT = 0.75
+"""Share of the rows that must be left where strange ones are left out; with fewer, only odd cells go."""
 
 
 @dataclass(frozen=True)
@@ -81,13 +90,33 @@ def without_odd(table: Table) -> Table:
     odd = odd_cells(known, table.kinds)
     if not odd.any():
         return replace(table, odd=odd)
+    if odd.mean() > MANY and odd.sum() > FEW:  # as many are hidden: rows that any cell makes strange go as a whole
+        kept = np.flatnonzero(~_strange_rows(known, odd, table.kinds))
+        if len(kept) >= LEAST_KEPT * table.n_samples and not (np.ptp(table.values[kept], axis=0) == 0).any():
+            clean = replace(table, odd=np.zeros_like(odd))
+            return rows_kept(clean, kept, named(table, odd, table.n_samples - len(kept)))
     gappy = replace(table, values=np.where(odd, np.nan, known), gaps=None, odd=odd)
     filled = filled_table(gappy, "em" if table.gaps is None else table.gaps.how, np.random.default_rng(SEED))
     return replace(filled, remarks=(*table.remarks, named(table, odd)))
 
 
-def named(table: Table, odd: BoolArray) -> str:
-    """The odd cells in words, the farthest first."""
+def _strange_rows(values: FloatArray, odd: BoolArray, kinds: Sequence[ColumnKind]) -> BoolArray:
+    """Rows with an odd cell, or with one that is far from what the rest of it says, until no such row is left."""
+    places = [k for k, kind in enumerate(kinds) if not kind.discrete]
+    strange: BoolArray = np.any(odd, axis=1, keepdims=True)[:, 0]
+    for _ in range(PASSES):
+        rest = _unexplained(values[~strange][:, places])
+        if rest is None:
+            break
+        far = np.abs(np.nan_to_num(rest / _robust_scale(rest))).max(axis=1) > FAR
+        if not far.any():
+            break
+        strange[np.flatnonzero(~strange)[far]] = True
+    return strange
+
+
+def named(table: Table, odd: BoolArray, n_rows: int = 0) -> str:
+    """The odd cells in words, the farthest first; ``n_rows`` are left out for them."""
     cells = np.argwhere(odd)
     columns = table.values - np.median(table.values, axis=0)
     farthest = np.argsort([-abs(columns[i, k]) / np.std(columns[:, k]) for i, k in cells], kind="stable")
@@ -101,7 +130,9 @@ def named(table: Table, odd: BoolArray) -> str:
         if len(cells) == 1
         else (f"{len(cells)} cells are odd, too far out for their columns or their rows, and count")
     )
-    return f"{what} as missing: {', '.join(shown)}{more}; odd='keep' takes such cells as they are."
+    listed = f"{what} as missing: {', '.join(shown)}{more}"
+    rows_out = f"; the {n_rows} rows with such or almost such cells are left out" if n_rows else ""
+    return f"{listed}{rows_out}; odd='keep' takes such cells as they are."
 
 
 def odd_cells(values: FloatArray, kinds: Sequence[ColumnKind]) -> BoolArray:

@@ -129,6 +129,16 @@ def filled_table(table: Table, how: str, rng: np.random.Generator) -> Table:
     return filled.rearranged(np.argsort(rows), np.argsort(places))
 
 
+def rows_kept(table: Table, kept: IntArray, remark: str) -> Table:
+    """The table of some rows, each once, and a sentence about the others; missing cells are filled anew."""
+    rows = np.arange(table.n_samples) if table.rows is None else table.rows
+    rest = replace(table, rows=rows, remarks=(*table.remarks, remark)).rearranged(kept, np.arange(table.n_variables))
+    if rest.gaps is None:
+        return rest
+    gappy = replace(rest, values=np.where(rest.gaps.mask, np.nan, rest.values), gaps=None)
+    return filled_table(gappy, rest.gaps.how, np.random.default_rng(SEED))
+
+
 def standardized_table(table: Table) -> Table:
     """A copy with columns of mean zero and variance one, by the moments of the gaps where there are some.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from precede.arrays import BoolArray, FloatArray
 from precede.data.load import Table
+from precede.data.odd import FEW, MANY
 from precede.errors import DataError
 from precede.scores.by_kind import KindScoreName, score_for
 from precede.scores.covariance import covariance, regularized, standardized
@@ -41,9 +42,6 @@ FEW_DISTINCT = 0.2
 
 FEW_MISSING = 0.01
 """Share of missing cells up to which what was drawn to fill them cannot sway a density."""
-
-MANY_ODD = 0.002
-"""Share of odd cells from which those that were not found make up the shape of a residual."""
 
 MOST_ROUNDED = 0.25
 """Share of such columns from which on scores of densities are given up."""
@@ -138,7 +136,7 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
         broken = f"{rounded:.0%} of the columns are rounded to few distinct values"
     elif columns.shape[1] < FEWEST_VARIABLES and (named.name != "linear-any" or has_shape(columns)):
         broken = "One pair of variables is too little to tell which class of models holds"
-    elif named.name == "linear-any" and table.odd is not None and table.odd.mean() > MANY_ODD:
+    elif named.name == "linear-any" and table.odd is not None and table.odd.mean() > MANY and table.odd.sum() > FEW:
         reason = "Many cells are odd, and others may be that nobody can tell: the shape of the noise is not heard."
         return Choice("sparse-linear", reason, figures)
     else:
