@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -178,8 +179,16 @@ def _random_density(n: int, length: float, rng: np.random.Generator) -> FloatArr
     return rng.permutation(_standard(np.append(0.0, np.cumsum(slopes[1:] * np.diff(z)))))
 
 
-def _sim(n: int, rng: np.random.Generator, *, shape: float, length: float, noise: float, confounded: bool) -> Pair:
-    """Mooij et al.: lengths and error from Gamma distributions with these means."""
+def sim(
+    n: int,
+    rng: np.random.Generator,
+    *,
+    shape: float = 1.0,
+    length: float = 1.0,
+    noise: float = 0.05,
+    confounded: bool = False,
+) -> Pair:
+    """Mooij et al.: lengths and error from Gamma distributions with these means; a common cause may be hidden."""
     around = rng.gamma(5.0, 0.2, size=5)
     cause = _random_density(n, shape * around[0], rng)
     own = _random_density(n, shape * around[1], rng)
@@ -191,26 +200,6 @@ def _sim(n: int, rng: np.random.Generator, *, shape: float, length: float, noise
     effect = _standard(_gp(np.column_stack(inputs), np.array(lengths), rng))
     error = noise * around[4]
     return cause + error * rng.normal(size=n), effect + error * rng.normal(size=n)
-
-
-def sim(n: int, rng: np.random.Generator) -> Pair:
-    """Mooij's SIM."""
-    return _sim(n, rng, shape=1.0, length=1.0, noise=0.05, confounded=False)
-
-
-def sim_confounded(n: int, rng: np.random.Generator) -> Pair:
-    """Mooij's SIM-c: a common cause is hidden."""
-    return _sim(n, rng, shape=1.0, length=1.0, noise=0.05, confounded=True)
-
-
-def sim_low_noise(n: int, rng: np.random.Generator) -> Pair:
-    """Mooij's SIM-ln."""
-    return _sim(n, rng, shape=1.0, length=1.0, noise=0.01, confounded=False)
-
-
-def sim_gaussian(n: int, rng: np.random.Generator) -> Pair:
-    """Mooij's SIM-G: near Gaussian, near linear."""
-    return _sim(n, rng, shape=3.0, length=2.5, noise=0.05, confounded=False)
 
 
 def _mechanism(cause: FloatArray, rng: np.random.Generator, sigmoid: bool) -> FloatArray:
@@ -231,26 +220,6 @@ def _noisy(n: int, rng: np.random.Generator, kind: str, *, sigmoid: bool = False
         scale = np.exp(0.7 * _mechanism(cause, rng, sigmoid))
         return cause, _mechanism(cause, rng, sigmoid) + size * scale * noise
     return cause, (_mechanism(cause, rng, sigmoid) + rng.normal()) * rng.uniform(0.0, 1.0, n)
-
-
-def an(n: int, rng: np.random.Generator) -> Pair:
-    """Additive noise, Gaussian-process mechanism."""
-    return _noisy(n, rng, "additive")
-
-
-def an_sigmoid(n: int, rng: np.random.Generator) -> Pair:
-    """Additive noise, sigmoid mechanism."""
-    return _noisy(n, rng, "additive", sigmoid=True)
-
-
-def ls(n: int, rng: np.random.Generator) -> Pair:
-    """Location-scale noise, Gaussian-process mechanisms."""
-    return _noisy(n, rng, "scaled")
-
-
-def ls_sigmoid(n: int, rng: np.random.Generator) -> Pair:
-    """Location-scale noise, sigmoid mechanisms."""
-    return _noisy(n, rng, "scaled", sigmoid=True)
 
 
 def mn(n: int, rng: np.random.Generator) -> Pair:
@@ -281,13 +250,13 @@ def network(n: int, rng: np.random.Generator) -> Pair:
 
 PAIR_FAMILIES: dict[str, Maker] = {
     "sim": sim,
-    "sim-confounded": sim_confounded,
-    "sim-low-noise": sim_low_noise,
-    "sim-gaussian": sim_gaussian,
-    "an": an,
-    "an-sigmoid": an_sigmoid,
-    "ls": ls,
-    "ls-sigmoid": ls_sigmoid,
+    "sim-confounded": partial(sim, confounded=True),
+    "sim-low-noise": partial(sim, noise=0.01),
+    "sim-gaussian": partial(sim, shape=3.0, length=2.5),  # near Gaussian, near linear
+    "an": partial(_noisy, kind="additive"),
+    "an-sigmoid": partial(_noisy, kind="additive", sigmoid=True),
+    "ls": partial(_noisy, kind="scaled"),
+    "ls-sigmoid": partial(_noisy, kind="scaled", sigmoid=True),
     "mn": mn,
     "polynomial": polynomial,
     "network": network,
