@@ -102,3 +102,12 @@ def test_questions_that_cannot_be_answered_are_refused() -> None:
         graph.explain("kind", frame, row=0)
     with pytest.raises(OptionError, match="'after' needs at least two rows"):
         graph.explain("y", frame, before=[0, 1, 2], after=[3])
+
+
+def test_a_level_that_one_period_lacks_is_no_error():
+    rng = np.random.default_rng(0)
+    cause, level = rng.normal(size=200), np.where(np.arange(200) < 100, "x", np.where(rng.random(200) < 0.5, "y", "x"))
+    data = pd.DataFrame({"a": cause, "w": level, "b": cause + 2 * (level == "y") + 0.1 * rng.normal(size=200)})
+    graph = pc.CausalGraph.from_matrix([[0, 0, 1], [0, 0, 1], [0, 0, 0]], names=["a", "w", "b"])
+    found = explain_change(graph, "b", np.arange(100), np.arange(100, 200), data)
+    assert sum(part.value for part in found.contributions) == pytest.approx(found.observed - found.expected)
