@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 import precede as pc
+from precede.cli import app
 from precede.data.numbers import decimal_mark, spelling_of
-from precede.errors import DataError
+from precede.errors import DataError, OptionError
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "space": " "}
 MARKS = ((".", ""), (".", ","), (".", "'"), (".", "\u00a0"), (",", ""), (",", "."), (",", " "), (",", "\u202f"))
@@ -234,3 +236,62 @@ def test_an_integer_of_400_digits(tmp_path: Path, kind: str) -> None:
         source = tmp_path / "data.csv"
     with pytest.raises(DataError, match=r"'a'"):
         pc.load_table(source)
+
+
+# what no cell tells is told by the user
+
+
+@pytest.mark.parametrize(("decimal", "factor"), [(".", 1000.0), (",", 1.0)])
+@pytest.mark.parametrize("kind", ["csv", "excel", "frame"])
+def test_the_user_says_what_a_comma_is(tmp_path: Path, kind: str, decimal: str, factor: float) -> None:
+    values = np.random.default_rng(0).integers(1001, 9999, size=(40, 2)) / 1000
+    frame = pd.DataFrame({name: [f"{v:.3f}".replace(".", ",") for v in values[:, k]] for k, name in enumerate("ab")})
+    source: Path | pd.DataFrame = frame
+    if kind == "csv":
+        source = tmp_path / "data.csv"
+        frame.to_csv(source, index=False, sep=";")
+    elif kind == "excel":
+        source = tmp_path / "data.xlsx"
+        frame.to_excel(source, index=False)
+    np.testing.assert_allclose(pc.load_table(source, decimal=decimal).values, values * factor)
+    with pytest.raises(DataError, match=r"decimal='\.' reads \d{4,5}, decimal=',' reads \d+\.\d+"):
+        pc.load_table(source)
+
+
+def test_points_between_thousands_are_read_as_the_user_says(tmp_path: Path) -> None:
+    rows = "".join(f"1.{100 + k};{k * k % 37}\n" for k in range(40))
+    (tmp_path / "data.csv").write_text("a;b\n" + rows)
+    assert pc.load_table(tmp_path / "data.csv").values[3, 0] == 1.103
+    assert pc.load_table(tmp_path / "data.csv", decimal=",").values[3, 0] == 1103.0
+    with pytest.raises(OptionError, match="decimal=';'"):
+        pc.load_table(tmp_path / "data.csv", decimal=";")
+
+
+def test_the_commands_take_the_decimal_mark(tmp_path: Path) -> None:
+    rows = "".join(f"1,{100 + k};{k * k % 37}\n" for k in range(40))
+    (tmp_path / "data.csv").write_text("a;b\n" + rows)
+    refused = CliRunner().invoke(app, ["discover", str(tmp_path / "data.csv"), "--method=eqvar", "-q"])
+    assert refused.exit_code == 2
+    assert "--decimal . reads 1100, --decimal , reads 1.1." in " ".join(refused.output.split())
+    out = ["--decimal", ","]
+    found = CliRunner().invoke(
+        app, ["discover", str(tmp_path / "data.csv"), "--method=eqvar", "-q", f"--out={tmp_path / 'out'}", *out]
+    )
+    assert found.exit_code == 0, found.output
+    for command in (
+        ["check", str(tmp_path / "data.csv")],
+        ["effect", str(tmp_path / "out"), "a", "b", "--data", str(tmp_path / "data.csv")],
+        ["explain", str(tmp_path / "out"), str(tmp_path / "data.csv"), "--outcome=b", "--row=3"],
+        ["order", str(tmp_path / "data.csv"), "-q"],
+    ):
+        assert CliRunner().invoke(app, [*command, *out]).exit_code == 0, command
+        assert "--decimal" in CliRunner().invoke(app, command).output, command
+    assert "--decimal ," in CliRunner().invoke(app, ["check", str(tmp_path / "data.csv"), *out]).output
+
+
+def test_a_column_of_two_values_is_called_that() -> None:
+    """It was "columns 'a' and 'a'"."""
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)), columns=list("abc"))
+    frame.loc[2:, "a"] = np.nan
+    with pytest.raises(DataError, match=r"column 'a' has only 2 values: leave it out\."):
+        pc.load_table(frame)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table as TerminalTable
 
-from precede.cli.terminal import AsJson, Debug, SafeConsole, as_flags, name_of, say_json, user_errors
+from precede.cli.terminal import AsJson, Debug, Decimal, SafeConsole, as_flags, name_of, say_json, user_errors
 
 if TYPE_CHECKING:
     from precede.data.survey import Survey
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 def check(
     data: Annotated[str, typer.Argument(help="A CSV, Excel or Parquet file; - for standard input.")],
+    decimal: Decimal = None,
     as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
@@ -26,8 +27,8 @@ def check(
         from precede.data.survey import survey
 
         with as_file(data) as path:
-            found = survey(Path(path))
-        command = _command(data, found)
+            found = survey(Path(path), decimal)
+        command = _command(data, found, decimal)
         if as_json:
             kinds = (
                 {} if found.table is None else dict(zip(found.table.names, map(str, found.table.kinds), strict=True))
@@ -42,11 +43,13 @@ def check(
             raise typer.Exit(1)
 
 
-def _command(data: str, found: Survey) -> str | None:
+def _command(data: str, found: Survey, decimal: str | None) -> str | None:
     """What to type next; None where the table takes work by hand."""
     if found.table is None:
         return None
     flags = [f"--leave-out {shlex.quote(str(name))}" for name in found.leave_out]
+    if decimal is not None:
+        flags.append(f"--decimal {decimal}")
     return " ".join(["precede discover", shlex.quote(data), *flags, "--out results/"])
 
 

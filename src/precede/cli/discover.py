@@ -19,6 +19,7 @@ from precede.cli.terminal import (
     AsJson,
     DataFile,
     Debug,
+    Decimal,
     Group,
     Interventions,
     Lags,
@@ -91,6 +92,7 @@ def discover(
     leave_out: LeaveOut = None,
     types: Types = None,
     na: Na = None,
+    decimal: Decimal = None,
     interventions: Interventions = None,
     lags: Lags = 0,
     group: Group = None,
@@ -142,7 +144,7 @@ def discover(
         if not stability and model.diagnose:
             model.diagnose = "quick"
         truth = load_sachs().graph if data == SACHS else None
-        loading = loading_options(missing, leave_out, types, na, interventions, lags, group)
+        loading = loading_options(missing, leave_out, types, na, interventions, lags, group, decimal)
         inputs = {"the data": None if data == SACHS else data, "the knowledge": knowledge}
         _check_written(out, {**inputs, "the checkpoint": checkpoint})
         table = load_named(data, loading)

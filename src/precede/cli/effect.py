@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from precede.cli.terminal import AsJson, Debug, SafeConsole, say_json, user_errors
+from precede.cli.terminal import AsJson, Debug, Decimal, SafeConsole, load_named, say_json, user_errors
 from precede.strict_json import JsonObject
 
 if TYPE_CHECKING:
+    from precede.data.load import Table
     from precede.report.load import Results
 
 
@@ -25,6 +26,7 @@ def effect(
         float | None, typer.Option("--set", help="Also: what if the cause were set to this (needs --data).")
     ] = None,
     level: Annotated[float, typer.Option(help="Level of the interval.")] = 0.95,
+    decimal: Decimal = None,
     as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
@@ -33,7 +35,8 @@ def effect(
         from precede.report.load import load_results
 
         results = load_results(folder)
-        answers = _answers(results, cause, outcome, data, set_to, level)
+        table = None if data is None else load_named(data, {"decimal": decimal})
+        answers = _answers(results, cause, outcome, table, set_to, level)
         if as_json:
             say_json(answers)
             return
@@ -45,14 +48,12 @@ def effect(
 
 
 def _answers(
-    results: Results, cause: str, outcome: str, data: str | None, set_to: float | None, level: float
+    results: Results, cause: str, outcome: str, table: Table | None, set_to: float | None, level: float
 ) -> dict[str, JsonObject]:
     """Each answer by its name, with a sentence."""
-    from precede.data.load import load_table
     from precede.errors import OptionError
 
     graph = results.graph
-    table = None if data is None else load_table(data)
     start, end = (graph.names[graph.position(name)] for name in (cause, outcome))
     answers = {name: found.to_dict() for name, found in results.effects(start, end, table, level).items()}
     if set_to is not None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from precede.cli.terminal import AsJson, DataFile, Debug, SafeConsole, load_named, say_json, user_errors
+from precede.cli.terminal import AsJson, DataFile, Debug, Decimal, SafeConsole, load_named, say_json, user_errors
 
 ROWS = "as 0:100 (the first hundred) or 100: (all from there)"
 
@@ -19,6 +19,7 @@ def explain(
     row: Annotated[int | None, typer.Option(help="Place of the row, from 0.")] = None,
     before: Annotated[str | None, typer.Option(help=f"Rows to compare with, {ROWS}.")] = None,
     after: Annotated[str | None, typer.Option(help=f"Rows whose mean is explained, {ROWS}.")] = None,
+    decimal: Decimal = None,
     as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
@@ -27,7 +28,7 @@ def explain(
         from precede.report.load import load_results
 
         graph = load_results(folder).graph
-        table = load_named(data, {})
+        table = load_named(data, {"decimal": decimal})
         found = graph.explain(
             graph.names[graph.position(outcome)],
             table,

@@ -13,6 +13,7 @@ from precede.cli.terminal import (
     AsJson,
     DataFile,
     Debug,
+    Decimal,
     LeaveOut,
     Missing,
     Na,
@@ -42,6 +43,7 @@ def order(
     leave_out: LeaveOut = None,
     types: Types = None,
     na: Na = None,
+    decimal: Decimal = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
     debug: Debug = False,
@@ -52,7 +54,7 @@ def order(
 
         log_to_terminal(quiet)
         start = time.perf_counter()
-        table = load_named(data, loading_options(missing, leave_out, types, na))
+        table = load_named(data, loading_options(missing, leave_out, types, na, decimal=decimal))
         look = first_look(table, pretrained)
         seconds = time.perf_counter() - start
         if as_json:

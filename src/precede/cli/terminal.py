@@ -64,6 +64,9 @@ Group = Annotated[str | None, typer.Option("--group", help="With --lags: the col
 Interventions = Annotated[
     str | None, typer.Option("--interventions", help="Column that names the variable that was set in a row, if any.")
 ]
+Decimal = Annotated[
+    str | None, typer.Option("--decimal", help="The mark, . or , of cells that can be read either way, as 1,234.")
+]
 Na = Annotated[list[str] | None, typer.Option("--na", help="A text that stands for a missing value; may be repeated.")]
 
 
@@ -174,6 +177,7 @@ def as_flags(sentence: str) -> str:
     "--na 'x' makes it missing, --types 'a b=categorical' a level, --missing drop drops the row."
     """
     sentence = re.sub(r"\bmissing='(\w+)'", r"--missing \1", sentence)
+    sentence = re.sub(r"\bdecimal='([.,])'", r"--decimal \1", sentence)
     sentence = re.sub(r"\bodd='(\w+)'", r"--odd \1", sentence)
     sentence = re.sub(r"\bna=\[('[^']*'|\"[^\"]*\")\]", r"--na \1", sentence)
     sentence = re.sub(r"\btypes=\{['\"]([^'\"]*)['\"]: '(\w+)'\}", r"--types '\1=\2'", sentence)
@@ -207,13 +211,14 @@ def loading_options(
     interventions: str | None = None,
     lags: int = 0,
     group: str | None = None,
+    decimal: str | None = None,
 ) -> Options:
     """The options of :func:`precede.load_table` that the flags give."""
     from precede.data.markers import NA_MARKERS
 
     given: Options = {"leave_out": leave_out, "types": _kinds(types or []), "lags": lags, "group": group}
     given |= {"interventions": interventions, "na": (*NA_MARKERS, *na) if na else None}
-    given |= {"missing": None if missing == "em" else missing}
+    given |= {"decimal": decimal, "missing": None if missing == "em" else missing}
     return {name: value for name, value in given.items() if value}
 
 

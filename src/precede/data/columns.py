@@ -252,7 +252,11 @@ class _Reader:
                 if spelled.unsure is not None
                 else "has decimal points and decimal commas"
             )
-            self._texts.append(f"column {name!r} {why}: write numbers as 1234.5, or leave it out.")
+            if len(spelled.marks) > 1:
+                remedy = "write numbers as 1234.5, or leave it out"
+            else:
+                remedy = f"decimal='.' reads {_read_as(spelled, '.')}, decimal=',' reads {_read_as(spelled, ',')}"
+            self._texts.append(f"column {name!r} {why}: {remedy}.")
             return None
         texts = "".join(map(str, column.dropna().unique()))
         values = to_numbers(column, decimal or ".", self.na)
@@ -370,6 +374,11 @@ def storage(column: pd.Series[Any]) -> str:
         return "complex"
     first, _ = _first_text(column)
     return "date" if isinstance(first, str) and LOOKS_LIKE_A_DATE.match(first) else "text"
+
+
+def _read_as(spelled: Spelling, decimal: str) -> str:
+    """The number that an unsure cell is with a decimal mark."""
+    return f"{to_numbers(pd.Series([spelled.unsure]), decimal, ())[0]:g}"
 
 
 def _floats(column: pd.Series[Any]) -> FloatArray:

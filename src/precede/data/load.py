@@ -22,7 +22,7 @@ from precede.data.checks import (
     missing_counts,
     relabeled,
 )
-from precede.data.columns import Columns, frame_to_columns, matrix_to_columns
+from precede.data.columns import DECIMAL, Columns, frame_to_columns, matrix_to_columns
 from precede.data.interventions import read_targets, remark_on_targets
 from precede.data.kinds import Types, kinds_of, remark_on
 from precede.data.markers import NA_MARKERS, numbers_among
@@ -53,6 +53,7 @@ def load_table(
     interventions: Any = None,
     lags: int = 0,
     group: str | Sequence[Hashable] | None = None,
+    decimal: str | None = None,
 ) -> Table:
     """Check and label a data set.
 
@@ -83,6 +84,8 @@ def load_table(
         For rows in sequence: put the columns of this many earlier steps beside those of each row.
     group : column name or sequence, optional
         With lags, whose row each is (a panel): steps do not cross from one to another. The column is then no variable.
+    decimal : "." or ",", optional
+        The decimal mark of cells that can be read either way, such as ``1,234``; without it, what other cells show.
 
     Returns
     -------
@@ -110,6 +113,8 @@ def load_table(
     precede.errors.DataError: column 'b' is constant (every value is 5): leave it out.
     """
     check_choice("missing", missing, MISSING_CHOICES)
+    if decimal is not None:
+        check_choice("decimal", decimal, (".", ","))
     leave_out = [leave_out] if isinstance(leave_out, str) else list(leave_out)  # an Index has no truth value
     types = {} if types is None else dict(types)
     na = [na] if isinstance(na, str) else list(map(str, na))
@@ -118,11 +123,15 @@ def load_table(
     if not isinstance(source, str | os.PathLike):
         source, targets = _split(source, interventions, "interventions")
         source, group = _split(source, group, "group")
+        if decimal is not None and isinstance(source, pd.DataFrame):
+            source = source.copy(deep=False)
+            source.attrs[DECIMAL] = decimal
         table, kept = _table(source, missing, [], leave_out, types, na)
         return _in_steps(_with_targets(table, _of_rows(targets, kept)), lags, _of_rows(group, kept))
     path = Path(source)
     named = isinstance(interventions, str) or isinstance(group, str)  # such a column may hold names
-    frame, remarks = read_file(path, na, quick=not named and not numbers_among(na))
+    quick = not named and not numbers_among(na) and decimal is None
+    frame, remarks = read_file(path, na, quick, decimal)
     for remark in remarks:
         logger.warning(remark)  # nobody asked for it
     try:

@@ -267,6 +267,8 @@ def check_gaps(values: FloatArray, names: Sequence[Hashable]) -> None:
     there = (~mask).astype(np.float64)
     together = there.T @ there
     i, j = divmod(int(together.argmin()), len(names))
+    if i == j and together[i, j] < FEWEST_TOGETHER:
+        raise DataError(f"column {names[i]!r} has only {together[i, j]:.0f} values: leave it out.")
     if together[i, j] < FEWEST_TOGETHER:
         raise DataError(
             f"columns {names[i]!r} and {names[j]!r} are both present in only {together[i, j]:.0f} rows: leave one of "

@@ -74,18 +74,24 @@ class Numbers(NamedTuple):
 
 
 @overload
-def read_file(path: Path, na: Collection[str], quick: Literal[False] = False) -> tuple[pd.DataFrame, list[str]]: ...
+def read_file(
+    path: Path, na: Collection[str], quick: Literal[False] = False, decimal: str | None = None
+) -> tuple[pd.DataFrame, list[str]]: ...
 
 
 @overload
-def read_file(path: Path, na: Collection[str], quick: bool) -> tuple[pd.DataFrame | Numbers, list[str]]: ...
+def read_file(
+    path: Path, na: Collection[str], quick: bool, decimal: str | None = None
+) -> tuple[pd.DataFrame | Numbers, list[str]]: ...
 
 
-def read_file(path: Path, na: Collection[str], quick: bool = False) -> tuple[pd.DataFrame | Numbers, list[str]]:
+def read_file(
+    path: Path, na: Collection[str], quick: bool = False, decimal: str | None = None
+) -> tuple[pd.DataFrame | Numbers, list[str]]:
     """Read a CSV, Excel or Parquet file, told apart by their first bytes; ``na`` are texts for missing values.
 
     Returns the table and remarks about what was done to it; any trouble is a :class:`DataError`. ``quick`` spares
-    pandas where a small file holds nothing but numbers.
+    pandas where a small file holds nothing but numbers; ``decimal`` is the mark of cells that can be read either way.
     """
     if path.is_dir():
         raise DataError(f"{str(path)!r} is a directory: name a file in it.")
@@ -103,14 +109,15 @@ def read_file(path: Path, na: Collection[str], quick: bool = False) -> tuple[pd.
         raise DataError(f"there is no file {str(path)!r}{_files_like(path)}") from None
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise DataError(f"{str(path)!r} cannot be read: {_reason(error)}.") from None
-    if head.startswith(PARQUET):
-        return _read_parquet(path)
-    if head.startswith(ZIP):
-        return _read_excel(path)
+    if head.startswith((PARQUET, ZIP)):
+        frame, said = _read_parquet(path) if head.startswith(PARQUET) else _read_excel(path)
+        if decimal is not None:
+            frame.attrs[DECIMAL] = decimal
+        return frame, said
     for magic, kind in OTHER_FORMATS.items():
         if head.startswith(magic):
             raise DataError(f"{path.name} is {kind}: save the table as CSV, Excel (.xlsx) or Parquet.")
-    return _read_csv(_TextFile(path, packed, na, quick), head)
+    return _read_csv(_TextFile(path, packed, na, quick, decimal), head)
 
 
 def _head(file: IO[bytes] | gzip.GzipFile) -> bytes:
@@ -246,12 +253,13 @@ def _check_parquet_size(path: Path, about: Any) -> None:
 
 
 class _TextFile(NamedTuple):
-    """A file of text: whether it is packed, texts that stand for missing values, and whether pandas may be spared."""
+    """A file of text, how it is packed, texts for missing values, whether to spare pandas, and the decimal mark."""
 
     path: Path
     packed: bool
     na: Collection[str]
     quick: bool
+    decimal: str | None = None
 
 
 def _read_csv(file: _TextFile, head: bytes) -> tuple[pd.DataFrame | Numbers, list[str]]:
@@ -286,15 +294,15 @@ def _read_text(file: _TextFile, text: str, encoding: str) -> tuple[pd.DataFrame 
             return Numbers(values, tuple(header)), said
     dialect: Options = {"sep": r"\s+" if delimiter == " " else delimiter, "names": header, "encoding": encoding}
     frame = _parse(file, **dialect)
-    if decimal_of(frame, file.na) != ".":
-        frame = _by_decimal_mark(frame, _parse(file, dtype=str, **dialect), file.na)
+    if file.decimal == "," or decimal_of(frame, file.na) != ".":
+        frame = _by_decimal_mark(frame, _parse(file, dtype=str, **dialect), file)
     frame, more = _without_counter(path, frame)
     return frame, [*said, *more]
 
 
-def _by_decimal_mark(frame: pd.DataFrame, texts: pd.DataFrame, na: Collection[str]) -> pd.DataFrame:
+def _by_decimal_mark(frame: pd.DataFrame, texts: pd.DataFrame, file: _TextFile) -> pd.DataFrame:
     """The frame with the decimal mark of all its cells, and as text those numbers whose dots do not mark decimals."""
-    decimal = decimal_of(texts, na)
+    decimal = file.decimal or decimal_of(texts, file.na)
     if decimal != ".":
         for k, name in enumerate(frame.columns):
             column = texts.iloc[:, k]

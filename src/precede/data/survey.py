@@ -67,19 +67,21 @@ class Survey:
         return list(dict.fromkeys(named))
 
 
-def survey(path: Path) -> Survey:
+def survey(path: Path, decimal: str | None = None) -> Survey:
     """Read a file and look at every column by itself and at all of them together.
 
     Parameters
     ----------
     path : Path
+    decimal : "." or ",", optional
+        See :func:`precede.load_table`.
 
     Raises
     ------
     DataError
         Where the file cannot be read as a table at all.
     """
-    frame, remarks = read_file(path, NA_MARKERS)
+    frame, remarks = read_file(path, NA_MARKERS, decimal=decimal)
     findings = [Finding(None, remark, "none") for remark in remarks]
     columns: dict[Hashable, FloatArray] = {}
     for place, name in enumerate(frame.columns):
@@ -90,7 +92,7 @@ def survey(path: Path) -> Survey:
     findings += _copies(columns) + _scales(columns)
     looked = Survey(tuple(findings), None)
     try:
-        table = load_table(path, leave_out=looked.leave_out)
+        table = load_table(path, leave_out=looked.leave_out, decimal=decimal)
     except DataError as error:
         return Survey((*findings, Finding(None, f"{error} This takes work by hand.", "by hand")), None)
     judged = without_odd(without_copies(table))
