@@ -9,8 +9,8 @@ from precede.data.load import Table, load_table
 from precede.errors import DataError
 from precede.scores import choose
 from precede.scores.choose import choose_score
+from precede.scores.heteroscedasticity import left_out_residuals
 from precede.scores.location_scale import ConditionalDensity, location_scale_score
-from precede.scores.spread import left_out_residuals
 from precede.simulation import simulate
 
 

@@ -8,8 +8,8 @@ import precede as pc
 from precede.errors import OptionError
 from precede.knowledge import Constraints
 from precede.ranks import normal_scores
-from precede.scores.informed import InformedScore, PolicyEvidence
 from precede.scores.location_scale import ConditionalDensity, location_scale_score, spread_ties
+from precede.scores.policy_prior import PolicyEvidence, PolicyPriorScore
 from precede.search.exact import exact_order
 
 
@@ -93,7 +93,7 @@ def test_log_odds_are_added_for_every_parent():
     edges = np.array([[0, 0.9, 0.2], [0.05, 0, 0.5], [0.1, 0.1, 0]])
     policy = PolicyEvidence(edges, weight=3.0)
     density = ConditionalDensity(values)
-    plain, both = density.of_sets([(0, 1)])[0, 2], InformedScore(density, policy).of_sets([(0, 1)])[0, 2]
+    plain, both = density.of_sets([(0, 1)])[0, 2], PolicyPriorScore(density, policy).of_sets([(0, 1)])[0, 2]
     assert both - plain == pytest.approx(3 * (np.log(0.2 / 0.7) + np.log(0.5 / 0.4)))
 
 

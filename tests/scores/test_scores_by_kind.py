@@ -17,12 +17,12 @@ from precede.graph.equivalence import cpdag
 from precede.knowledge import Knowledge, constraints_over
 from precede.pruning.levels import LevelRegression
 from precede.scores.build import build_score
-from precede.scores.by_kind import KIND_SCORES, score_for
 from precede.scores.choose import choose_score
 from precede.scores.conditional_gaussian import ConditionalGaussianFamilies
 from precede.scores.covariance import moments_of
 from precede.scores.discrete import DiscreteFamilies
 from precede.scores.grow_shrink import FamiliesScore
+from precede.scores.mixed import KIND_SCORES, score_for
 from precede.scores.sparse_linear import SparseLinearScore
 from precede.search.polish import polish
 from precede.simulation import simulate

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from precede.errors import OptionError
 from precede.runtime.deadline import Deadline, OutOfTime
-from precede.scores.cache import PredecessorCache, members_of, predecessor_masks
-from precede.scores.memory import memory_budget
+from precede.runtime.memory import memory_budget
+from precede.scores.predecessors import PredecessorCache, members_of, predecessor_masks
 
 
 def fingerprint(members):

@@ -17,9 +17,9 @@ from precede.runtime.deadline import Deadline
 from precede.scores import parents
 from precede.scores.protocol import OrderScore
 from precede.scores.sparse_linear import SparseLinearScore
-from precede.search import restarts, run
+from precede.search import run
 from precede.search.local.sweeps import Sweeps, _walk
-from precede.search.polish import polish
+from precede.search.polish import MOST_RESTARTS, polish
 from precede.simulation import simulate
 
 
@@ -197,6 +197,6 @@ def test_scores_of_a_cpdag_are_restarted_by_default(monkeypatch):
     for score, n_restarts in (("sparse-linear", None), ("quadratic", None), ("sparse-linear", 2)):
         options = {"n_iterations": 1, "diagnose": False, "random_state": 0, "verbose": False}
         CORL(score, n_restarts=n_restarts, pretrained=None, polish=True, **options).fit(data)
-    assert given == [restarts.MOST_RESTARTS, 0, 2]  # five variables: as many as there may be
+    assert given == [MOST_RESTARTS, 0, 2]  # five variables: as many as there may be
     with pytest.raises(OptionError, match="n_restarts=-1 cannot be used"):
         CORL("linear", n_restarts=-1, verbose=False).fit(data)

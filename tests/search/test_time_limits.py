@@ -18,8 +18,8 @@ from precede.runtime.deadline import Deadline
 from precede.runtime.device import one_thread
 from precede.scores.gp import GPScore, regress
 from precede.scores.linear import LinearScore
+from precede.search.polish import default_restarts
 from precede.search.record import SearchRecord
-from precede.search.restarts import default_restarts
 
 PLAIN = {"random_state": 0, "verbose": False, "diagnose": False}
 SMALL = {**PLAIN, "batch_size": 8, "encoder": "null", "decoder": "mlp", "n_encoder_rows": 8}

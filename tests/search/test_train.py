@@ -13,15 +13,13 @@ from precede.policy.inputs import FixedInputs, ResampledInputs
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import one_thread
 from precede.scores.linear import LinearScore
-from precede.search.best import BestOrdering
 from precede.search.checkpoint import restore, state_of
 from precede.search.exact import exact_order
-from precede.search.learner import Learner
+from precede.search.learner import Learner, Patience
 from precede.search.networks import Networks
 from precede.search.observers import run_observed
-from precede.search.patience import Patience
 from precede.search.settings import Details, TrainingSettings
-from precede.search.train import READ_EVERY, IterationRecord, Trainer
+from precede.search.train import READ_EVERY, BestOrdering, IterationRecord, Trainer
 from precede.simulation import simulate
 
 SETTINGS = TrainingSettings(

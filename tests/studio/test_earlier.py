@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import precede as pc
-from precede.scores.informed import WEIGHT
+from precede.scores.policy_prior import WEIGHT
 from precede.studio.request import RunRequest, earlier_result
 
 

@@ -31,17 +31,15 @@ from precede.runtime.progress import ProgressBar, logger
 from precede.scores.assumptions import Assumptions
 from precede.scores.build import ScoreName, build_score
 from precede.scores.choose import Choice, choose_score
-from precede.scores.informed import WEIGHT, PolicyEvidence
-from precede.scores.policy_prior import PolicyScore
+from precede.scores.policy_prior import WEIGHT, PolicyEvidence, PolicyScore
 from precede.scores.protocol import OrderScore
 from precede.search import local
 from precede.search.checkpoint import CheckpointFile, data_fingerprint, open_checkpoint
-from precede.search.members import Member, choose_member, direction_sources
-from precede.search.observers import ProgressObserver
+from precede.search.equivalence import Member, choose_member, direction_sources
+from precede.search.observers import ProgressObserver, TensorBoard
 from precede.search.pag import independence_test, learn_pag
-from precede.search.run import OrderSearch, Searched, search_exactly
+from precede.search.run import OrderSearch, SearchResult, search_exactly
 from precede.search.settings import SearchSettings
-from precede.search.tensorboard import TensorBoard
 from precede.search.train import IterationRecord
 from precede.strict_json import JsonObject
 
@@ -178,7 +176,7 @@ def search_order(
     pretrained: Pretrained | None,
     rng: np.random.Generator,
     deadline: Deadline,
-) -> tuple[Searched, TrainedPolicy | None]:
+) -> tuple[SearchResult, TrainedPolicy | None]:
     """Learn an order with the policy (Algorithm 1) and polish it; or search exactly."""
     if settings.kind == "exact":
         return search_exactly(score, constraints, deadline, settings.why), None
@@ -198,7 +196,7 @@ def search_order(
     return found, TrainedPolicy(learner.actor, learner.inputs, learner.before, learner.score)
 
 
-def unwatched(settings: SearchSettings, found: Searched) -> list[str]:
+def unwatched(settings: SearchSettings, found: SearchResult) -> list[str]:
     """What was to follow the training, where there was none."""
     asked = [name for name in ("checkpoint", "tensorboard") if getattr(settings, name) is not None]
     if not asked or found.record.kind == "policy":
@@ -227,7 +225,7 @@ def checkpoint_of(
 
 def choose(
     edges: BoolArray,
-    found: Searched,
+    found: SearchResult,
     table: Table,
     score: OrderScore,
     constraints: Constraints,
@@ -261,13 +259,13 @@ def refit_imputed(
     model: CORL,
     settings: SearchSettings,
     score: OrderScore,
-    found: Searched,
+    found: SearchResult,
     table: Table,
     constraints: Constraints,
     rng: np.random.Generator,
     deadline: Deadline,
     edge_probability: FloatArray | None,
-) -> tuple[Searched, OrderScore, Table]:
+) -> tuple[SearchResult, OrderScore, Table]:
     """The order once the graph has told what is in the gaps, the score that it maximizes, and the table.
 
     Where the noise tells directions, cells are drawn in its shape; else EM estimates the moments along the graph, which

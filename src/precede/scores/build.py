@@ -11,14 +11,14 @@ from precede.data.load import Table
 from precede.errors import OptionError, check_choice, listed
 from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
-from precede.scores.by_kind import KIND_SCORES, KindScoreName, build_by_kind
 from precede.scores.covariance import moments_of
 from precede.scores.gp import KERNELS, GPScore, KernelName
-from precede.scores.informed import PolicyEvidence
 from precede.scores.likelihood import Noise
 from precede.scores.linear import LinearScore
 from precede.scores.location_scale import location_scale_score
+from precede.scores.mixed import KIND_SCORES, KindScoreName, build_by_kind
 from precede.scores.parent_tables import SparseScore
+from precede.scores.policy_prior import PolicyEvidence
 from precede.scores.protocol import NoiseName, OrderScore
 from precede.scores.quadratic import QuadraticScore
 from precede.scores.sparse_gp import SparseGPSettings, sparse_gp_score

@@ -11,11 +11,110 @@ from precede.arrays import BoolArray, FloatArray
 from precede.data.load import Table
 from precede.data.odd import FEW, MANY
 from precede.errors import DataError
-from precede.scores.by_kind import KindScoreName, score_for
 from precede.scores.covariance import covariance, regularized, standardized
-from precede.scores.curvature import gain_of_adding_up, share_of_curved_mechanisms, share_of_gains
+from precede.scores.heteroscedasticity import hinge_basis, left_out_residuals, share_with_uneven_noise, soft_share
+from precede.scores.mixed import KindScoreName, score_for
 from precede.scores.shape import SMALLEST_EVIDENCE, negentropy
-from precede.scores.spread import hinge_basis, left_out_residuals, share_with_uneven_noise
+
+N_WAVES = 100
+"""Random Fourier features of a joint curve."""
+
+BEND_RIDGE = 3.0
+"""Rows that speak against each of them, and against each hinge."""
+
+CURVE_ROWS = 1000
+"""Rows that are looked at, evenly spaced."""
+
+LEAST_GAIN, CLEAR_GAIN = 0.005, 0.025
+"""Nats per row that the curve must gain over the plane, on rows left out, to count at all, and to count fully."""
+
+CHANCE_ROWS = 1.0
+"""Nats over all rows that are added to both: with few rows a gain is mostly chance."""
+
+
+def share_of_curved_mechanisms(columns: FloatArray, edges: BoolArray) -> float:
+    r"""Share of the variables with causes that a joint curve of these explains better than a plane.
+
+    A function of several variables may look like a line in each of them, so that pairs tell little:
+
+    .. math:: y = b + w^\top x + \sum_k a_k \cos(\omega_k^\top x + \varphi_k), \qquad \omega_k \sim N(0, I / p),
+
+    with a ridge on the a, against the plane alone; each row is predicted from all the others.
+
+    Parameters
+    ----------
+    columns : (n_samples, n_variables) array
+        Standardized.
+    edges : (n_variables, n_variables) bool array
+        Supposed causes, ``[i, j]`` for i -> j.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x, y, noise = rng.normal(size=(3, 600))
+    >>> edges = np.array([[False, False, True], [False, False, True], [False, False, False]])
+    >>> share_of_curved_mechanisms(np.column_stack([x, y, x * y + noise]), edges)
+    1.0
+    >>> share_of_curved_mechanisms(np.column_stack([x, y, x + y + noise**3]), edges)
+    0.0
+    """
+    gains = _gains(columns, edges, 1)[0]
+    return share_of_gains(gains, len(columns))
+
+
+def share_of_gains(gains: FloatArray, n_rows: int) -> float:
+    """Share of the gains, in nats per row, that count."""
+    chance = CHANCE_ROWS / n_rows
+    return soft_share(gains, LEAST_GAIN + chance, CLEAR_GAIN + chance)
+
+
+def gain_of_adding_up(columns: FloatArray, edges: BoolArray) -> float:
+    """Nats per row that a sum of curves gains over a joint curve, mean over the variables with several causes.
+
+    Both have a plane beside them and the same ridge; hinges of each cause against waves of all. Parameters as in
+    :func:`share_of_curved_mechanisms`; zero where no variable has two causes.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x, y, noise = rng.normal(size=(3, 600))
+    >>> edges = np.array([[False, False, True], [False, False, True], [False, False, False]])
+    >>> added, multiplied = np.abs(x) + np.sin(2 * y), np.abs(x) * np.sin(2 * y)
+    >>> tables = [np.column_stack([x, y, effect + 0.3 * noise]) for effect in (added, multiplied)]
+    >>> [gain_of_adding_up(table, edges) > 0 for table in tables]
+    [True, False]
+    """
+    jointly, added = _gains(columns, edges, 2)
+    return float(np.mean(added - jointly)) if len(added) else 0.0
+
+
+def _gains(columns: FloatArray, edges: BoolArray, fewest: int) -> FloatArray:
+    """What a joint curve and a sum of curves gain over a plane, (2, n_effects), for effects with this many causes."""
+    if len(columns) > CURVE_ROWS:
+        columns = columns[np.linspace(0, len(columns) - 1, CURVE_ROWS).round().astype(int)]
+    rng = np.random.default_rng(0)  # the same table gives the same figures
+    effects = np.flatnonzero(edges.sum(axis=0) >= fewest)
+    gains = [_gain(columns[:, np.flatnonzero(edges[:, v])], columns[:, v], rng) for v in effects]
+    return np.array(gains).reshape(-1, 2).T
+
+
+def _gain(causes: FloatArray, effect: FloatArray, rng: np.random.Generator) -> tuple[float, float]:
+    """Nats per row that a joint curve and a sum of curves gain over a plane."""
+    n, p = causes.shape
+    plane = np.column_stack([np.ones(n), causes])
+    waves = np.cos(causes @ (rng.normal(size=(p, N_WAVES)) / np.sqrt(p)) + rng.uniform(0, 2 * np.pi, N_WAVES))
+    hinges = np.column_stack([hinge_basis(cause)[:, 2:] for cause in causes.T])
+    left = [_left_out_square(plane, bends, effect) for bends in (plane[:, :0], waves, hinges)]
+    jointly, added = (float(0.5 * np.log(left[0] / square)) for square in left[1:])
+    return jointly, added
+
+
+def _left_out_square(plane: FloatArray, bends: FloatArray, target: FloatArray) -> float:
+    """Mean squared residual of rows left out, with a ridge on the bends."""
+    ridge = np.append(np.zeros(plane.shape[1]), np.full(bends.shape[1], BEND_RIDGE))
+    left = left_out_residuals(np.column_stack([plane, bends]), target, ridge)
+    return max(float(np.square(left).mean()), 1e-12)
+
 
 ChosenName = (
     Literal["linear-any", "sparse-linear", "sparse-gp", "sparse-gp-additive", "location-scale", "policy"]
@@ -66,7 +165,7 @@ class Choice:
 def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
     r"""Choose a score from what the data show, and check on held-out rows that its class of models holds.
 
-    Where a column is categorical, or none is a plain number, kinds decide (:func:`precede.scores.by_kind.score_for`).
+    Where a column is categorical, or none is a plain number, kinds decide (:func:`precede.scores.mixed.score_for`).
     Else a class is named:
 
     1. *Curved?* For the d most dependent pairs of variables, the likelihood of rows left out of a bivariate model is
@@ -74,7 +173,7 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
        and the entropies H free of any shape. (In linear non-Gaussian data the regression of a cause on its effect is
        curved too, but the line the other way does as well; so both directions must be tried.) Where a quarter of the
        pairs are curved, or a quarter of the mechanisms that a policy supposes (a joint curve of several causes shows in
-       no pair, ``precede.scores.curvature``): "sparse-gp", or "sparse-gp-additive" where sums of curves fit those
+       no pair, ``precede.scores.choose``): "sparse-gp", or "sparse-gp-additive" where sums of curves fit those
        mechanisms better than joint ones.
     2. Else the data look linear, and noise may have any shape and variance: "linear-any", which says by itself which
        directions can be told.
@@ -82,11 +181,11 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
     Shares are of gains with a margin that fades in, and every row is predicted from all the others, so that a few rows
     more or less hardly matter; with few rows a gain must be larger.
 
-    The class has to survive: noise that does not depend on the causes (``precede.scores.spread``), and columns that are
-    not rounded. Where it does not, a score would prefer wrong orders, the more surely the more rows there are; then the
-    pretrained policy has its say beside a density that takes less for granted ("location-scale"), or alone where many
-    cells are missing ("policy"). So it is with two columns that are not Gaussian, where one pair is all there is to
-    name a class by. Without a policy to fall back on, the class is taken as it is.
+    The class has to survive: noise that does not depend on the causes (``precede.scores.heteroscedasticity``), and
+    columns that are not rounded. Where it does not, a score would prefer wrong orders, the more surely the more rows
+    there are; then the pretrained policy has its say beside a density that takes less for granted ("location-scale"),
+    or alone where many cells are missing ("policy"). So it is with two columns that are not Gaussian, where one pair
+    is all there is to name a class by. Without a policy to fall back on, the class is taken as it is.
 
     Equal noise variances are never assumed: ask for ``score="linear"`` to do so.
 

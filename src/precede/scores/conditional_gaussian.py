@@ -14,9 +14,9 @@ from precede.arrays import FloatArray, IntArray
 from precede.data.load import Table
 from precede.errors import OptionError
 from precede.knowledge import Constraints
-from precede.scores.by_kind import ASSUMED
-from precede.scores.counting import cells_of
+from precede.scores.discrete import cells_of
 from precede.scores.grow_shrink import FamiliesScore
+from precede.scores.mixed import ASSUMED
 from precede.scores.moves import ParentSet
 from precede.scores.parents import SMALLEST_VARIANCE
 

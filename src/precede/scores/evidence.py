@@ -14,9 +14,9 @@ from torch import Tensor
 from precede.arrays import FloatArray, IntArray
 from precede.errors import DataError, check_choice, check_positive
 from precede.runtime.device import one_thread, pool_of_threads
+from precede.runtime.memory import memory_budget, size_in_words
 from precede.scores.assumptions import Assumptions
 from precede.scores.likelihood import Noise
-from precede.scores.memory import memory_budget, size_in_words
 from precede.scores.moves import ParentSet
 
 Kernel = Literal["joint", "additive"]

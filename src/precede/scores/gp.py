@@ -14,13 +14,11 @@ from torch import Tensor
 
 from precede.arrays import BoolArray, FloatArray
 from precede.errors import DataError, check_choice, check_positive
+from precede.runtime.memory import memory_budget, size_in_words
 from precede.scores.assumptions import Assumptions
-from precede.scores.cache import Pieces, PredecessorCache
-from precede.scores.factor import JITTERS
+from precede.scores.cholesky import JITTERS, solve_positive
 from precede.scores.likelihood import Noise, NoiseModel
-from precede.scores.memory import memory_budget, size_in_words
-from precede.scores.predecessor_score import JointPieces, PredecessorScore
-from precede.scores.solve import solve_positive
+from precede.scores.predecessors import JointPieces, Pieces, PredecessorCache, PredecessorScore
 
 Precision = Literal["float64", "float32"]
 KernelName = Literal["median", "fixed"]
@@ -82,7 +80,7 @@ class GPScore(PredecessorScore):
     ``total`` the profile likelihood (``noise="equal"``). Without predecessors :math:`v_j` is the variance. As
     :math:`D_U` is the sum of the members' distances, the kernels of many sets are one matrix product; one factor
     of a kernel serves all variables outside the set; a set is factorized once
-    (:class:`~precede.scores.cache.PredecessorCache`).
+    (:class:`~precede.scores.predecessors.PredecessorCache`).
 
     Parameters
     ----------

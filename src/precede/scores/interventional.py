@@ -11,8 +11,8 @@ from precede.data.table import Table
 from precede.errors import OptionError, listed
 from precede.graph.equivalence import told_by_targets
 from precede.knowledge import Constraints
-from precede.scores.by_kind import KIND_SCORES, KindScoreName, families_of
 from precede.scores.grow_shrink import FamiliesScore, FamilyScore
+from precede.scores.mixed import KIND_SCORES, KindScoreName, families_of
 from precede.scores.moves import ParentSet
 
 TAKES_INTERVENTIONS = ("sparse-linear", *KIND_SCORES)

@@ -16,8 +16,7 @@ from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import Moments, covariance, ordered_cholesky, regularized
 from precede.scores.likelihood import EqualNoise, Noise
 from precede.scores.moves import VarianceMoves
-from precede.scores.protocol import OrderScore
-from precede.scores.together import ScoresTogether
+from precede.scores.protocol import BatchedScore, OrderScore
 from precede.ties import first_best
 
 CHUNK_ELEMENTS = 2**24
@@ -121,11 +120,11 @@ class LinearScore(OrderScore):
         return VarianceMoves(self.covariance.cpu().numpy(), self.n_samples / (2 * self.noise.noise_variance))
 
     @classmethod
-    def together(cls, scores: Sequence[Self]) -> ScoresTogether:
+    def together(cls, scores: Sequence[Self]) -> BatchedScore:
         """One batch of factors for all; each by itself where rows differ in number, or a score was made from this."""
         as_here = cls.terms is LinearScore.terms and cls.total is LinearScore.total
         if not as_here or len({score.n_samples for score in scores}) > 1:
-            return ScoresTogether(scores)
+            return BatchedScore(scores)
         return LinearScores(scores)
 
     def insertion_sums(self, order: Tensor) -> Tensor:
@@ -162,7 +161,7 @@ class LinearScore(OrderScore):
         return self.noise.terms(sums)
 
 
-class LinearScores(ScoresTogether):
+class LinearScores(BatchedScore):
     """Linear scores of data sets of one size: all orders are factorized in one batch."""
 
     def __init__(self, scores: Sequence[LinearScore]) -> None:

@@ -13,12 +13,11 @@ from precede.ranks import normal_scores
 from precede.runtime.deadline import Deadline
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import standardized
-from precede.scores.informed import PolicyEvidence, informed
+from precede.scores.heteroscedasticity import N_KNOTS, hinge_basis
 from precede.scores.moves import ParentSet
-from precede.scores.parent_sets import ParentSets
+from precede.scores.parent_sets import ParentSets, affordable_size, candidate_parents
 from precede.scores.parent_tables import SparseScore
-from precede.scores.screening import affordable_size, candidate_parents
-from precede.scores.spread import N_KNOTS, hinge_basis
+from precede.scores.policy_prior import PolicyEvidence, informed
 
 MOST_ROWS = 1000
 """Rows that are looked at, evenly spaced."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import ClassVar, Literal, Self
 
 import numpy as np
@@ -20,7 +20,6 @@ from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
 from precede.scores.assumptions import Assumptions
 from precede.scores.moves import LocalMoves
-from precede.scores.together import ScoresTogether
 
 Identifies = Literal["dag", "cpdag"]
 NoiseName = Literal["auto", "equal", "unequal"]
@@ -32,6 +31,41 @@ CHUNK_ORDERS = 4096
 CPDAG_NOTE = (
     "Some directions cannot be determined from independences alone: lines without arrowheads may point either way."
 )
+
+
+class BatchedScore:
+    """Scores side by side, here each by itself; a kind of score that can do more at once brings its own.
+
+    The first axis of every tensor is the score.
+
+    Parameters
+    ----------
+    scores : sequence of OrderScore
+        Of one kind and over as many variables; see :meth:`precede.scores.protocol.OrderScore.together`.
+    """
+
+    def __init__(self, scores: Sequence[OrderScore]) -> None:
+        self.scores = list(scores)
+
+    def terms(self, orders: Tensor) -> Tensor:
+        """Terms (n_scores, n_orders, n_variables) of as many orders, by each order's own score."""
+        return torch.stack([score.terms(own) for score, own in zip(self.scores, orders, strict=True)])
+
+    def total(self, sums: Tensor) -> Tensor:
+        """Reported scores of sums of terms, both (n_scores, ...)."""
+        return torch.stack([score.total(own) for score, own in zip(self.scores, sums, strict=True)])
+
+    def bounds(self) -> Tensor:
+        """Best terms, (n_scores, 1, n_variables): they stand beside orders of each score."""
+        return torch.stack([score.bounds() for score in self.scores])[:, None]
+
+    @contextmanager
+    def within(self, deadline: Deadline | None) -> Iterator[None]:
+        """A block in which they may give up when a deadline passes."""
+        with ExitStack() as blocks:
+            for score in self.scores:
+                blocks.enter_context(score.within(deadline))
+            yield
 
 
 class OrderScore(ABC):
@@ -192,9 +226,9 @@ class OrderScore(ABC):
         return 1.0, 1.0
 
     @classmethod
-    def together(cls, scores: Sequence[Self]) -> ScoresTogether:
+    def together(cls, scores: Sequence[Self]) -> BatchedScore:
         """Scores of this very class side by side, one for each data set; here each is asked by itself."""
-        return ScoresTogether(scores)
+        return BatchedScore(scores)
 
     # -- what follows from the terms ---------------------------------------------------------------------------
 

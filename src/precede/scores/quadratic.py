@@ -10,13 +10,12 @@ from torch import Tensor
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import DataError
+from precede.runtime.memory import memory_budget, size_in_words
 from precede.scores.assumptions import Assumptions
-from precede.scores.cache import Pieces, PredecessorCache
+from precede.scores.cholesky import jittered_cholesky
 from precede.scores.covariance import CHUNK_BYTES
-from precede.scores.factor import jittered_cholesky
 from precede.scores.likelihood import Noise, NoiseModel
-from precede.scores.memory import memory_budget, size_in_words
-from precede.scores.predecessor_score import PredecessorScore
+from precede.scores.predecessors import Pieces, PredecessorCache, PredecessorScore
 
 RIDGE = 1e-12
 """Added to the Gram matrix of unit-variance features: a two-valued column's square is collinear with the column."""
@@ -39,7 +38,7 @@ class QuadraticScore(PredecessorScore):
     and the term of j is :math:`-\frac m2 \log v_j` (``noise="unequal"``), or :math:`-\frac{m}{2\sigma_0^2} v_j` with
     ``total`` the profile likelihood (``noise="equal"``). Every A and b is cut from one matrix, the covariance of all
     variables and all their products, so a regression does not touch the samples; one factor of A serves all variables
-    outside the set; a set is factorized once (:class:`~precede.scores.cache.PredecessorCache`).
+    outside the set; a set is factorized once (:class:`~precede.scores.predecessors.PredecessorCache`).
 
     Parameters
     ----------

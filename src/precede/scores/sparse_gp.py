@@ -12,11 +12,10 @@ from precede.errors import check_positive
 from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
 from precede.scores.evidence import GaussianProcessEvidence, Kernel
-from precede.scores.informed import PolicyEvidence, informed
 from precede.scores.likelihood import Noise
-from precede.scores.parent_sets import MOST_CANDIDATES, ParentSets
+from precede.scores.parent_sets import MOST_CANDIDATES, ParentSets, affordable_size, candidate_parents
 from precede.scores.parent_tables import SparseScore
-from precede.scores.screening import affordable_size, candidate_parents
+from precede.scores.policy_prior import PolicyEvidence, informed
 
 N_INDUCING = 100
 """Inducing rows on a CPU, where the data have more than twice as many: a set then costs 10 ms at 1,000 rows."""
@@ -39,7 +38,7 @@ class SparseGPSettings:
     table_size : int or None
         Largest sets of the table; as large as keeps it quick when None.
     max_candidates : int
-        Candidate parents of each variable, by :func:`~precede.scores.screening.candidate_parents`; 16 at most.
+        Candidate parents of each variable, by :func:`~precede.scores.parent_sets.candidate_parents`; 16 at most.
     penalty : float
         Price of a parent in units of log(m)/2. The evidence already pays for complexity; 0 keeps more edges.
     max_samples : int or None

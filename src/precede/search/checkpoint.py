@@ -25,8 +25,7 @@ from precede.data.checks import row_blocks
 from precede.errors import OptionError, listed
 from precede.files import atomic_write, remove_leftovers
 from precede.runtime.progress import logger
-from precede.search.best import BestOrdering
-from precede.search.train import IterationRecord, Trainer
+from precede.search.train import BestOrdering, IterationRecord, Trainer
 from precede.strict_json import JsonObject, to_json
 
 FORMAT, VERSION = "precede-checkpoint", "6"

@@ -8,10 +8,9 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from precede.scores.protocol import OrderScore
-from precede.scores.together import ScoresTogether
+from precede.scores.protocol import BatchedScore, OrderScore
 
-Judge = OrderScore | ScoresTogether
+Judge = OrderScore | BatchedScore
 """Who says totals and bounds; with several scores, all tensors have one axis more, the first."""
 
 RewardName = Literal["dense", "episodic"]
@@ -74,7 +73,7 @@ class Returns:
 
     Parameters
     ----------
-    score : OrderScore or ScoresTogether
+    score : OrderScore or BatchedScore
     reward : "dense" or "episodic"
     shaping : "bound" or "plain"
         Of dense rewards.

@@ -26,9 +26,8 @@ from precede.search.exact import exact_order_within
 from precede.search.greedy import greedy_order
 from precede.search.learner import Learner
 from precede.search.observers import Observer, run_observed
-from precede.search.polish import polish
+from precede.search.polish import default_restarts, do_without_policy, polish
 from precede.search.record import SearchRecord
-from precede.search.restarts import default_restarts, do_without_policy
 from precede.search.settings import SearchSettings
 from precede.search.train import READ_EVERY, IterationRecord, Trainer
 from precede.ties import exceeds
@@ -44,7 +43,7 @@ LOOK_SHARE = 0.3
 
 
 @dataclass(frozen=True)
-class Searched:
+class SearchResult:
     """The order that the search ended with, and how it got there."""
 
     order: IntArray
@@ -53,11 +52,13 @@ class Searched:
     trainer: Trainer | None = None
 
 
-def search_exactly(score: OrderScore, constraints: Constraints, deadline: Deadline, why: str = "as asked") -> Searched:
+def search_exactly(
+    score: OrderScore, constraints: Constraints, deadline: Deadline, why: str = "as asked"
+) -> SearchResult:
     """Dynamic programming instead of a policy; the greedy order where it is cut short."""
     optimum = exact_order_within(score, constraints, deadline)
     if optimum is not None:
-        return Searched(
+        return SearchResult(
             optimum.order, SearchRecord(optimum.score, "exact", why, exact=True, seconds=deadline.elapsed())
         )
     order = greedy_order(score, constraints, deadline.with_grace(GRACE))
@@ -72,7 +73,7 @@ def search_exactly(score: OrderScore, constraints: Constraints, deadline: Deadli
         interrupted=interrupted,
         out_of_time=not interrupted,
     )
-    return Searched(order, record)
+    return SearchResult(order, record)
 
 
 class OrderSearch:
@@ -123,7 +124,7 @@ class OrderSearch:
         self._was_hurried = False
         self._taken: tuple[str, str] = settings.kind, settings.why
 
-    def run(self, observers: Sequence[Observer] = (), checkpoint: CheckpointFile | None = None) -> Searched:
+    def run(self, observers: Sequence[Observer] = (), checkpoint: CheckpointFile | None = None) -> SearchResult:
         """Search, with observers of the training, and a checkpoint to save it to and go on from."""
         settings = self.settings
         self._phase(self._greedy, always=True)
@@ -303,7 +304,7 @@ class OrderSearch:
             self._best = order, score
         return better
 
-    def _result(self, records: list[IterationRecord]) -> Searched:
+    def _result(self, records: list[IterationRecord]) -> SearchResult:
         if self._best is None:  # nothing of its own: what was scored, or any order
             order = self.constraints.nearest_order(np.arange(self.score.n_variables))
             fallback = [start for name, start in self._starts.items() if name != "policy"]
@@ -325,7 +326,7 @@ class OrderSearch:
             interrupted=self.deadline.cancelled,
             out_of_time=(self.deadline.passed() or self._was_hurried) and not self.deadline.cancelled,
         )
-        return Searched(order, record, records, self._trainer)
+        return SearchResult(order, record, records, self._trainer)
 
 
 class _Proposals:

@@ -12,9 +12,9 @@ from precede.policy.decoders import DecoderName, PointerName
 from precede.policy.encoders import HEADS, WIDTH, EncoderName, NormalizationName
 from precede.policy.inputs import InputsName, RowScale
 from precede.scores.gp import KernelName
-from precede.search.patience import PatienceName
 from precede.search.rewards import RewardName, ShapingName
 
+PatienceName = Literal["best", "mean"]
 CriticName = Literal["by-reward", "every-state", "initial-state"]
 ReturnUnit = Literal["score", "residuals"]
 SearchName = Literal["auto", "policy", "local", "exact"]
@@ -122,7 +122,7 @@ class SearchSettings:
     polish : bool
         Climb by insertion moves, from the quick orders and from what the policy proposes; False is the paper.
     n_restarts : int or None
-        Of the first polish, from each start; None takes :func:`precede.search.restarts.default_restarts`.
+        Of the first polish, from each start; None takes :func:`precede.search.polish.default_restarts`.
     training : TrainingSettings
     initial_order : (n_variables,) int array, optional
         A start beside the greedy order and the policy's.
@@ -130,7 +130,7 @@ class SearchSettings:
         Whether local search climbs from the order of a pretrained policy as well.
     is_wide : bool
         There are more columns than the policy was made for, and nobody asked for it: where restarts do better in less
-        time (:func:`precede.search.restarts.do_without_policy`), they are all there is.
+        time (:func:`precede.search.polish.do_without_policy`), they are all there is.
     checkpoint : str or None
         File that training is saved to.
     resume : bool

@@ -9,7 +9,7 @@ details beside the paper's text, with their measured effect in ``docs/explanatio
 4. The norm of the actor's gradient is clipped.
 5. The critic values every state of a dense reward, and the initial state of an episodic one (:meth:`_values`).
    3 to 5 can be changed: :class:`precede.search.settings.Details`.
-6. Of equal orders the first is kept (:mod:`precede.search.best`).
+6. Of equal orders the first is kept (:mod:`precede.search.train`).
 7. Training ends after ``n_iterations``, at ``max_time``, or when nothing has moved for ``patience`` iterations
    (the paper: "not terminated").
 8. On a GPU both halves of an iteration are CUDA graphs, and numbers are read in groups (:data:`READ_EVERY`).
@@ -18,6 +18,7 @@ details beside the paper's text, with their measured effect in ``docs/explanatio
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,13 +32,62 @@ from precede.policy.decoders import with_initial_state
 from precede.runtime.deadline import Deadline, OutOfTime
 from precede.runtime.device import training_on
 from precede.runtime.randomness import gumbel_noise
-from precede.scores.protocol import column_sums
-from precede.scores.together import ScoresTogether
-from precede.search.best import BestOrdering
+from precede.scores.protocol import BatchedScore, column_sums
 from precede.search.cuda_graphs import new_iteration
 from precede.search.learner import Learner
 from precede.search.networks import Networks
 from precede.search.rewards import Returns, standardized_returns
+from precede.ties import TOLERANCE, first_best_tensor
+
+
+class BestOrdering:
+    """The best order of each run so far; of equal ones the first.
+
+    Parameters
+    ----------
+    orders : (runs, n_variables) int64 tensor
+        What stands before anything was scored (Algorithm 1 starts from a random ordering and minus infinity).
+    """
+
+    def __init__(self, orders: Tensor) -> None:
+        self.orders = orders
+        self.scores = torch.full((len(orders),), -torch.inf, dtype=torch.float64, device=orders.device)
+
+    def known(self, run: int = 0) -> tuple[IntArray, float] | None:
+        """A run's order and its score; None before anything was scored."""
+        score = float(self.scores[run])
+        return None if math.isinf(score) else (self.order(run), score)
+
+    def order(self, run: int = 0) -> IntArray:
+        """A run's order, whether or not anything was scored."""
+        result: IntArray = self.orders[run].cpu().numpy()
+        return result
+
+    def offer_one(self, order: IntArray, score: float) -> None:
+        """Name an order that was found elsewhere, with its score, to the only run."""
+        device = self.orders.device
+        scores = torch.tensor([[score]], dtype=torch.float64, device=device)
+        self.offer(torch.as_tensor(order, device=device)[None, None], scores)
+
+    def offer(self, orders: Tensor, scores: Tensor, going_on: Tensor | None = None) -> None:
+        """Keep the best of each run's batch where it is better than the one so far.
+
+        Parameters
+        ----------
+        orders : (runs, batch, n_variables) int64 tensor
+        scores : (runs, batch) float64 tensor
+        going_on : (runs,) bool tensor, optional
+            Runs that have ended keep what they have.
+        """
+        first = first_best_tensor(scores)[:, None]
+        score = scores.gather(1, first)[:, 0]
+        order = orders.gather(1, first[:, :, None].expand(-1, 1, orders.shape[2]))[:, 0]
+        better = score > self.scores + TOLERANCE * self.scores.abs().nan_to_num(posinf=0.0)
+        if going_on is not None:
+            better = better & going_on
+        self.scores = torch.where(better, score, self.scores)
+        self.orders = torch.where(better[:, None], order, self.orders)
+
 
 READ_EVERY = 10
 """Numbers stay on the device and are read in groups of this many iterations: a GPU never waits for the CPU."""
@@ -85,7 +135,7 @@ class Trainer:
         self.learners, self.settings, self.device = list(learners), first.settings, first.device
         self.iteration, self.seconds = 0, 0.0
         scores = [learner.score for learner in learners]
-        self.score = type(first.score).together(scores) if len(scores) > 1 else ScoresTogether(scores)
+        self.score = type(first.score).together(scores) if len(scores) > 1 else BatchedScore(scores)
         self.returns = Returns(self.score, self.settings.reward, self.settings.shaping, self.settings.gamma)
         settings, details = self.settings, self.settings.details
         self.actor = Networks([learner.actor for learner in learners], settings.actor_learning_rate, details)

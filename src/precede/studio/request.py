@@ -13,7 +13,7 @@ from precede.knowledge import Knowledge
 from precede.options import Options, declared, from_text
 from precede.report.load import load_results
 from precede.scores.build import SCORE_NAMES
-from precede.scores.informed import WEIGHT
+from precede.scores.policy_prior import WEIGHT
 from precede.strict_json import JsonObject
 from precede.studio.messages import Earlier
 

@@ -14,6 +14,7 @@ from precede.scores.protocol import OrderScore
 if TYPE_CHECKING:
     from precede.scores.grow_shrink import FamiliesScore
 
+
 KindScoreName = Literal["discrete-bic", "bdeu", "degenerate-gaussian", "conditional-gaussian"]
 KIND_SCORES: tuple[KindScoreName, ...] = get_args(KindScoreName)
 
