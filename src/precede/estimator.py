@@ -30,7 +30,7 @@ from precede.lazy import pandas as pd
 from precede.options import check_options
 from precede.runtime.deadline import Deadline, Signals, stopped_by_signals
 from precede.runtime.device import one_thread
-from precede.runtime.progress import tell
+from precede.runtime.progress import emit
 from precede.runtime.randomness import RandomState
 from precede.runtime.workers import Workers
 from precede.scores.assumptions import Assumptions
@@ -384,7 +384,7 @@ class CausalEstimator:
         self.n_features_in_ = len(table.names)
         if table.labeled:
             self.feature_names_in_ = np.array(table.names, dtype=object)
-        tell(self.graph_)
+        emit(self.graph_)
         # last: the rest is safe by then; many small regressions, for which a second thread would wait more than help
         with one_thread():
             self.diagnostics_ = diagnosed(learned, self.diagnose, signals)

@@ -5,7 +5,7 @@ import pytest
 
 from precede import CORL, CausalGraph, Knowledge, simulate
 from precede.errors import OptionError
-from precede.runtime.progress import Step, heard_by
+from precede.runtime.progress import Step, subscribe
 from precede.search import run
 from precede.search.polish import polish
 
@@ -81,7 +81,7 @@ def test_an_order_that_nothing_would_read_is_refused(options):
 
 def test_listeners_hear_steps_and_the_graph():
     heard = []
-    with heard_by(heard.append):
+    with subscribe(heard.append):
         model = CORL(**{**OPTIONS, "n_iterations": 3}, pretrained=None).fit(data())
     steps = [news for news in heard if isinstance(news, Step)]
     assert steps

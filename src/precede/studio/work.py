@@ -100,7 +100,7 @@ def fit(run: Run, data: ChosenData, earlier: Earlier | None, news: News, stop: S
     """One run, from the data to a folder of results."""
     from precede.data.load import load_table
     from precede.report import Heading, Provenance, summarize, write_results, write_summary
-    from precede.runtime.progress import heard_by
+    from precede.runtime.progress import subscribe
     from precede.studio.request import RunRequest
     from precede.studio.script import script_of
 
@@ -109,7 +109,7 @@ def fit(run: Run, data: ChosenData, earlier: Earlier | None, news: News, stop: S
     model = request.model(earlier)
     if stop.asked:
         return replace(run, state="failed", error="it was stopped before it had begun.")
-    with heard_by(news.listener(run)):
+    with subscribe(news.listener(run)):
         model.fit(table)
         write_results(run.folder, model, table)
         write_text(run.folder / "reproduce.py", script_of(model, data, request.resamples, request.seed))
