@@ -2,32 +2,19 @@
 
 import io
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
 from precede import CausalGraph
+from precede.cli import app
 from precede.errors import DataError, OptionError
+from precede.experiments.real_data import Measured, RealSet, crossing, measure, measure_class, read_real_sets
+from precede.experiments.real_panel import PanelRow, below_control, panel_table, run_panel
 from precede.runtime.workers import Workers
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-from real_panel import (
-    Measured,
-    PanelRow,
-    RealSet,
-    below_control,
-    crossing,
-    main,
-    measure,
-    measure_class,
-    panel_table,
-    read_real_sets,
-    run_panel,
-)  # fmt: skip
 
 
 @pytest.fixture
@@ -111,7 +98,7 @@ def test_sets_below_the_control_are_marked():
 
 
 def test_peers_that_are_not_installed_are_said_to_be(folder, monkeypatch):
-    monkeypatch.setattr("real_panel.find_spec", lambda name: None)
+    monkeypatch.setattr("precede.experiments.real_panel.find_spec", lambda name: None)
     [row] = run_panel([one for one in read_real_sets(folder) if one.kind == "tiers"], ["flop"], verbose=False)
     assert "pip install flopsearch" in row.failed["tiered"]
 
@@ -138,13 +125,13 @@ def test_a_method_that_fails_on_a_set_is_said_to(folder):
     assert isinstance(row, PanelRow)
 
 
-def test_the_script_prints_the_table(folder, monkeypatch, capsys):
-    monkeypatch.setattr("sys.argv", ["real_panel.py", str(folder), "--methods", "policy"])
-    main()
-    assert "policy" in capsys.readouterr().out
-    monkeypatch.setattr("sys.argv", ["real_panel.py", str(folder), "--jobs", "0"])
-    with pytest.raises(OptionError, match="--jobs"):
-        main()
+def test_the_command_prints_the_table(folder):
+    done = CliRunner().invoke(app, ["reproduce", "real", str(folder), "--methods", "policy", "--quiet"])
+    assert done.exit_code == 0, done.output
+    assert "policy" in done.stdout
+    refused = CliRunner().invoke(app, ["reproduce", "real"])
+    assert refused.exit_code == 2
+    assert "needs the folder" in refused.stderr
 
 
 def test_processes_give_the_same_panel(folder):
@@ -156,6 +143,8 @@ def test_processes_give_the_same_panel(folder):
         assert {name: (figures.right, figures.known) for name, figures in one.sets.items()} == {
             name: (figures.right, figures.known) for name, figures in other.sets.items()
         }
+    refused = CliRunner().invoke(app, ["reproduce", "real", str(folder), "--jobs", "0"])
+    assert "--jobs" in refused.output
 
 
 def test_a_narrow_page_loses_no_figure():

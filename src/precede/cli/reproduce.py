@@ -13,6 +13,7 @@ from precede.errors import OptionError
 
 def reproduce(
     name: Annotated[str | None, typer.Argument(help="One of 'precede reproduce --list', or all.")] = None,
+    folder: Annotated[Path | None, typer.Argument(help="With 'real': data with known tiers, pairs or graphs.")] = None,
     list_: Annotated[bool, typer.Option("--list", help="Show every table and figure.")] = False,
     seeds: Annotated[str | None, typer.Option(help="5 for the first five data sets, or 0-4, or 0,2,4.")] = None,
     methods: Annotated[str | None, typer.Option(help="Only these rows, separated by commas.")] = None,
@@ -32,7 +33,7 @@ def reproduce(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Run a table or figure of the paper beside the published numbers."""
+    """Run a table or figure of the paper beside the published numbers; 'real DIR': a panel of real data."""
     with user_errors(debug):
         from precede.experiments.cells import Selection
         from precede.experiments.reproduce import list_experiments, parse_seeds, reproduce_all
@@ -43,6 +44,9 @@ def reproduce(
         console = SafeConsole()
         if list_ or name is None:
             console.print(list_experiments())
+            return
+        if name == "real":
+            _real(console, folder, _names(methods), {"max_time": max_time, "workers": Workers(jobs, cluster)}, quiet)
             return
         numbers = None if seeds is None else parse_seeds(seeds)
         chosen = Selection(numbers, _names(methods), _names(data), max_time, quick, retry_failed, stack)
@@ -61,6 +65,28 @@ def reproduce(
                 f"[bold]Written[/bold]  {done.files[0].parent}: {', '.join(path.name for path in done.files)}",
                 highlight=False,
             )
+
+
+def _real(
+    console: SafeConsole, folder: Path | None, methods: list[str] | None, how: dict[str, Any], quiet: bool
+) -> None:
+    """Print the panel of real data, and each method's shares as soon as they are known."""
+    from precede.experiments.real_data import read_real_sets
+    from precede.experiments.real_panel import panel_table, run_panel
+    from precede.runtime.progress import logger
+    from precede.runtime.workers import check_jobs
+
+    if folder is None:
+        raise OptionError("'precede reproduce real' needs the folder of the data sets: precede reproduce real DIR.")
+    check_jobs("--jobs", how["workers"].jobs)
+    sets = read_real_sets(folder)
+    rows = []
+    for row in run_panel(sets, methods, **how, verbose=not quiet):
+        rows.append(row)
+        logger.info("%s: tiers %.3f, pairs %.3f", row.method, row.share("tiers", sets), row.share("pair", sets))
+    if methods is not None:
+        rows.sort(key=lambda row: methods.index(row.method))  # as they were asked for
+    console.print(panel_table(rows, sets))
 
 
 def _names(text: str | None) -> list[str] | None:
