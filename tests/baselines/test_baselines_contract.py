@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
+from precede import CORL
 from precede.baselines import METHODS
 from precede.corl import methods
 from precede.errors import DataError, KnowledgeError
@@ -23,8 +24,8 @@ from precede.metrics import shd
 NAMES = ["alpha", "beta", "gamma", "delta"]
 
 QUICK: dict[str, dict[str, Any]] = {
-    "corl": {"score": "linear", "n_iterations": 8, "batch_size": 8, "n_samples": 16, "patience": None},
-    **{name: {"n_iterations": 8, "batch_size": 8, "n_samples": 16} for name in ("corl-1", "corl-2")},
+    "corl": {"score": "linear", "n_iterations": 8, "batch_size": 8, "n_encoder_rows": 16, "patience": None},
+    **{name: {"n_iterations": 8, "batch_size": 8, "n_encoder_rows": 16} for name in ("corl-1", "corl-2")},
     "notears-mlp": {"hidden_size": 3, "max_iterations": 2, "lambda1": 0.1},
     "dag-gnn": {"hidden_size": 8, "n_epochs": 20, "max_steps": 2},
     "gran-dag": {"hidden_size": 4, "n_iterations": 200},
@@ -187,6 +188,8 @@ def test_the_same_seed_gives_the_same_result_in_silence(
 def test_scikit_learn_interface(name: str) -> None:
     method = methods()[name]
     defaults = {key: value.default for key, value in inspect.signature(method).parameters.items()}
+    if issubclass(method, CORL):
+        del defaults["n_samples"]  # the old name of n_encoder_rows, which warns
     assert method().get_params() == defaults
     assert {"max_time", "verbose"} <= set(defaults)
     changed = estimator(name, max_time=12.5)

@@ -49,7 +49,14 @@ def test_diabetes_in_two_units_gives_the_same_graph(name: str, diabetes: pd.Data
 
 
 QUICK: dict[str, dict[str, Any]] = {
-    "corl": {"score": "linear", "n_iterations": 2, "batch_size": 4, "n_samples": 8, "encoder": "mlp", "decoder": "mlp"},
+    "corl": {
+        "score": "linear",
+        "n_iterations": 2,
+        "batch_size": 4,
+        "n_encoder_rows": 8,
+        "encoder": "mlp",
+        "decoder": "mlp",
+    },
     "notears": {"max_iterations": 3},
     "notears-mlp": {"hidden_size": 2, "max_iterations": 2},
     "dag-gnn": {"hidden_size": 4, "n_epochs": 2, "max_steps": 1},
