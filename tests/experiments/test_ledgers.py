@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from precede.experiments.ledger import CELLS, Ledger, as_line, read_lines
+from precede.experiments.designs import EXPERIMENTS
+from precede.experiments.ledger import CELLS, RUNS, TIMES, Ledger, as_line, by_key, read_lines
+from precede.experiments.runner import resolved_options
 
 ROOT = Path(__file__).parents[2]
 SINCE = "f3f29a7"
@@ -52,3 +55,21 @@ def test_a_cell_that_is_run_again_keeps_both_records(tmp_path: Path) -> None:
     with Ledger(tmp_path) as ledger:
         assert ledger.cells["er2/eqvar/0"]["metrics"]["shd"] == 1
     assert [as_line(record) for record in read_lines(tmp_path / CELLS)] == [as_line(record) for record in kept]
+
+
+@pytest.mark.parametrize("name", ["table1-30", "linear-50", "table1-100", "linear-150", "lingam"])
+def test_rows_of_the_paper_ran_with_what_their_commit_resolves(name: str) -> None:
+    """One clean commit and one budget, spent to its end, for all CORL rows of a table; options as they are resolved.
+
+    Whoever changes the paper's mode or a table's budget runs the rows again.
+    """
+    folder = ROOT / "docs" / "results" / name
+    times, runs = by_key(read_lines(folder / TIMES)), {run["run"]: run for run in read_lines(folder / RUNS)}
+    cells = EXPERIMENTS[name].cells(methods=["corl-1", "corl-2"])
+    assert len({cell.seed for cell in cells}) == 5
+    commits = {runs[times[cell.key]["run"]]["commit"] for cell in cells}
+    assert len(commits) == 1
+    assert "+" not in commits.pop()
+    assert {times[cell.key]["ended"] for cell in cells} == {"iterations"}
+    for cell in cells:
+        assert times[cell.key]["options"] == json.loads(json.dumps(resolved_options(cell.build(None)))), cell.key
