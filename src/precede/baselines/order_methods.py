@@ -143,7 +143,7 @@ class OrderMethod(CausalEstimator):
     Parameters
     ----------
     pruning : {"threshold", "bic", "lasso", "none"}
-        See :func:`prune_order`.
+        See ``prune_order``.
     threshold : float
     knowledge : Knowledge, optional
     max_time : float, optional
@@ -186,7 +186,7 @@ class EqVar(OrderMethod):
     ----------
     direction : {"top-down", "bottom-up"}
     pruning : {"threshold", "bic", "lasso", "none"}
-        See :func:`prune_order`.
+        See ``prune_order``.
     threshold : float
         Smallest weight that stays.
     knowledge : Knowledge, optional
@@ -256,7 +256,7 @@ class SortRegress(OrderMethod):
     Parameters
     ----------
     pruning : {"threshold", "bic", "lasso", "none"}
-        See :func:`prune_order`; the authors' is the adaptive lasso with BIC.
+        See ``prune_order``; the authors' is the adaptive lasso with BIC.
     threshold : float
         Smallest weight that stays, for ``pruning="threshold"``.
     knowledge : Knowledge, optional
@@ -327,7 +327,7 @@ class RandomOrder(OrderMethod):
     Parameters
     ----------
     pruning : {"threshold", "bic", "lasso", "none"}
-        See :func:`prune_order`.
+        See ``prune_order``.
     threshold : float
         Smallest weight that stays, for ``pruning="threshold"``, which is the paper's.
     knowledge : Knowledge, optional

@@ -50,6 +50,7 @@ class AttentionBlock(nn.Module):
                 nn.init.xavier_uniform_(part)
 
     def forward(self, states: Tensor) -> Tensor:
+        """States (batch, n_variables, width) after the block."""
         batch, d, width = states.shape
         projected = self.project(states)
         if self.rectify:

@@ -121,13 +121,13 @@ class CausalGraph(GraphQueries):
 
     @property
     def steps(self) -> tuple[int, ...] | None:
-        """The old name of :attr:`lags`."""
+        """The old name of ``lags``."""
         renamed("CausalGraph.steps", "lags")
         return self.lags
 
     @property
     def told(self) -> BoolArray | None:
-        """The old name of :attr:`fixed_directions`."""
+        """The old name of ``fixed_directions``."""
         renamed("CausalGraph.told", "fixed_directions")
         return self.fixed_directions
 

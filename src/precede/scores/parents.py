@@ -6,8 +6,8 @@ predecessors is added while there is one, then the parent is dropped that does n
 BOSS and FLOP). So the result depends on the set of predecessors alone, and a change of sides matters to a state only
 if the other variable is one of its parents or rivals.
 
-Linear regressions are priced here from the correlations (:class:`~precede.scores.moves.CovarianceMoves`); any other
-score is asked for what a parent more or less would change (:class:`~precede.scores.moves.ExpandedMoves`). Which
+Linear regressions are priced here from the correlations (``CovarianceMoves``); any other
+score is asked for what a parent more or less would change (``ExpandedMoves``). Which
 rivals pay, which parent goes, and what is decided where two are equal, is decided here for all of them.
 """
 
@@ -199,7 +199,7 @@ def price_additions(s: States, v: int, k: int, enough: float) -> int:
 
 @compiled(types.float64(STATES, WHOLE, WHOLE), called_from_python=False)
 def worth_of_shape(s: States, v: int, state: int) -> float:
-    """What the shape of v's residual given the members of a state is worth: see :mod:`precede.scores.shape`."""
+    """What the shape of v's residual given the members of a state is worth: see ``precede.scores.shape``."""
     correlation, factor, weights = s.correlation, s.rows, s.cross
     start, k = s.known[state].start, s.known[state].n_members
     members = s.pool[start : start + k]
@@ -526,7 +526,7 @@ class ParentSearch:
     ----------
     moves : CovarianceMoves, ExpandedMoves or TableMoves
     exchanges : bool
-        Whether :meth:`terms` and :meth:`edges` also exchange one parent for another while that pays.
+        Whether ``terms`` and ``edges`` also exchange one parent for another while that pays.
     lock : threading.Lock, optional
         Held while a score works something out in Python: scores are not made for several threads.
     """

@@ -113,7 +113,7 @@ class PolicyScore(OrderScore):
     .. math:: \mathrm{term}_t = \sum_{u \text{ before } v_t} \log P(u \prec v_t) + \log (1 - P(v_t \to u)),
 
     with the probabilities that u precedes v and that v causes u, as a pretrained policy gives them
-    (:func:`precede.policy.prediction.judge`).
+    (``precede.policy.prediction.judge``).
 
     Parameters
     ----------
