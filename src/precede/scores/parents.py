@@ -386,7 +386,7 @@ def regressed(s: States, v: int, k: int, slot: int, key: int) -> int:
     return kept(s, v, k, n_rivals, slot, score, drop, key)
 
 
-@inlined
+@compiled(WHOLE(STATES, LINE, *[WHOLE] * 5, TRUTH, TRUTH), called_from_python=False)
 def settled(  # noqa: PLR0913 (a state, a move and where it is made)
     s: States, position: Array, v: int, state: int, change: int, limit: int, moved: int, moved_is_before: bool,
     grows_again: bool,
