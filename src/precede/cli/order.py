@@ -9,16 +9,21 @@ import typer
 from rich.markup import escape
 from rich.table import Table as TerminalTable
 
+from precede.cli.known import known_from
 from precede.cli.terminal import (
     AsJson,
     DataFile,
     Debug,
     Decimal,
+    KnowledgeFile,
     LeaveOut,
     Missing,
     Na,
     Quiet,
+    Roots,
     SafeConsole,
+    Sinks,
+    Tiers,
     Types,
     load_named,
     loading_options,
@@ -28,7 +33,8 @@ from precede.cli.terminal import (
 )
 
 if TYPE_CHECKING:
-    from precede.first_look import FirstLook
+    from precede.corl import CORL
+    from precede.strict_json import JsonObject
 
 FIRST_LOOK = (
     "This is a first look: a pretrained policy's guess at order and edges, neither searched nor checked; "
@@ -39,6 +45,10 @@ FIRST_LOOK = (
 def order(
     data: DataFile,
     pretrained: Annotated[str, typer.Option(help="default, or the path of a saved policy.")] = "default",
+    knowledge: KnowledgeFile = None,
+    root: Roots = None,
+    sink: Sinks = None,
+    tier: Tiers = None,
     missing: Missing = "em",
     leave_out: LeaveOut = None,
     types: Types = None,
@@ -50,37 +60,59 @@ def order(
 ) -> None:
     """Show at once the order and graph that a pretrained policy sees: a first look."""
     with user_errors(debug):
-        from precede.first_look import first_look
+        from precede.corl import CORL
 
         log_to_terminal(quiet)
         start = time.perf_counter()
+        known = known_from(knowledge, root, sink, tier)
         table = load_named(data, loading_options(missing, leave_out, types, na, decimal=decimal))
-        look = first_look(table, pretrained)
+        model = CORL(
+            "policy", search="local", pretrained=pretrained, knowledge=known,
+            diagnose=False, device="cpu", random_state=0, verbose=False,
+        ).fit(table)  # fmt: skip
         seconds = time.perf_counter() - start
         if as_json:
-            say_json(look.to_dict() | {"remark": FIRST_LOOK})
+            say_json(_described(model) | {"remark": FIRST_LOOK})
             return
         console = SafeConsole()
-        show_look(console, look)
+        _show(console, model)
         if not quiet:
             took = f"Reading and ordering took {seconds:.2f} s."
-            for line in (*table.remarks, FIRST_LOOK, took):
+            for line in (*(remark.sentence for remark in model.diagnostics_.remarks), FIRST_LOOK, took):
                 console.print(f"• {line}", highlight=False, markup=False)
 
 
-def show_look(console: SafeConsole, look: FirstLook) -> None:
+def _edges(model: CORL) -> list[dict[str, object]]:
+    """The edges in causal order of the cause: weight, probability, and that of the other direction."""
+    said = {(edge["cause"], edge["effect"]): edge["probability"] for edge in model.diagnostics_["policy"]}
+    return [
+        {
+            "cause": cause,
+            "effect": effect,
+            "weight": weight,
+            "probability": said.get((cause, effect), 0.0),
+            "reverse": said.get((effect, cause), 0.0),
+        }
+        for cause, effect, weight in model.graph_.edge_list()
+    ]
+
+
+def _described(model: CORL) -> JsonObject:
+    """For ``--json``: also every pair that the policy does not rule out, by probability."""
+    return {"order": model.causal_order_, "edges": _edges(model), "pairs": model.diagnostics_.to_dict()["policy"]}
+
+
+def _show(console: SafeConsole, model: CORL) -> None:
     """Print the order, and the edges with their probabilities."""
-    names = " < ".join(map(str, look.graph.order))
+    names = " < ".join(map(str, model.causal_order_))
     console.print(f"[bold]Causal order[/bold]  {escape(names)}", highlight=False)
-    n_edges = look.graph.n_edges
+    n_edges = model.graph_.n_edges
     table = TerminalTable(title=f"{n_edges} edge{'' if n_edges == 1 else 's'}", title_justify="left")
     for heading in ("cause", "effect"):
         table.add_column(heading)
     for heading in ("weight", "probability", "of the reverse"):
         table.add_column(heading, justify="right")
-    for edge in look.edges():
-        table.add_row(
-            escape(str(edge.cause)), escape(str(edge.effect)),
-            f"{edge.weight:+.3f}", f"{edge.probability:.2f}", f"{edge.reverse:.2f}",
-        )  # fmt: skip
+    for edge in _edges(model):
+        numbers = f"{edge['weight']:+.3f}", f"{edge['probability']:.2f}", f"{edge['reverse']:.2f}"
+        table.add_row(escape(str(edge["cause"])), escape(str(edge["effect"])), *numbers)
     console.print(table)

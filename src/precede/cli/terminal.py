@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -46,6 +47,10 @@ DataFile = Annotated[
     str,
     typer.Argument(help="A CSV, Excel or Parquet file, - for standard input, or 'sachs' for the bundled protein data."),
 ]
+KnowledgeFile = Annotated[Path | None, typer.Option("--knowledge", help="JSON or TOML file with what is known.")]
+Roots = Annotated[list[str] | None, typer.Option("--root", help="A variable without causes; may be repeated.")]
+Sinks = Annotated[list[str] | None, typer.Option("--sink", help="A variable without effects; may be repeated.")]
+Tiers = Annotated[str | None, typer.Option("--tier", help="What comes first, from early to late: 'a,b<c'.")]
 Missing = Annotated[str, typer.Option(help="What to do with missing values: em, pairwise, drop, impute, refuse.")]
 LeaveOut = Annotated[
     list[str] | None,

@@ -141,6 +141,11 @@ def make_score(
         if said is None or noise != "auto":
             why = "no noise option" if noise != "auto" else TAKES
             raise OptionError(f"score='policy' cannot be used here: it takes {why}.")
+        if said.states is None and model.pretrained not in (None, "auto"):  # the shipped policy stood in
+            raise OptionError(
+                f"score='policy' cannot be used with pretrained={str(model.pretrained)!r}, which tells orders only: "
+                "edge probabilities need one like 'default'."
+            )
         return PolicyScore(said.precedence, said.edges, said.order, constraints), choice
     if weight and said is None:
         raise OptionError(f"policy_weight={weight:g} cannot be used here: the policy takes {TAKES}.")
