@@ -34,7 +34,7 @@ from precede.pretraining.curriculum import CurriculumSettings
 from precede.pretraining.settings import PretrainingSettings, variant_settings
 from precede.pretraining.supervised import Pretrainer
 from precede.pretraining.validation import Reader, ValidationSettings, greedy_orders, order_shares
-from precede.simulation import functions, observation, simulate
+from precede.simulation import mechanisms, observation, simulate
 
 SIZES, ROWS = (2, 2, 3, 5, 8, 10, 12), (100, 200, 300, 500)
 BINNED, RANKED = range(18, 38), (12, 13, 15, 16, *range(28, 38))
@@ -80,7 +80,7 @@ def without_families(*names: str) -> tuple[Any, str, Any]:
 
 def without_signals(name: str) -> tuple[Any, str, Any]:
     """The functions of the wide prior without one."""
-    return functions, "ACTIVATIONS", {**functions.ACTIVATIONS, name: 0.0}
+    return mechanisms, "ACTIVATIONS", {**mechanisms.ACTIVATIONS, name: 0.0}
 
 
 GAUSSIAN = (

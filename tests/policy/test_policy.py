@@ -10,8 +10,7 @@ from precede.errors import OptionError
 from precede.policy.actor import Actor
 from precede.policy.critic import Critic
 from precede.policy.decoders import make_decoder
-from precede.policy.encoders import make_encoder
-from precede.policy.lstm import LSTM
+from precede.policy.encoders import LSTM, make_encoder
 
 ENCODERS = ("null", "mlp", "lstm", "transformer")
 DECODERS = ("mlp", "lstm")

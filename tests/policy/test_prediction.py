@@ -9,9 +9,9 @@ from precede.data.kinds import ColumnKind
 from precede.data.load import Table
 from precede.errors import OptionError
 from precede.knowledge import Constraints
+from precede.policy.inputs import MOST_VIEWS, Views, walsh_signs
 from precede.policy.prediction import EdgeOpinion, PolicyPrediction, judge, judge_table
 from precede.policy.pretrained import load_pretrained
-from precede.policy.views import MOST_VIEWS, Views, walsh_signs
 from precede.scores.policy_prior import LIKELY, PolicyScore, likely_edges
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from precede.simulation import distortions, functions, hidden, noise, observation, simulate
+from precede.simulation import hidden, mechanisms, noise, observation, simulate
 from precede.simulation.draws import Draws, select, unit_rows
 from precede.simulation.graphs import erdos_renyi, scale_free
 from precede.simulation.mechanisms import MECHANISMS, linear_data, structural_data
@@ -69,8 +69,8 @@ def test_every_shape_of_noise_has_mean_zero_and_variance_one_and_is_what_it_says
 
 
 def function_of(kind, *, additive=True, product=False, used=1.0, n_parents=1, seed=0):
-    made = functions.RandomFunctions(1, n_parents + 1, draws(seed))
-    made.kinds[:] = list(functions.ACTIVATIONS).index(kind)
+    made = mechanisms.RandomFunctions(1, n_parents + 1, draws(seed))
+    made.kinds[:] = list(mechanisms.ACTIVATIONS).index(kind)
     made.additive[:], made.product[:], made.used[:] = additive, product, used
     made.positive[:] = False
     x = draws(seed + 1).normal((1, n_parents, 3000))
@@ -89,7 +89,7 @@ def test_an_identity_is_linear_and_a_step_has_two_values():
     ).float().mean() > 0.05
 
 
-@pytest.mark.parametrize("kind", list(functions.ACTIVATIONS))
+@pytest.mark.parametrize("kind", list(mechanisms.ACTIVATIONS))
 def test_signals_are_standardized_and_use_every_parent(kind):
     x, made, signal = function_of(kind, used=1.0, n_parents=4)
     assert signal.mean().abs() < 1e-4
@@ -107,7 +107,7 @@ def test_an_additive_signal_has_no_interaction_and_a_joint_one_has():
     """Second difference over a rectangle of two parents: zero for a sum of functions of one parent."""
 
     def interaction(additive):
-        made = functions.RandomFunctions(1, 3, draws(2))
+        made = mechanisms.RandomFunctions(1, 3, draws(2))
         made.kinds[:], made.additive[:], made.product[:], made.used[:] = 2, additive, False, 32.0
         corners = torch.tensor([[[-1.0, -1.0, 1.0, 1.0], [-1.0, 1.0, -1.0, 1.0]]])
         value = made.at(2, corners, torch.ones((1, 2), dtype=torch.bool))[0]
@@ -118,7 +118,7 @@ def test_an_additive_signal_has_no_interaction_and_a_joint_one_has():
 
 
 def test_without_parents_there_is_no_signal():
-    made = functions.RandomFunctions(2, 3, draws())
+    made = mechanisms.RandomFunctions(2, 3, draws())
     x = draws(1).normal((2, 2, 50))
     assert (made.at(2, x, torch.zeros((2, 2), dtype=torch.bool)) == 0).all()
 
@@ -127,9 +127,9 @@ def test_without_parents_there_is_no_signal():
 
 
 def test_distortions_are_monotone_and_bounds_tie():
-    names = list(distortions.DISTORTIONS)
+    names = list(observation.DISTORTIONS)
     x = torch.linspace(-3, 3, 201).repeat(len(names), 1)
-    out = distortions.distort(torch.arange(len(names)), x, draws())
+    out = observation.distort(torch.arange(len(names)), x, draws())
     steps = out.diff(dim=1)
     assert ((steps >= -1e-6).all(1) | (steps <= 1e-6).all(1)).all()
     flat = (steps.abs() < 1e-6).float().mean(1)

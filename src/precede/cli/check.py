@@ -23,7 +23,7 @@ def check(
 ) -> None:
     """Name every problem of a table at once, and the command that would work."""
     with user_errors(debug):
-        from precede.cli.standard_input import as_file
+        from precede.cli.terminal import as_file
         from precede.data.survey import survey
 
         with as_file(data) as path:

@@ -131,7 +131,7 @@ def discover(
 ) -> None:
     """Learn the causal graph of a table."""
     with user_errors(debug), ExitStack() as course:
-        from precede.cli.known import known_from
+        from precede.cli.terminal import known_from
         from precede.data.datasets import load_sachs
         from precede.report import Heading, with_confidence
         from precede.runtime.deadline import Deadline, stopped_by_signals
@@ -193,8 +193,7 @@ class _Writer:
         """The graph with what is known about it; what is there of an earlier one goes."""
         from precede.files import write_together
         from precede.report.load import CONFIDENCE_FILE
-        from precede.report.report_files import summary_texts
-        from precede.report.result_files import ABOUT_THE_GRAPH, result_texts
+        from precede.report.result_files import ABOUT_THE_GRAPH, result_texts, summary_texts
 
         if self.out is None:
             return

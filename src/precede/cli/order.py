@@ -9,7 +9,6 @@ import typer
 from rich.markup import escape
 from rich.table import Table as TerminalTable
 
-from precede.cli.known import known_from
 from precede.cli.terminal import (
     AsJson,
     DataFile,
@@ -25,6 +24,7 @@ from precede.cli.terminal import (
     Sinks,
     Tiers,
     Types,
+    known_from,
     load_named,
     loading_options,
     log_to_terminal,

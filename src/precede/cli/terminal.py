@@ -22,7 +22,6 @@ from rich.markup import escape
 from rich.table import Table as TerminalTable
 from rich.text import Text
 
-from precede.cli.standard_input import as_file
 from precede.errors import OptionError, PrecedeError
 from precede.strict_json import to_json
 
@@ -31,6 +30,13 @@ if TYPE_CHECKING:
     from precede.evidence.checks import Diagnostics, EdgeDiagnostics
     from precede.graph import CausalGraph, MixedGraph
     from precede.options import Options
+import tempfile
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from precede.knowledge import Knowledge
+
 
 SACHS = "sachs"
 """Stands for the bundled protein data in place of a file."""
@@ -219,7 +225,7 @@ def loading_options(
     decimal: str | None = None,
 ) -> Options:
     """The options of :func:`precede.load_table` that the flags give."""
-    from precede.data.markers import NA_MARKERS
+    from precede.data.numbers import NA_MARKERS
 
     given: Options = {"leave_out": leave_out, "types": _kinds(types or []), "lags": lags, "group": group}
     given |= {"interventions": interventions, "na": (*NA_MARKERS, *na) if na else None}
@@ -319,3 +325,57 @@ def edge_records(graph: CausalGraph, known: Diagnostics) -> list[dict[str, objec
             if edge.policy_probability is not None:
                 records[-1]["policy_probability"] = edge.policy_probability
     return records
+
+
+STANDARD_INPUT = "-"
+
+
+@contextmanager
+def as_file(data: str) -> Iterator[str]:
+    """The path to read: the one given, or a temporary file that holds what standard input sends."""
+    if data != STANDARD_INPUT:
+        yield data
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "standard input"
+        if sys.stdin is None:
+            raise OptionError("standard input is closed: send a table to it, as in 'precede check - < data.csv'.")
+        path.write_bytes(sys.stdin.buffer.read())
+        yield str(path)
+
+
+def known_from(
+    file: Path | None, roots: list[str] | None, sinks: list[str] | None, tier: str | None
+) -> Knowledge | None:
+    """What the file says and what the flags add; None where there is neither.
+
+    Parameters
+    ----------
+    file : Path, optional
+        JSON or TOML.
+    roots, sinks : list of str, optional
+    tier : str, optional
+        Tiers from early to late, ``"a,b<c"``.
+
+    Examples
+    --------
+    >>> known_from(None, ["age"], None, "a, b < c").tiers
+    (('a', 'b'), ('c',))
+    """
+    from precede.knowledge import Knowledge
+
+    if file is None and not roots and not sinks and tier is None:
+        return None
+    known = Knowledge() if file is None else Knowledge.from_file(file)
+    if tier is not None:
+        if known.tiers:
+            raise OptionError("the tiers were given twice: write them in the file, or as --tier.")
+        known = replace(known, tiers=_tiers(tier))
+    return replace(known, roots=(*known.roots, *(roots or ())), sinks=(*known.sinks, *(sinks or ())))
+
+
+def _tiers(text: str) -> tuple[tuple[str, ...], ...]:
+    tiers = tuple(tuple(name.strip() for name in part.split(",") if name.strip()) for part in text.split("<"))
+    if len(tiers) < 2 or not all(tiers):
+        raise OptionError(f"--tier {text!r} cannot be used: write tiers from early to late, as 'a,b<c'.")
+    return tiers

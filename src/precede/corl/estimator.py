@@ -20,8 +20,8 @@ from precede.evidence.confidence import OrderSample
 from precede.graph import CausalGraph
 from precede.knowledge import Knowledge
 from precede.options import Count, CountOrZero, NotNegative, Positive, Range, Share, check_names, check_options
+from precede.policy.actor import TrainedPolicy
 from precede.policy.decoders import DecoderName, PointerName
-from precede.policy.draws import TrainedPolicy
 from precede.policy.encoders import NormalizationName, PaperEncoderName
 from precede.policy.inputs import InputsName
 from precede.pruning.order_to_graph import PruningName

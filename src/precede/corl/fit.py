@@ -20,7 +20,7 @@ from precede.estimator import FitResult
 from precede.graph import MixedGraph
 from precede.graph.dags import topological_order
 from precede.knowledge import Constraints
-from precede.policy.draws import TrainedPolicy
+from precede.policy.actor import TrainedPolicy
 from precede.policy.prediction import TAKES, PolicyPrediction, judge_table
 from precede.policy.pretrained import Pretrained, load_pretrained
 from precede.pruning.order_to_graph import check_pruning, effects_by_level, order_to_graph, weigh

@@ -11,8 +11,7 @@ import numpy as np
 
 from precede.arrays import FloatArray
 from precede.data.kinds import ColumnKind, Types, from_labels, known_order, label_of
-from precede.data.markers import blanked, numbers_among
-from precede.data.numbers import Spelling, decimal_mark, odd_measures, spelling_of, to_numbers
+from precede.data.numbers import Spelling, blanked, decimal_mark, numbers_among, odd_measures, spelling_of, to_numbers
 from precede.errors import listed
 from precede.lazy import pandas as pd
 

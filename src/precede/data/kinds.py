@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from precede.arrays import FloatArray, IntArray
-from precede.data.markers import spells_number
+from precede.data.numbers import spells_number
 from precede.errors import DataError, OptionError, check_choice, listed, unknown_column
 
 KindName = Literal["number", "count", "ordinal", "binary", "categorical"]

@@ -25,8 +25,8 @@ from precede.data.checks import (
 from precede.data.columns import DECIMAL, Columns, frame_to_columns, matrix_to_columns
 from precede.data.interventions import read_targets, remark_on_targets
 from precede.data.kinds import Types, kinds_of, remark_on
-from precede.data.markers import NA_MARKERS, numbers_among
 from precede.data.missing import check_gaps, mean_filled, remarks_on_gaps
+from precede.data.numbers import NA_MARKERS, numbers_among
 from precede.data.read import Numbers, read_file
 from precede.data.table import SEED, Table, filled_table
 from precede.errors import DataError, OptionError, check_choice, listed, unknown_column

@@ -1,4 +1,4 @@
-"""Numbers as people write them: decimal marks, marks between thousands, exponents and units.
+"""Numbers as people write them: decimal marks, marks between thousands, exponents and units; codes for missing ones.
 
 A comma before three digits may stand for thousands or for decimals. Which of them is decided once for a table, from all
 of its cells: one cell such as ``0,5`` or ``1.234,5`` settles it. Where none does, nothing is guessed.
@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from precede.arrays import FloatArray
-from precede.data.markers import spells_number
 from precede.lazy import pandas as pd
 
 GROUP = "[ \u00a0\u202f\u2009'’]"
@@ -166,3 +165,36 @@ def odd_measures(cells: Collection[object]) -> str | None:
         if 2 * sum(pattern.fullmatch(text) is not None for text in texts) >= len(texts) > 0:
             return what
     return None
+
+
+NA_MARKERS = ("", "?", "-", "--", ".", "NA", "N/A", "n/a", "n.a.", "nan", "NaN", "null", "NULL", "#N/A")
+"""Texts that stand for a missing value."""
+
+
+def numbers_among(na: Collection[str]) -> list[float]:
+    """Numbers among the texts that stand for a missing value.
+
+    Examples
+    --------
+    >>> numbers_among(["NA", "nan", "-999", "1e6"])
+    [-999.0, 1000000.0]
+    """
+    return [float(text) for text in na if spells_number(text)]
+
+
+def spells_number(text: str) -> bool:
+    """Whether a text in a file is a number; "nan" is none."""
+    try:
+        return "_" not in text and not math.isnan(float(text))
+    except ValueError:
+        return False
+
+
+def blanked(values: FloatArray, numbers: Sequence[float]) -> FloatArray:
+    """The values with NaN for numbers that stand for missing ones; the same array where there are none."""
+    marked = np.isin(values, numbers) if numbers else None
+    if marked is None or not marked.any():
+        return values
+    values = np.array(values, order="K")
+    values[marked] = np.nan
+    return values

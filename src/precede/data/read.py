@@ -20,7 +20,7 @@ import numpy as np
 from precede.arrays import FloatArray
 from precede.data.checks import check_column_names
 from precede.data.columns import DECIMAL, decimal_of
-from precede.data.markers import spells_number
+from precede.data.numbers import spells_number
 from precede.errors import DataError, did_you_mean, listed
 from precede.lazy import pandas as pd
 from precede.options import Options

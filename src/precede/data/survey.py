@@ -14,7 +14,7 @@ from precede.data.checks import constant_problems, extremes
 from precede.data.columns import frame_to_columns
 from precede.data.copies import without_copies
 from precede.data.load import Table, load_table
-from precede.data.markers import NA_MARKERS
+from precede.data.numbers import NA_MARKERS
 from precede.data.odd import without_odd
 from precede.data.read import read_file
 from precede.errors import DataError

@@ -176,3 +176,16 @@ def _in_units(kind: ColumnKind, center: float, scale: float) -> ColumnKind:
     """The kind of a column that was moved and scaled: by the same operations, so that levels equal their values."""
     levels = (np.array(kind.levels) - center) / scale
     return replace(kind, levels=tuple(levels.tolist())) if kind.discrete else NUMBER
+
+
+def evenly_spaced(n_rows: int, most: int) -> IntArray:
+    """At most ``most`` row numbers, spread over the table.
+
+    Examples
+    --------
+    >>> evenly_spaced(7, 3)
+    array([0, 3, 6])
+    """
+    if n_rows <= most:
+        return np.arange(n_rows)
+    return np.linspace(0, n_rows - 1, most).round().astype(np.int64)

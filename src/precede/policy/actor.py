@@ -1,4 +1,4 @@
-"""The actor: encoder and decoder together, a distribution over causal orders."""
+"""The actor: encoder and decoder together, a distribution over causal orders, and draws from a trained one."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
+from precede.arrays import FloatArray, IntArray
 from precede.policy.decoders import DecoderName, Glimpse, PointerName, make_decoder
 from precede.policy.encoders import HEADS, WIDTH, EncoderName, NormalizationName, make_encoder
+from precede.policy.inputs import FixedInputs, ResampledInputs, Views
+from precede.runtime.randomness import gumbel_noise, torch_generator
+from precede.scores.protocol import OrderScore
 
 
 class Drawn(NamedTuple):
@@ -188,3 +193,38 @@ def _of_choices(orders: Tensor, logits: Tensor) -> tuple[Tensor, Tensor]:
     chosen = logs.gather(2, orders[:, :, None])[:, :, 0]
     entropies = -(logs.exp() * logs.masked_fill(logits == -torch.inf, 0.0)).sum(-1)
     return chosen, entropies
+
+
+MOST_AT_ONCE = 1024
+
+
+@dataclass(frozen=True)
+class TrainedPolicy:
+    """A trained actor with what it reads and the score that it was trained for; can be pickled."""
+
+    actor: Actor
+    inputs: FixedInputs | ResampledInputs | Views
+    before: Tensor | None
+    score: OrderScore
+
+    @torch.no_grad()
+    def draw(self, n_orders: int, rng: np.random.Generator) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Draw orders; give their log-probabilities under the policy and their scores.
+
+        Returns
+        -------
+        orders : (n_orders, n_variables) int array
+        log_probabilities, scores : (n_orders,) float arrays
+        """
+        d, device = self.score.n_variables, self.score.device
+        generator = torch_generator(rng, device)
+        parts: list[tuple[Tensor, Tensor, Tensor]] = []
+        for start in range(0, n_orders, MOST_AT_ONCE):
+            batch = min(MOST_AT_ONCE, n_orders - start)
+            states = self.actor.encoder(self.inputs.draw(batch, generator))
+            noise = gumbel_noise((batch, d, d), generator)
+            orders = self.actor.sample(states, noise, self.before)
+            chosen, _ = self.actor.log_probabilities(states, orders, self.before)
+            parts.append((orders, chosen.double().sum(1), self.score.totals(orders)))
+        drawn, log_probabilities, scores = (torch.cat(column).cpu().numpy() for column in zip(*parts, strict=True))
+        return drawn, log_probabilities, scores

@@ -10,8 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from precede.errors import OptionError, check_choice
-from precede.policy.encoders import WIDTH, perceptron
-from precede.policy.lstm import LSTM
+from precede.policy.encoders import LSTM, WIDTH, perceptron
 
 DecoderName = Literal["mlp", "lstm"]
 PointerName = Literal["dot", "additive"]

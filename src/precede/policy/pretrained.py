@@ -23,9 +23,8 @@ from precede.options import Count, check_options
 from precede.policy.actor import Actor
 from precede.policy.decoders import DecoderName, PointerName
 from precede.policy.encoders import EncoderName, LearnedStates, NormalizationName
-from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs
+from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs, Views
 from precede.policy.moments import MomentsEncoder
-from precede.policy.views import Views
 from precede.runtime.deadline import Deadline
 from precede.runtime.randomness import torch_generator
 from precede.strict_json import to_json

@@ -10,14 +10,14 @@ import torch
 from torch import Tensor
 
 from precede.simulation import graphs
-from precede.simulation.distortions import DISTORTIONS, distort
 from precede.simulation.draws import Draws, select, unit_rows
-from precede.simulation.functions import RandomFunctions
 from precede.simulation.hidden import choose_shown, marginal_graph
-from precede.simulation.mechanisms import MECHANISMS, linear_data, structural_data
+from precede.simulation.mechanisms import MECHANISMS, RandomFunctions, linear_data, structural_data
 from precede.simulation.noise import ROOTS, UNEQUAL_RANGE, shaped_noise
 from precede.simulation.observation import (
+    DISTORTIONS,
     discrete_variables,
+    distort,
     measured,
     missing_cells,
     selected_rows,

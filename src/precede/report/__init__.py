@@ -3,8 +3,7 @@
 from precede.report.load import Results, load_results
 from precede.report.provenance import Provenance
 from precede.report.render import render_report
-from precede.report.report_files import rebuild_report, write_report, write_summary
-from precede.report.result_files import write_results
+from precede.report.result_files import rebuild_report, write_report, write_results, write_summary
 from precede.report.summarize import Heading, said_in, summarize, with_confidence
 
 __all__ = [

@@ -15,9 +15,8 @@ import numpy as np
 from precede.graph import CausalGraph
 from precede.graph.component import ShownGraph, component_file, inline_module, policy_hash
 from precede.report.geometry import heatmap, largest_strength, learning_curve, picture
-from precede.report.schema import check_summary
 from precede.report.summarize import said_in
-from precede.report.summary import EvaluationEntry, Summary, TotalEntry
+from precede.report.summary import EvaluationEntry, Summary, TotalEntry, check_summary
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -10,8 +10,10 @@ import pandas as pd
 
 from precede.arrays import FloatArray
 from precede.data.load import Table
-from precede.data.rows import evenly_spaced
-from precede.errors import OptionError
+from precede.data.table import evenly_spaced
+from precede.effects.linear import linear_effect
+from precede.effects.possible import effects_in_class
+from precede.errors import OptionError, PrecedeError
 from precede.estimator import CausalEstimator
 from precede.evidence.checks import Chance, Diagnostics, EdgeDiagnostics, Remark, compare_with_chance
 from precede.evidence.checks.record import SOURCE_WORDS, Check, EdgePlots, Level, ranked, unchecked_edges
@@ -30,7 +32,6 @@ from precede.report.summary import (
     Summary,
     TotalEntry,
 )
-from precede.report.total_effects import total_effects
 from precede.report.words import assumed_words, belief_words, found_words, searched_words, sure_words, unknown_words
 from precede.strict_json import JsonObject, plain
 
@@ -298,3 +299,40 @@ def _short(values: FloatArray) -> list[float]:
     span = float(np.ptp(values)) if len(values) else 1.0
     digits = max(0, 3 - int(np.floor(np.log10(span or 1.0))) - 1)
     return [float(v) for v in np.round(values, min(digits, 300))]
+
+
+LEVEL = 0.95
+
+
+def total_effects(graph: CausalGraph, readings: tuple[EdgeDiagnostics, ...]) -> list[TotalEntry | None]:
+    """Change of the effect per unit of the cause, along all paths, for each edge.
+
+    Parameters
+    ----------
+    graph : CausalGraph
+        With the data that it was learned from.
+    readings : tuple of EdgeDiagnostics
+
+    Returns
+    -------
+    effects : list of dict or None
+        ``value`` with the ends of its 95% interval, ``low`` and ``high``. Where the direction is open, ``value``
+        is None, and the ends are the least and the largest effect in all equivalent graphs. None where no number tells
+        it: for columns of words, too few rows, or a graph without data.
+    """
+    if graph.sample is None:
+        return [None] * len(readings)
+    pattern = None if all(reading.directed for reading in readings) else graph.pattern
+    result: list[TotalEntry | None] = []
+    for reading in readings:
+        i, j = reading.cause, reading.effect
+        try:
+            if pattern is None or reading.directed:
+                found = linear_effect(graph, graph.names[i], graph.names[j], level=LEVEL)
+                result.append({"value": found.value, "low": found.interval[0], "high": found.interval[1]})
+            else:
+                low, high = effects_in_class(graph, graph.sample, pattern, (i, j), LEVEL).range
+                result.append({"value": None, "low": low, "high": high})
+        except PrecedeError:
+            result.append(None)
+    return result

@@ -16,7 +16,7 @@ from precede.errors import OptionError
 from precede.files import encoded
 from precede.graph.component import payload
 from precede.report import Results, load_results
-from precede.report.schema import check_summary
+from precede.report.summary import check_summary
 from precede.strict_json import JsonObject, plain, read_json
 from precede.studio.changes import mark_changes
 from precede.studio.messages import ComparisonView, EffectView, RunView, WhatIfView

@@ -11,7 +11,7 @@ from precede.arrays import FloatArray
 from precede.data.columns import frame_to_columns
 from precede.data.kinds import ColumnKind, kind_of, known_order
 from precede.data.load import load_table
-from precede.data.markers import NA_MARKERS, spells_number
+from precede.data.numbers import NA_MARKERS, spells_number
 from precede.data.read import read_file
 from precede.data.survey import Survey, survey
 from precede.errors import DataError, PrecedeError

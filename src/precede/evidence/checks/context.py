@@ -11,7 +11,7 @@ import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.load import Table
-from precede.data.rows import evenly_spaced
+from precede.data.table import evenly_spaced
 from precede.evidence.checks.record import Source
 from precede.graph import CausalGraph, MixedGraph
 from precede.graph.equivalence import class_of, parted_by

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from precede.arrays import FloatArray, IntArray
-from precede.data.rows import evenly_spaced
+from precede.data.table import evenly_spaced
 from precede.evidence.checks.context import FAR_OUT, CheckContext, basis_of, regress_blocks, standard_columns
 from precede.evidence.checks.directions import direction_sources
 from precede.evidence.checks.record import Check, EdgeDiagnostics, EdgePlots, Influence, Trend, counted, some
