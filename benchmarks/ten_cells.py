@@ -20,11 +20,11 @@ CELLS = (
     ("table1-30", "er5", "eqvar"),
     ("linear-50", "er5", "corl"),
     ("table1-30", "er5", "a-star-lasso"),
-    ("linear-150", "er2", "sort-regress"),
+    ("lingam", "50", "corl"),
     ("lingam", "50", "direct-lingam"),
     ("lingam", "30", "cam"),
-    ("times", "30", "r2-sort-regress"),
-    ("sachs", "sachs", "cam"),
+    ("gp", "10-er1", "cam"),
+    ("gp", "10-er4", "corl"),
     ("sachs", "sachs", "ica-lingam"),
 )
 FIGURES = ("shd", "tpr", "fdr", "order_tpr", "cpdag_shd", "n_edges", "score")

@@ -239,7 +239,7 @@ class CausalEstimator:
         X: Any,
         y: None = None,
         interventions: Any = None,
-        lags: int = 0,
+        lags: int | Literal["auto"] = 0,
         group: str | Sequence[Hashable] | None = None,
     ) -> Self:
         """Learn the causal graph of the columns of ``X``.
@@ -252,9 +252,9 @@ class CausalEstimator:
             Ignored, for scikit-learn.
         interventions : column name, sequence or matrix, optional
             Which variables were set in which rows, whatever their causes (see :func:`precede.load_table`).
-        lags : int
-            For time series: how many earlier steps may be causes. ``graph_`` is then the window graph, with
-            columns such as "x[t-1]", and ``summary_graph_`` what causes what at any lag.
+        lags : int or "auto"
+            For time series: how many earlier steps may be causes, "auto" for as many as help to predict. ``graph_`` is
+            then the window graph, with columns such as "x[t-1]", and ``summary_graph_`` what causes what at any lag.
         group : column name or sequence, optional
             For panels, whose row each is.
         """

@@ -5,9 +5,11 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 from precede import CausalGraph
 from precede.baselines import EqVar
+from precede.cli import app
 from precede.corl import CORL
 from precede.data.lags import with_lags
 from precede.data.load import load_table
@@ -232,3 +234,30 @@ def test_effects_of_the_past_hold_the_rest_of_it_fixed():
         possible = one.possible_effects("x[t-1]", "y", model.graph_.sample)
         assert possible.values == pytest.approx([0.8], abs=0.06)
         assert "No effect at all" not in possible.sentence
+
+
+def test_auto_takes_the_steps_that_help(tmp_path):
+    rng = np.random.default_rng(3)
+    noise = rng.normal(size=(300, 3))
+    moving = noise.copy()
+    for t in range(2, len(moving)):
+        moving[t, 1] += 0.7 * moving[t - 2, 0]
+    frame = pd.DataFrame(moving, columns=list("abc"))
+    table = load_table(frame, lags="auto")
+    assert table.steps == load_table(frame, lags=2).steps
+    still = load_table(pd.DataFrame(noise, columns=list("abc")), lags="auto")
+    assert still.steps is None
+    assert "no lags were added" in still.remarks[-1]
+    path = tmp_path / "series.csv"
+    frame.to_csv(path, index=False)
+    shown = CliRunner().invoke(app, ["discover", str(path), "--lags", "auto", "--no-stability"])
+    assert "a[t-2] → b" in shown.stdout, shown.output
+    refused = CliRunner().invoke(app, ["discover", str(path), "--lags", "many"])
+    assert refused.exit_code == 2
+    assert "neither a whole number" in refused.output
+
+
+def test_auto_keeps_to_the_groups():
+    frame = pd.concat([series(60).assign(who=k) for k in range(3)])
+    table = load_table(frame, lags="auto", group="who")
+    assert "who" not in table.names

@@ -9,9 +9,11 @@ import math
 import re
 import signal
 import sys
+import tempfile
 import threading
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,13 +31,8 @@ if TYPE_CHECKING:
     from precede.data.load import Table
     from precede.evidence.checks import Diagnostics, EdgeDiagnostics
     from precede.graph import CausalGraph, MixedGraph
-    from precede.options import Options
-import tempfile
-from dataclasses import replace
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
     from precede.knowledge import Knowledge
+    from precede.options import Options
 
 
 SACHS = "sachs"
@@ -70,7 +67,23 @@ Types = Annotated[
         "high, as name=small<medium<large; may be repeated.",
     ),
 ]
-Lags = Annotated[int, typer.Option("--lags", min=0, help="For rows in sequence: earlier steps that may be causes.")]
+
+
+def _lags(text: str | int) -> int | str:
+    """A whole number, or "auto"."""
+    if text == "auto" or isinstance(text, int):
+        return text
+    if not text.isdecimal():
+        raise typer.BadParameter(f"{text!r} is neither a whole number of at least 0 nor 'auto'.")
+    return int(text)
+
+
+Lags = Annotated[
+    Any,
+    typer.Option(
+        "--lags", parser=_lags, metavar="N|auto", help="For rows in sequence: earlier steps that may be causes."
+    ),
+]
 Group = Annotated[str | None, typer.Option("--group", help="With --lags: the column that says whose row it is.")]
 Interventions = Annotated[
     str | None, typer.Option("--interventions", help="Column that names the variable that was set in a row, if any.")
@@ -220,7 +233,7 @@ def loading_options(
     types: list[str] | None = None,
     na: list[str] | None = None,
     interventions: str | None = None,
-    lags: int = 0,
+    lags: int | str = 0,
     group: str | None = None,
     decimal: str | None = None,
 ) -> Options:

@@ -24,6 +24,43 @@ def lagged_name(name: Hashable, lag: int) -> Hashable:
     return name if lag == 0 else f"{name}[t-{lag}]"
 
 
+MOST_LAGS = 5
+"""Steps that ``lags="auto"`` tries."""
+
+
+def chosen_lags(table: Table, groups: Sequence[Hashable] | None = None) -> int:
+    r"""How many earlier steps help to predict the next one: the least BIC of linear autoregressions.
+
+    .. math:: n \sum_j \log \hat\sigma_j^2(p) + p\, d^2 \log n, \qquad p = 0, \dots, 5,
+
+    all on the rows that have five steps before them; fewer are tried where the rows are few.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> noise = rng.normal(size=(400, 2))
+    >>> series = noise.copy()
+    >>> for t in range(2, 400):
+    ...     series[t] += 0.6 * series[t - 2]
+    >>> [chosen_lags(Table(values, ("a", "b"), True)) for values in (noise, series)]
+    [0, 2]
+    """
+    n_rows, d = table.values.shape
+    places = np.arange(n_rows) if table.rows is None else table.rows
+    most = min(MOST_LAGS, n_rows // (3 * d + 3))
+    rows = _rows_with_a_past(places, most, groups) if most else np.empty(0, dtype=np.int64)
+    if len(rows) <= 2 * (most * d + 1):
+        return 0
+    values = (table.values - table.values.mean(axis=0)) / table.values.std(axis=0)
+    criteria = []
+    for lags in range(most + 1):
+        past = np.column_stack([np.ones(len(rows)), *(values[rows - lag] for lag in range(1, lags + 1))])
+        left = values[rows] - past @ np.linalg.lstsq(past, values[rows], rcond=None)[0]
+        variances = np.maximum(left.var(axis=0), 1e-12)
+        criteria.append(len(rows) * float(np.log(variances).sum()) + lags * d**2 * np.log(len(rows)))
+    return int(np.argmin(criteria))
+
+
 def with_lags(table: Table, lags: int, groups: Sequence[Hashable] | None = None) -> Table:
     """Put the columns of earlier rows beside those of each row.
 

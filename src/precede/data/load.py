@@ -8,7 +8,7 @@ from collections.abc import Collection, Hashable, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -51,7 +51,7 @@ def load_table(
     types: Types | None = None,
     na: str | Collection[str] = NA_MARKERS,
     interventions: Any = None,
-    lags: int = 0,
+    lags: int | Literal["auto"] = 0,
     group: str | Sequence[Hashable] | None = None,
     decimal: str | None = None,
 ) -> Table:
@@ -80,8 +80,9 @@ def load_table(
         Which variables were set in which rows, whatever their causes: the name of a column (which is then no variable),
         a sequence with the name or names for each row (nothing where nothing was set), or a matrix of 0 and 1. Where it
         is not known what was set, leave the column in the table and say that it is a root (``Knowledge(roots=...)``).
-    lags : int
-        For rows in sequence: put the columns of this many earlier steps beside those of each row.
+    lags : int or "auto"
+        For rows in sequence: put the columns of this many earlier steps beside those of each row. "auto" takes as many
+        as help to predict the next row, at most five (:func:`precede.data.lags.chosen_lags`).
     group : column name or sequence, optional
         With lags, whose row each is (a panel): steps do not cross from one to another. The column is then no variable.
     decimal : "." or ",", optional
@@ -163,13 +164,18 @@ def _of_rows(labels: Any, kept: BoolArray) -> Any:
     return [label for label, stays in zip(labels, kept, strict=True) if stays]
 
 
-def _in_steps(table: Table, lags: int, group: Any) -> Table:
+def _in_steps(table: Table, lags: int | Literal["auto"], group: Any) -> Table:
     if lags == 0:
         if group is not None:
             raise OptionError("group is for rows in sequence: give lags=... as well.")
         return table
-    from precede.data.lags import with_lags  # here, since it builds on tables
+    from precede.data.lags import chosen_lags, with_lags  # here, since it builds on tables
 
+    if lags == "auto":
+        lags = chosen_lags(table, group)
+        if lags == 0:
+            remark = "No earlier row helps to predict the next one, so no lags were added."
+            return replace(table, remarks=(*table.remarks, remark))
     return with_lags(table, lags, group)
 
 
