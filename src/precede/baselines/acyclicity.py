@@ -8,8 +8,6 @@ Two functions of a non-negative matrix W (``W[i, j]`` is the weight of i -> j), 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import torch
 from torch import Tensor
@@ -35,44 +33,18 @@ def polynomial_acyclicity(weights: Tensor) -> Tensor:
     >>> float(polynomial_acyclicity(torch.tensor([[0.0, 2.0], [2.0, 0.0]])))
     2.0
     """
-    trace: Tensor = _TraceOfPower.apply(weights.double())  # type: ignore[no-untyped-call]
-    return trace - len(weights)
+    d = len(weights)
+    base = torch.eye(d, dtype=torch.float64, device=weights.device) + weights.double() / d
+    with torch.no_grad():
+        slope = torch.linalg.matrix_power(base, d - 1).mT
+        trace = (base * slope).sum()
+    return _with_gradient(trace, slope, weights) - d
 
 
-class _TraceOfPower(torch.autograd.Function):
-    r"""Trace of :math:`M^d`, :math:`M = I + W / d`; its gradient in W is the transposed :math:`M^{d-1}`."""
-
-    @staticmethod
-    def forward(ctx: Any, weights: Tensor) -> Tensor:
-        d = len(weights)
-        base = torch.eye(d, dtype=weights.dtype, device=weights.device) + weights / d
-        power = torch.linalg.matrix_power(base, d - 1)
-        ctx.save_for_backward(power)
-        trace: Tensor = (base * power.mT).sum()
-        return trace
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> Tensor:
-        (power,) = ctx.saved_tensors
-        gradient: Tensor = grads[0] * power.mT
-        return gradient
-
-
-class _TraceOfExponential(torch.autograd.Function):
-    """Trace of a matrix exponential; its gradient is the transposed exponential, which the forward pass has already."""
-
-    @staticmethod
-    def forward(ctx: Any, weights: Tensor) -> Tensor:
-        exponential = torch.linalg.matrix_exp(weights)
-        ctx.save_for_backward(exponential)
-        trace: Tensor = exponential.diagonal(dim1=-2, dim2=-1).sum(-1)
-        return trace
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> Tensor:
-        (exponential,) = ctx.saved_tensors
-        gradient: Tensor = grads[0][..., None, None] * exponential.mT
-        return gradient
+def _with_gradient(value: Tensor, slope: Tensor, weights: Tensor) -> Tensor:
+    """A known value with a known gradient in the weights, so that no autograd goes through powers and exponentials."""
+    weights = weights.double()
+    return value + (slope * (weights - weights.detach())).sum(dim=(-2, -1))
 
 
 def exponential_acyclicity(weights: Tensor) -> Tensor:
@@ -95,8 +67,10 @@ def exponential_acyclicity(weights: Tensor) -> Tensor:
     >>> bool(torch.isclose(exponential_acyclicity(cycle), 2 * torch.cosh(torch.tensor(1.0)).double() - 2))
     True
     """
-    trace: Tensor = _TraceOfExponential.apply(weights.double())  # type: ignore[no-untyped-call]
-    return trace - weights.shape[-1]
+    with torch.no_grad():
+        exponential = torch.linalg.matrix_exp(weights.double())
+    trace = exponential.diagonal(dim1=-2, dim2=-1).sum(-1)
+    return _with_gradient(trace, exponential.mT, weights) - weights.shape[-1]
 
 
 def strongest_dag(strengths: FloatArray, threshold: float = 0.0) -> tuple[BoolArray, float]:

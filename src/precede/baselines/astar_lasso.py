@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.sparse import coo_array
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.load import Table
@@ -245,25 +246,8 @@ class State:
     length: float = field(compare=False)
     last: int = field(compare=False)
     parent: State | None = field(compare=False, repr=False)
-    lassos: PackedWeights | None = field(default=None, compare=False, repr=False)
+    lassos: coo_array | None = field(default=None, compare=False, repr=False)
     costs: FloatArray | None = field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True)
-class PackedWeights:
-    """Non-zero lasso weights of all variables on a state's set; a dense copy per state would take too much memory."""
-
-    rows: IntArray
-    columns: IntArray
-    values: FloatArray
-
-    @classmethod
-    def pack(cls, weights: FloatArray) -> PackedWeights:
-        rows, columns = np.nonzero(weights)
-        return cls(rows.astype(np.int16), columns.astype(np.int16), weights[rows, columns])
-
-    def unpack_into(self, weights: FloatArray) -> None:
-        weights[self.rows, self.columns] = self.values
 
 
 class SubsetSearch:
@@ -357,7 +341,7 @@ class SubsetSearch:
         for k, state in enumerate(states):
             members[k] = [state.placed >> i & 1 for i in range(d)]
             if state.parent is not None and state.parent.lassos is not None:
-                state.parent.lassos.unpack_into(stacks[k])
+                stacks[k] = state.parent.lassos.toarray()
                 stacks[k][:, members[k]] = 0.0
                 # only the newcomer can break the optimality of a solution: solve anew where its gradient is too large
                 row = self.covariance[state.last]
@@ -370,7 +354,7 @@ class SubsetSearch:
             solved = solve_lassos(self.covariance, self.penalty[:, targets], targets, candidates, start)
             stacks[which, :, targets] = solved.T
         for state, weights in zip(states, stacks, strict=True):
-            state.lassos = PackedWeights.pack(weights)
+            state.lassos = coo_array(weights)
             state.costs = lasso_costs(self.covariance, self.penalty, np.arange(d), weights)
 
     def order(self) -> list[int]:
