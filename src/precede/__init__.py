@@ -50,33 +50,21 @@ if TYPE_CHECKING:
     from precede.scores.protocol import OrderScore
     from precede.simulation import simulate
 else:
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "CORL": "precede.corl",
-            "CausalGraph": "precede.graph",
-            "Comparison": "precede.comparison",
-            "Confidence": "precede.evidence.confidence",
-            "DataError": "precede.errors",
-            "Dataset": "precede.data.datasets",
-            "GraphError": "precede.errors",
-            "Knowledge": "precede.knowledge",
-            "KnowledgeError": "precede.errors",
-            "Metrics": "precede.metrics.structure",
-            "MixedGraph": "precede.graph",
-            "OptionError": "precede.errors",
-            "OrderScore": "precede.scores.protocol",
-            "PrecedeError": "precede.errors",
-            "Table": "precede.data.table",
-            "baselines": "precede.baselines",
-            "compare": "precede.comparison",
-            "discover": "precede.corl",
-            "evaluate": "precede.metrics.structure",
-            "load_results": "precede.report.load",
-            "load_sachs": "precede.data.datasets",
-            "load_table": "precede.data.load",
-            "methods": "precede.corl",
-            "scores": "precede.scores",
-            "simulate": "precede.simulation",
-        },
-    )
+    HOMES = {
+        "precede.baselines": "baselines",
+        "precede.comparison": "Comparison compare",
+        "precede.corl": "CORL discover methods",
+        "precede.data.datasets": "Dataset load_sachs",
+        "precede.data.load": "load_table",
+        "precede.data.table": "Table",
+        "precede.errors": "DataError GraphError KnowledgeError OptionError PrecedeError",
+        "precede.evidence.confidence": "Confidence",
+        "precede.graph": "CausalGraph MixedGraph",
+        "precede.knowledge": "Knowledge",
+        "precede.metrics.structure": "Metrics evaluate",
+        "precede.report.load": "load_results",
+        "precede.scores": "scores",
+        "precede.scores.protocol": "OrderScore",
+        "precede.simulation": "simulate",
+    }
+    __getattr__, __dir__ = lazy_names(__name__, {name: home for home, names in HOMES.items() for name in names.split()})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from precede.arrays import FloatArray
+from precede.lazy import pandas as pd
 from precede.lazy import special
 
 
@@ -16,15 +17,7 @@ def ranks(values: FloatArray) -> FloatArray:
     >>> ranks(np.array([3.0, 1.0, 3.0, 2.0]))
     array([3.5, 1. , 3.5, 2. ])
     """
-    if values.ndim > 1:
-        return np.column_stack([ranks(column) for column in values.T]) if values.shape[1] else values.astype(float)
-    sequence = np.argsort(values, kind="stable")
-    ascending = values[sequence]
-    starts = np.flatnonzero(np.concatenate([[True], ascending[1:] != ascending[:-1]])[: len(values)])
-    ends = np.append(starts[1:], len(values))
-    result = np.empty(len(values))
-    result[sequence] = np.repeat((starts + 1 + ends) / 2, ends - starts)
-    return result
+    return pd.DataFrame(values).rank().to_numpy(dtype=np.float64).reshape(values.shape)
 
 
 def normal_scores(values: FloatArray) -> FloatArray:

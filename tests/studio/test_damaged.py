@@ -71,7 +71,7 @@ def test_a_damaged_result_is_a_sentence(tmp_path: Path, results: Path, content: 
     [
         ({"version": 99}, "is of version 99, and this release of precede reads version 1"),
         ({"diagnostics": []}, r"is damaged: 'diagnostics' should be a group of named values, and is \[\]"),
-        ({"diagnostics": {"checks": 3}}, "'diagnostics.checks' should be a list, and is 3"),
+        ({"diagnostics": {"edges": 3}}, "'diagnostics.edges' should be a list, and is 3"),
         ({"diagnostics": {"identifies": "x"}}, "'diagnostics.identifies' should be 'dag' or 'cpdag', and is 'x'"),
         ({"method": None}, "'method' should be a text, and is None"),
         ({"score": 10**400}, "it holds a number that is too large"),

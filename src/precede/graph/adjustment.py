@@ -58,11 +58,12 @@ def _only(node: int, n_variables: int) -> BoolArray:
     return np.asarray(np.arange(n_variables) == node)
 
 
-def _downstream(edges: BoolArray, start: BoolArray) -> BoolArray:
-    """Some variables, and all that directed paths lead to from them."""
+def _downstream(edges: BoolArray, start: BoolArray, removed: BoolArray | None = None) -> BoolArray:
+    """Some variables, and all that paths lead to from them without passing through the removed ones."""
     found, front = start.copy(), start
     while front.any():
         front = edges[front].any(axis=0) & ~found
+        front = front if removed is None else front & ~removed
         found |= front
     return found
 
@@ -193,13 +194,7 @@ def _separation_graph(edges: BoolArray, cause: int, effect: int, past: BoolArray
 
 def _component(links: BoolArray, start: int, removed: BoolArray) -> BoolArray:
     """Variables that can be reached from one without passing through the removed ones."""
-    reached = np.zeros(len(links), dtype=bool)
-    reached[start] = True
-    while True:
-        more = links[reached].any(axis=0) & ~removed & ~reached
-        if not more.any():
-            return reached
-        reached |= more
+    return _downstream(links, _only(start, len(links)), removed)
 
 
 def _closed_neighbors(links: BoolArray, members: Iterable[int]) -> BoolArray:

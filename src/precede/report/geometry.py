@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 
@@ -10,49 +10,7 @@ from precede.graph import CausalGraph
 from precede.graph.component import ShownEdge, ShownGraph, payload
 from precede.graph.component.payload import DOUBTFUL
 from precede.report.summary import LearningEntry, Summary
-
-
-class HeatmapCell(TypedDict):
-    """An edge in the adjacency."""
-
-    row: int
-    column: int
-    shade: float
-    negative: bool
-
-
-class Heatmap(TypedDict):
-    """The adjacency in causal order."""
-
-    cell: int
-    margin: int
-    font: int
-    size: int
-    labels: list[str]
-    cells: list[HeatmapCell]
-
-
-class Tick(TypedDict):
-    y: float
-    label: str
-
-
-class LearningCurve(TypedDict):
-    """Polylines of the best and the mean score, with their axes."""
-
-    width: int
-    height: int
-    left: int
-    floor: int
-    best: str
-    mean: str
-    greedy: float | None
-    final: float | None
-    first: int
-    last: int
-    ticks: list[Tick]
-    final_value: float | None
-    greedy_value: float | None
+from precede.strict_json import JsonObject
 
 
 def picture(summary: Summary, graph: CausalGraph) -> ShownGraph:
@@ -79,7 +37,7 @@ def largest_strength(summary: Summary) -> float:
     return max((edge["strength"] or 0.0 for edge in summary["edges"]), default=0.0) or 1.0
 
 
-def heatmap(summary: Summary) -> Heatmap:
+def heatmap(summary: Summary) -> JsonObject:
     """Cells of the adjacency in causal order; causes are rows."""
     d = len(summary["nodes"])
     cell = int(np.clip(620 // max(d, 1), 9, 30))
@@ -105,7 +63,7 @@ def heatmap(summary: Summary) -> Heatmap:
     }
 
 
-def learning_curve(learning: LearningEntry | None) -> LearningCurve | None:
+def learning_curve(learning: LearningEntry | None) -> JsonObject | None:
     """Polylines of the best and the mean score, in pixels."""
     if learning is None:
         return None

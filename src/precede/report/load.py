@@ -27,35 +27,6 @@ MARKS = {"result.json": "precede-result", SUMMARY_FILE: "precede-summary"}
 """Files by which a folder of results is known, and the formats that they name."""
 
 
-class PolicyEntry(TypedDict):
-    """What the pretrained policy says of an edge."""
-
-    cause: str | int
-    effect: str | int
-    probability: float
-
-
-class PairEntry(TypedDict):
-    """Two variables that may share a hidden cause."""
-
-    first: Any
-    second: Any
-    probability: float
-
-
-class DetailsEntry(TypedDict, total=False):
-    """What a check found; the pairs are those of hidden causes."""
-
-    pairs: list[PairEntry]
-
-
-class CheckRecord(TypedDict):
-    """A check of the diagnostics."""
-
-    name: str
-    details: DetailsEntry
-
-
 class ScoreChoice(TypedDict):
     """The score that "auto" has chosen."""
 
@@ -77,8 +48,6 @@ class DiagnosticsRecord(TypedDict, total=False):
     identifies: Literal["dag", "cpdag"]
     score: str | None
     score_choice: ScoreChoice | None
-    policy: list[PolicyEntry] | None
-    checks: list[CheckRecord]
     edges: list[EdgeRecord]
 
 

@@ -193,32 +193,17 @@ def _edges(graph: CausalGraph, known: Diagnostics, rows: bool) -> list[EdgeEntry
 
 
 def _edge(reading: EdgeDiagnostics) -> EdgeEntry:
-    influence = reading.influence
-    return {
-        "cause": reading.cause,
-        "effect": reading.effect,
-        "weight": _rounded(reading.weight, 6),
-        "strength": _rounded(reading.strength, 4),
-        "trend": reading.trend,
-        "partial_r2": _rounded(reading.partial_r2, 3),
-        "source": reading.source,
+    """What is known of an edge, with as many digits as are shown; its plot is still to come."""
+    digits = {"weight": 6, "strength": 4, "partial_r2": 3, "confidence": 3, "connected": 3, "policy_probability": 3}
+    entry = {
+        **asdict(reading),
+        **{name: _rounded(getattr(reading, name), places) for name, places in digits.items()},
         "direction": SOURCE_WORDS[reading.source],
-        "confidence": _rounded(reading.confidence, 3),
-        "connected": _rounded(reading.connected, 3),
-        "policy_probability": _rounded(reading.policy_probability, 3),
         "belief": belief_words(reading),
-        "total": None,
-        "influence": None
-        if influence is None
-        else {"rows": list(influence.rows), "strength": influence.strength, "farthest": influence.farthest},
-        "slope": None,
-        "points": None,
-        "extremes": None,
-        "curve": None,
-        "density": None,
-        "extent": None,
+        **dict.fromkeys(("total", "slope", "points", "extremes", "curve", "density", "extent")),
         "outside": 0,
     }
+    return cast(EdgeEntry, entry)
 
 
 def _total(effect: TotalEntry) -> TotalEntry:

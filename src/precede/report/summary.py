@@ -97,18 +97,9 @@ class LearningEntry(TypedDict):
 
 
 class ChanceEntry(TypedDict):
-    """What chance reaches."""
+    """What chance reaches; its numbers lie beside it."""
 
-    learned: int
-    empty: int
-    random_mean: float
-    random_best: int
-    random_as_good: float
-    random_perfect: float
-    n_random: int
-    n_variables: int
     sentence: str
-    no_better: bool
 
 
 class EvaluationEntry(TypedDict):
