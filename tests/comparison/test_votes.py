@@ -9,7 +9,8 @@ import pytest
 
 from precede import CausalGraph, Knowledge
 from precede.comparison import Comparison
-from precede.comparison.compare import agreement_weights, best_linear_order, consensus
+from precede.comparison.compare import agreement_weights, consensus
+from precede.corl.vote import best_linear_order
 from precede.graph.dags import full_dag, is_acyclic
 
 

@@ -165,7 +165,7 @@ def test_the_policys_score_obeys_knowledge_and_searches_exactly():
         fit(data, score="policy", noise="equal")
 
 
-def test_auto_lets_the_policy_count_where_noise_depends_on_the_causes():
+def test_auto_lets_classes_vote_where_noise_depends_on_the_causes():
     rng = np.random.default_rng(0)
     cause = rng.uniform(-1.5, 1.5, 600)
     middle = cause + rng.normal(size=600) * np.exp(cause)
@@ -173,8 +173,8 @@ def test_auto_lets_the_policy_count_where_noise_depends_on_the_causes():
     values = np.column_stack([cause, middle, effect])
     model = fit(values)
     choice = model.diagnostics_["score_choice"]
-    assert choice["informed"]
-    assert model.diagnostics_["score"] == choice["name"] + "+policy" == "location-scale+policy"
+    assert model.diagnostics_["score"] == choice["name"] == "vote"
+    assert all(vote["policy"] in ("for", "against", "no edge") for vote in model.diagnostics_["votes"])
     assert model.causal_order_[0] == model.graph_.names[0]
     assert choice["figures"]["uneven_noise"] > 0.5
     assert "depends on the causes" in choice["reason"]
@@ -200,5 +200,5 @@ def test_auto_lets_the_policy_count_where_there_is_one_pair():
 def test_auto_lets_the_policy_count_where_columns_are_rounded():
     data = simulate(n_variables=5, degree=1, sem="lingam", n_samples=600, standardize=True, random_state=7)
     rounded = (data.data * 4).round() / 4 + 0.1
-    assert fit(rounded).diagnostics_["score"] == "location-scale+policy"
+    assert fit(rounded).diagnostics_["score"] == "vote"
     assert fit(data.data).diagnostics_["score_choice"]["name"] == "linear-any"

@@ -133,7 +133,7 @@ def test_a_column_may_be_constant_among_the_rows_that_are_looked_at(d, expected)
     assert location_scale_score(values[seen][:500]).bounds().isfinite().all()
 
 
-@pytest.mark.parametrize(("share", "expected"), [(0.002, "location-scale"), (0.05, "policy")])
+@pytest.mark.parametrize(("share", "expected"), [(0.002, "vote"), (0.05, "policy")])
 def test_a_few_missing_cells_do_not_turn_the_choice(share, expected):
     """One odd cell, which counts as missing, sent the data to another score."""
     rng = np.random.default_rng(0)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.corl import make_method
+from precede.corl.vote import ORDER_SHARE, best_linear_order, joined_by
 from precede.data.load import load_table
 from precede.errors import OptionError, PrecedeError
 from precede.estimator import CausalEstimator
@@ -28,13 +29,6 @@ from precede.runtime.randomness import RandomState, numpy_rng
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-ORDER_SHARE = 0.25
-"""A precedence in a member's order counts this share of a vote for the direction; an edge counts a whole one."""
-
-FULL_SUPPORT = 0.5
-"""A pair is joined in the consensus when more than this share of the votes joins it, whichever way."""
 
 
 OUTWEIGHS, TIE = 1e3, 1e-9
@@ -125,43 +119,6 @@ def consensus(
     order = rules.nearest_order(best_linear_order(preference))
     tied = np.abs(preference - preference.T) < TIE  # transposed: as much for the other way
     return rules.apply(joined_by(votes) & full_dag(order) & ~tied), order, votes
-
-
-def joined_by(votes: FloatArray) -> BoolArray:
-    """Pairs that most votes join, whichever way."""
-    return np.asarray(votes + votes.T > FULL_SUPPORT)  # transposed: a vote for a pair
-
-
-def best_linear_order(preference: FloatArray) -> IntArray:
-    r"""An order that :math:`\sum_{i \text{ before } j} P_{ij}` is high for: by net preference, then by insertions.
-
-    Every variable is moved to its best place until no move gains (the linear ordering problem's usual local search).
-
-    Parameters
-    ----------
-    preference : (n_variables, n_variables) float array
-        ``[i, j]`` is what it is worth to have i before j.
-
-    Examples
-    --------
-    >>> best_linear_order(np.array([[0.0, 0.0, 0.0], [2.0, 0.0, 1.0], [3.0, 0.0, 0.0]]))
-    array([1, 2, 0])
-    """
-    net = preference - preference.T  # transposed: what it costs to have them the other way round
-    order = np.argsort(-net.sum(axis=1), kind="stable")
-    improved = True
-    while improved:
-        improved = False
-        for variable in np.arange(len(net)):
-            place = int(np.flatnonzero(order == variable)[0])
-            rest = np.delete(order, place)
-            # worth of each slot, relative to the first: every variable it is put behind is lost and theirs gained
-            worth = np.concatenate([[0.0], np.cumsum(-net[variable, rest])])
-            slot = int(np.argmax(worth))
-            if worth[slot] > worth[place] + 1e-12:
-                order = np.insert(rest, slot, variable)
-                improved = True
-    return order.astype(np.int64)
 
 
 def _likeness(one: BoolArray, other: BoolArray) -> float:

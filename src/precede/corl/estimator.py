@@ -48,12 +48,12 @@ class CORL(CausalEstimator):
     Parameters
     ----------
     score : str or OrderScore
-        "auto" looks at the data and says why; "policy" is the pretrained policy's own probabilities; "linear" assumes
-        equal noise variances; "linear-any" (noise of any variance and shape; "sparse-linear" is the same with Gaussian
-        noise only, "nongaussian" with the shape at no price), "quadratic", "gp", "sparse-gp", "sparse-gp-additive",
-        "location-scale" (noise may depend on the causes, and have any shape); for columns with levels "discrete-bic",
-        "bdeu", "degenerate-gaussian", "conditional-gaussian"; or any object with the interface of
-        :class:`precede.scores.protocol.OrderScore`.
+        "auto" looks at the data and says why; "policy" is the pretrained policy's own probabilities; "vote" is what
+        most of several classes of models and the policy say; "linear" assumes equal noise variances; "linear-any"
+        (noise of any variance and shape; "sparse-linear" is the same with Gaussian noise only, "nongaussian" with the
+        shape at no price), "quadratic", "gp", "sparse-gp", "sparse-gp-additive", "location-scale" (noise may depend on
+        the causes, and have any shape); for columns with levels "discrete-bic", "bdeu", "degenerate-gaussian",
+        "conditional-gaussian"; or any object with the interface of :class:`precede.scores.protocol.OrderScore`.
     reward : {"dense", "episodic"}
         CORL-2, the default, or CORL-1.
     encoder : {"transformer", "null", "mlp", "lstm"}
@@ -111,7 +111,7 @@ class CORL(CausalEstimator):
         "auto". "equal" depends on the columns' units and means nothing for standardized data.
     policy_weight : float or "auto"
         What the pretrained policy's log-odds of the edges count beside "location-scale", "sparse-gp" or
-        "sparse-gp-additive", in nats of the data: 40 where ``score="auto"`` finds that no class of models holds, else 0
+        "sparse-gp-additive", in nats of the data: 40 where ``score="auto"`` has one pair of columns, else 0
         when "auto".
     odd : {"missing", "keep"}
         Cells too far out for the tail of their column, or for what the rest of their row says: by default they count as
@@ -169,7 +169,7 @@ class CORL(CausalEstimator):
     _takes_categories = _takes_interventions = _takes_lags = True  # its score has the last word
     _keeps_its_best = True
 
-    score: ScoreName | Literal["auto", "policy"] | OrderScore = "auto"
+    score: ScoreName | Literal["auto", "policy", "vote"] | OrderScore = "auto"
     reward: RewardName | Auto = "auto"
     encoder: PaperEncoderName | Auto = "auto"
     decoder: DecoderName | Auto = "auto"

@@ -13,6 +13,7 @@ import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.corl.settings import asks_the_policy, details_of, search_settings
+from precede.corl.vote import VoteScore, vote
 from precede.data.redraw import redrawn, reestimated
 from precede.data.table import Table, standardized_table
 from precede.errors import OptionError
@@ -71,7 +72,7 @@ def learn(
         pretrained = None if pretrained is None else replace(pretrained, states=said.states)
     elif model.pruning == "policy":
         raise OptionError(f"pruning='policy' cannot be used here: the policy takes {TAKES}.")
-    score, choice = make_score(model, seen, constraints, said, deadline)
+    score, choice = make_score(model, seen, constraints, said, rng, deadline)
     check_pruning(model.pruning, score)  # before the search, which may take hours
     found, policy = search_order(model, settings, score, seen, constraints, pretrained, rng, deadline)
     likely = None if said is None else said.edges
@@ -94,13 +95,9 @@ def learn(
         member = choose(edges, found, table, score, constraints, settings.initial_order)
         edges, order = member.edges, member.order
         weights = weigh(edges, order, table, score)
-        names = table.names
-        told = score.told(edges)
-        reported["told_directions"] = [[names[i], names[j]] for i, j in np.argwhere(told)]
-        if table.targets is None:
-            sources = direction_sources(edges, told)
-            reported["direction_sources"] = [[names[i], names[j], source] for (i, j), source in sources.items()]
-        reported["chosen_directions"] = [[names[i], names[j], why] for (i, j), why in member.chosen.items()]
+        reported |= directions_of(score, member, table)
+    elif isinstance(score, VoteScore):
+        reported |= score.described(edges, table.names)
     if score.assumes.mechanism == "levels":
         reported["levels"] = effects_by_level(table, edges)
     findings = FitResult(
@@ -117,8 +114,24 @@ def learn(
     return findings, policy
 
 
+def directions_of(score: OrderScore, member: Member, table: Table) -> JsonObject:
+    """What tells the directions of a member of its class, and why the others are as they are."""
+    names, told = table.names, score.told(member.edges)
+    reported: JsonObject = {"told_directions": [[names[i], names[j]] for i, j in np.argwhere(told)]}
+    if table.targets is None:
+        sources = direction_sources(member.edges, told)
+        reported["direction_sources"] = [[names[i], names[j], source] for (i, j), source in sources.items()]
+    reported["chosen_directions"] = [[names[i], names[j], why] for (i, j), why in member.chosen.items()]
+    return reported
+
+
 def make_score(
-    model: CORL, table: Table, constraints: Constraints, said: PolicyPrediction | None, deadline: Deadline
+    model: CORL,
+    table: Table,
+    constraints: Constraints,
+    said: PolicyPrediction | None,
+    rng: np.random.Generator,
+    deadline: Deadline,
 ) -> tuple[OrderScore, Choice | None]:
     """The score that the options name; for "auto" also why it was chosen."""
     name, noise = model.score, model.noise
@@ -132,7 +145,7 @@ def make_score(
     if name == "auto":
         choice = choose_score(table, None if said is None else said.likely())
         choice = start_choice(choice) if model.hidden == "allowed" else choice
-        name = choice.name
+        name = choice.name if choice.name != "vote" or model.policy_weight == "auto" else "location-scale"
         if choice.informed and model.policy_weight == "auto":
             weight = WEIGHT
         if model.verbose:
@@ -147,6 +160,10 @@ def make_score(
                 "edge probabilities need one like 'default'."
             )
         return PolicyScore(said.precedence, said.edges, said.order, constraints), choice
+    if name == "vote":
+        if noise != "auto":
+            raise OptionError("score='vote' takes no noise option: leave it out.")
+        return vote(table, constraints, said, device, rng, deadline), choice
     if weight and said is None:
         raise OptionError(f"policy_weight={weight:g} cannot be used here: the policy takes {TAKES}.")
     policy = PolicyEvidence(said.edges, weight) if said is not None else None
@@ -316,7 +333,7 @@ def start_constraints(constraints: Constraints) -> Constraints:
 
 def start_choice(choice: Choice) -> Choice:
     """The score to start with: a hidden cause bends the shapes that tell directions, so correlations must do."""
-    if choice.name not in ("linear-any", "location-scale", "policy"):
+    if choice.name not in ("linear-any", "location-scale", "policy", "vote"):
         return choice
     reason = f"{choice.reason} With hidden causes only the independences count, here those of correlations."
     return replace(choice, name="sparse-linear", reason=reason, informed=False)

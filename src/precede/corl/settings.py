@@ -52,7 +52,7 @@ def asks_the_policy(model: CORL) -> bool:
     if isinstance(model.score, OrderScore):
         return model.pruning == "policy"
     counts = model.policy_weight not in (0, "auto")
-    return counts or model.pruning == "policy" or model.score in ("auto", "policy")
+    return counts or model.pruning == "policy" or model.score in ("auto", "policy", "vote")
 
 
 def order_in(table: Table, order: Sequence[Hashable] | None) -> IntArray | None:

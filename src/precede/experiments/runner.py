@@ -185,9 +185,9 @@ class _Run:
         table, places = canonical(load_table(dataset.data), columns=model._columns_by_name, rows=model._rows_by_value)
         settings, constraints = search_settings(model, table), Constraints.none(table.n_variables)
         seen = standardized_table(table) if details_of(model).standardize_columns else table
-        score, _ = make_score(model, seen, constraints, None, Deadline(None))
-        pretrained = None if settings.start is None else load_pretrained(settings.start)
         rng = numpy_rng(model.random_state)
+        score, _ = make_score(model, seen, constraints, None, rng, Deadline(None))
+        pretrained = None if settings.start is None else load_pretrained(settings.start)
         learner = Learner(score, seen.values, settings.training, constraints, rng, pretrained)
         return cls(cell, dataset, model, table, learner, places)
 

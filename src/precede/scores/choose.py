@@ -117,7 +117,7 @@ def _left_out_square(plane: FloatArray, bends: FloatArray, target: FloatArray) -
 
 
 ChosenName = (
-    Literal["linear-any", "sparse-linear", "sparse-gp", "sparse-gp-additive", "location-scale", "policy"]
+    Literal["linear-any", "sparse-linear", "sparse-gp", "sparse-gp-additive", "location-scale", "policy", "vote"]
     | KindScoreName
 )
 
@@ -183,9 +183,10 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
 
     The class has to survive: noise that does not depend on the causes (``precede.scores.heteroscedasticity``), and
     columns that are not rounded. Where it does not, a score would prefer wrong orders, the more surely the more rows
-    there are; then the pretrained policy has its say beside a density that takes less for granted ("location-scale"),
-    or alone where many cells are missing ("policy"). So it is with two columns that are not Gaussian, where one pair
-    is all there is to name a class by. Without a policy to fall back on, the class is taken as it is.
+    there are; then several classes and the pretrained policy vote (:mod:`precede.corl.vote`), or the policy answers
+    alone where many cells are missing ("policy"). Of two columns that are not Gaussian, where one pair is all there is
+    to name a class by, the policy has its say beside a density that takes little for granted ("location-scale").
+    Without a policy to fall back on, the class is taken as it is.
 
     Equal noise variances are never assumed: ask for ``score="linear"`` to do so.
 
@@ -243,6 +244,8 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
     broken = f"{broken}: no score with additive noise is safe here (the nearest would be {named.name!r})"
     if table.gaps is not None and table.gaps.mask.mean() > FEW_MISSING:
         return Choice("policy", f"{broken}, so the pretrained policy's own answer stands.", figures)
+    if columns.shape[1] >= FEWEST_VARIABLES:
+        return Choice("vote", f"{broken}, so several classes of models vote.", figures)
     return Choice(
         "location-scale",
         f"{broken}, so noise may depend on the causes, and what the policy says of the edges counts as well.",

@@ -118,7 +118,7 @@ def earlier_result(folder: Path) -> Earlier:
             options["policy_weight"] = WEIGHT
     return {
         "order": [str(name) for name in found.graph.order],
-        "options": options if options.get("score") in (*SCORE_NAMES, "policy") else {},
+        "options": options if options.get("score") in (*SCORE_NAMES, "policy", "vote") else {},
     }
 
 

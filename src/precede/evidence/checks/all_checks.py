@@ -135,7 +135,7 @@ def time_for_checks(learned: CheckContext) -> float | None:
 
 def _rests_on_the_policy(learned: CheckContext) -> bool:
     """Whether the score counts the pretrained policy's probabilities, which then are the edges' confidences."""
-    return "policy" in learned.reported and (learned.score or "").endswith("policy")
+    return "policy" in learned.reported and (learned.score or "").endswith(("policy", "vote"))
 
 
 class _Sheltered:

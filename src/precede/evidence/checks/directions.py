@@ -82,6 +82,8 @@ def direction_sources(learned: CheckContext) -> dict[tuple[int, int], Source]:
         result = {(int(i), int(j)): source for i, j in np.argwhere(follows)} | result
     place = {name: k for k, name in enumerate(learned.names)}
     by_score = {(place[i], place[j]): source for i, j, source in learned.reported.get("direction_sources", ())}
+    if learned.score == "vote":  # what members dispute is open, whatever the graph's own independences would say
+        result = by_score | {edge: source for edge, source in result.items() if source in learned.fixed}
     unfit, gaussian = stepped_columns(learned) | cut_off_columns(learned), gaussian_columns(learned)
     by_model: Source = _model_source(learned)
     for i, j in np.argwhere(edges):

@@ -22,7 +22,7 @@ UNSTABLE = 0.5
 NAME, UNLIKELY = "unstable edges", "unlikely edges"
 
 RESTS_ON_POLICY = (
-    "the result rests on the pretrained policy, which is slow to ask again for each resample; --bootstrap 20 does."
+    "the result rests on the pretrained policy or on a vote, slow to ask again for each resample; --bootstrap 20 does."
 )
 
 SECONDS = 30.0
