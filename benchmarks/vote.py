@@ -1,4 +1,4 @@
-"""Classes that vote where none holds, beside each member and the default of before: F1, a direction left open counts half.
+"""Classes that vote where none holds, beside each member and the former default: F1, an open direction counts half.
 
     OMP_NUM_THREADS=1 python benchmarks/vote.py --seeds 6
 
