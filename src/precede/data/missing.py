@@ -9,6 +9,7 @@ import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.kinds import ColumnKind, indicator_blocks
+from precede.data.parents import weights_on_parents
 from precede.errors import DataError, listed
 
 MOST_ITERATIONS = 100
@@ -139,12 +140,9 @@ def _em(
 
 def _along(edges: BoolArray, matrix: FloatArray) -> FloatArray:
     """The covariance that a graph has with the weights and noise variances of a matrix."""
-    weights, noise = np.zeros(matrix.shape), np.diag(matrix).copy()
-    for j in range(len(matrix)):
-        parents = np.flatnonzero(edges[:, j])
-        if len(parents):
-            weights[parents, j] = np.linalg.solve(matrix[np.ix_(parents, parents)], matrix[parents, j])
-            noise[j] = max(noise[j] - weights[parents, j] @ matrix[parents, j], RIDGE * noise[j])
+    weights = weights_on_parents(np.linalg.cholesky(matrix).T, edges)  # transposed: the factor stands for rows
+    own = np.diag(matrix)
+    noise = np.maximum(own - (weights * matrix).sum(axis=0), RIDGE * own)
     total = np.linalg.inv(np.eye(len(matrix)) - weights)  # effects along all paths
     return np.asarray(total.T @ (noise[:, None] * total))
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from precede.arrays import BoolArray, FloatArray
 from precede.data.missing import moments_given
+from precede.data.parents import weights_on_parents
 from precede.data.table import Table
 from precede.runtime.deadline import Deadline
 
@@ -102,11 +103,7 @@ class _LinearModel:
         """Least squares on the parents."""
         mean = values.mean(axis=0)
         centered = values - mean
-        weights = np.zeros(edges.shape)
-        for j in range(len(edges)):
-            parents = np.flatnonzero(edges[:, j])
-            if len(parents):
-                weights[parents, j] = np.linalg.lstsq(centered[:, parents], centered[:, j], rcond=None)[0]
+        weights = weights_on_parents(centered, edges)
         residuals = np.asfortranarray(centered - centered @ weights)
         return cls(mean, weights, residuals, [Density.of(column) for column in residuals.T])
 

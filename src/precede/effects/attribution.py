@@ -15,8 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from precede.arrays import FloatArray, IntArray
+from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.data.kinds import ColumnKind, indicator_blocks
 from precede.data.load import Table, load_table
+from precede.data.parents import weights_on_parents
 from precede.errors import DataError, OptionError
 from precede.evidence.sample import columns_in_order
 from precede.graph import CausalGraph
@@ -40,8 +42,8 @@ class Contribution:
     value : float
         In units of the outcome; all contributions together are the difference.
     unusual : float or None
-        For a row, how many standard deviations the variable lies from what its own causes predict; None for a column
-        of categories, which is taken as it is, and for periods.
+        For a row, how many standard deviations the variable lies from what its own causes predict; None for a category
+        and for periods.
     """
 
     variable: Hashable
@@ -125,9 +127,10 @@ def explain_row(graph: CausalGraph, outcome: Hashable, row: int, data: Any) -> E
     total = np.linalg.solve(np.eye(len(weights)) - weights, np.eye(len(weights)))[:, target]
     spread = deviations.std(axis=0)
     parts = []
-    for k in columns.leading_to(graph, target):
+    for k in _leading_to(graph, graph.position(outcome)):
         own = columns.places[k]
-        unusual = float(deviations[row, own[0]] / spread[own[0]]) if columns.is_number[k] and spread[own[0]] else None
+        number = columns.kinds[k].name != "categorical" and spread[own.start] > 0
+        unusual = float(deviations[row, own.start] / spread[own.start]) if number else None
         parts.append(Contribution(graph.names[k], float(deviations[row, own] @ total[own]), unusual))
     return _explanation(outcome, f"Row {row}", float(mean[target]), float(columns.values[row, target]), parts)
 
@@ -158,7 +161,7 @@ def explain_change(graph: CausalGraph, outcome: Hashable, before: IntArray, afte
     """
     columns = _Columns.of(graph, data)
     target = columns.number_at(graph.position(outcome))
-    leading = columns.leading_to(graph, target)
+    leading = _leading_to(graph, graph.position(outcome))
     periods = [
         columns.regressions(_checked(rows, len(columns.values), name))
         for rows, name in ((before, "before"), (after, "after"))
@@ -168,7 +171,7 @@ def explain_change(graph: CausalGraph, outcome: Hashable, before: IntArray, afte
 
     def mean_of_outcome(exchanged: int) -> float:
         """With the regressions of the variables in a bit mask taken from the time after."""
-        which = np.zeros(len(columns.owner), dtype=np.int64)
+        which = np.zeros(columns.values.shape[1], dtype=np.int64)
         for at, k in enumerate(leading):
             which[columns.places[k]] = exchanged >> at & 1
         here = np.arange(len(which))
@@ -223,25 +226,22 @@ def _shapley(worth: Any, n_players: int) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class _Columns:
-    """The data as columns of numbers: a column of categories becomes one of 0 and 1 for each level but the first.
+    """The data as columns of numbers, categories as indicators, and what each of them follows.
 
     Parameters
     ----------
     values : (n_samples, n_columns) float array
-    owner : (n_columns,) int array
-        The variable of each column.
-    places : tuple of int arrays
+    places : list of slice
         The columns of each variable.
-    is_number : tuple of bool
+    kinds : tuple of ColumnKind
     parents : (n_columns, n_columns) bool array
-        ``[c, k]``: column c belongs to a cause of the variable of k. Categories follow nothing: they are as they are.
+        ``[c, k]``: column c belongs to a cause of the variable of k.
     """
 
     values: FloatArray
-    owner: IntArray
-    places: tuple[IntArray, ...]
-    is_number: tuple[bool, ...]
-    parents: Any
+    places: list[slice]
+    kinds: tuple[ColumnKind, ...]
+    parents: BoolArray
 
     @classmethod
     def of(cls, graph: CausalGraph, data: Any) -> _Columns:
@@ -249,36 +249,23 @@ class _Columns:
             raise DataError("an explanation needs the rows of the data: give the table as data=...")
         table = data if isinstance(data, Table) else load_table(data)
         table = columns_in_order(table, graph.names)
-        blocks, owner = [], []
-        for k, kind in enumerate(table.kinds):
-            own = table.values[:, k]
-            block = own[:, None] if kind.name != "categorical" else own[:, None] == np.asarray(kind.levels[1:])
-            blocks.append(block.astype(float))
-            owner += [k] * block.shape[1]
-        held = np.array(owner, dtype=np.int64)
-        is_number = tuple(kind.name != "categorical" for kind in table.kinds)
-        parents = graph.edges[np.ix_(held, held)] & np.array(is_number)[held][None, :]
-        places = tuple(np.flatnonzero(held == k) for k in range(table.n_variables))
-        return cls(np.hstack(blocks), held, places, is_number, parents)
+        values, places = indicator_blocks(table.values, table.kinds)
+        owner = np.repeat(np.arange(len(places)), [place.stop - place.start for place in places])
+        return cls(values, places, table.kinds, graph.edges[np.ix_(owner, owner)])
 
     def number_at(self, variable: int) -> int:
         """The column of a variable that is a number."""
-        if not self.is_number[variable]:
+        if self.kinds[variable].name == "categorical":
             raise OptionError("the outcome is categorical: make a column of 0 and 1 of the level that matters.")
-        return int(self.places[variable][0])
-
-    def leading_to(self, graph: CausalGraph, target: int) -> list[int]:
-        """The outcome and all that leads to it, but for what leads there through categories alone."""
-        outcome = int(self.owner[target])
-        follows = graph.edges & np.array(self.is_number)[None, :]
-        return [k for k in range(graph.n_variables) if k == outcome or ancestors(follows)[k, outcome]]
+        return self.places[variable].start
 
     def regressions(self, rows: Any) -> tuple[FloatArray, FloatArray]:
         """The weights of every column on those of its causes, ``[cause, effect]``, and the means, in some rows."""
         own = self.values[rows]
         mean = own.mean(axis=0)
-        weights = np.zeros((own.shape[1],) * 2)
-        for k in np.flatnonzero(self.parents.any(axis=0)):
-            causes = np.flatnonzero(self.parents[:, k])
-            weights[causes, k] = np.linalg.lstsq(own[:, causes] - mean[causes], own[:, k] - mean[k], rcond=None)[0]
-        return weights, mean
+        return weights_on_parents(own - mean, self.parents), mean
+
+
+def _leading_to(graph: CausalGraph, outcome: int) -> list[int]:
+    """The outcome and all that leads to it."""
+    return [*np.flatnonzero(ancestors(graph.edges)[:, outcome]).tolist(), outcome]

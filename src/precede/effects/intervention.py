@@ -9,8 +9,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.data.parents import weights_on_parents
+from precede.effects.linear import Contrast
 from precede.errors import DataError, OptionError, check_choice, listed
-from precede.evidence.sample import refuse_words, sample_for
+from precede.evidence.sample import sample_for
 from precede.graph import CausalGraph
 from precede.graph.dags import ancestors
 from precede.graph.sample import Sample
@@ -18,7 +20,7 @@ from precede.lazy import pandas as pd
 from precede.pruning.gam import fit_gam
 
 MechanismName = Literal["additive", "linear"]
-Setting = float | Callable[[FloatArray], FloatArray]
+Setting = float | str | Callable[[FloatArray], FloatArray]
 
 
 @dataclass(frozen=True)
@@ -30,19 +32,23 @@ class WhatIf:
     settings : dict
         The variables that were set, to what; a function appears by its name.
     observed, sample : DataFrame
-        The rows as they were, and the same rows under the intervention.
+        The rows as they were, and the same rows under the intervention. A category is one column for each of its levels
+        but the first, "site = north", with the probability of the level.
     remarks : tuple of str
         Cautions, a sentence each.
+    row : int or None
+        The one row that is shown, by its place.
     """
 
     settings: dict[Hashable, float | str]
     observed: pd.DataFrame
     sample: pd.DataFrame
     remarks: tuple[str, ...] = ()
+    row: int | None = None
 
     @property
     def summary(self) -> pd.DataFrame:
-        """For each variable its mean as it was and as it would be, the change, and where nine rows in ten would lie."""
+        """For each column its mean as it was and as it would be, the change, and where nine rows in ten would lie."""
         before, after = self.observed.mean(), self.sample.mean()
         return pd.DataFrame(
             {
@@ -58,17 +64,27 @@ class WhatIf:
     def sentence(self) -> str:
         """What changes most, compared with its own spread, in plain words."""
         what = " and ".join(f"{name} = {value}" for name, value in self.settings.items())
-        change = self.summary["change"].drop(list(self.settings))
-        scaled = (change / self.observed[change.index].std()).abs()
+        told = {f"{name} = " for name in self.settings}
+        rest = [c for c in self.sample if c not in self.settings and not str(c).startswith(tuple(told))]
+        change = self.summary["change"][rest]
+        if self.row is not None:
+            parts = [f"{c} {self.sample[c].iloc[0]:.4g} instead of {self.observed[c].iloc[0]:.4g}"
+                     for c in rest if abs(change[c]) > 1e-9]  # fmt: skip
+            return f"Row {self.row} with {what}: {', '.join(parts) or 'nothing else would change'}."
+        scaled = (change / self.observed[rest].std()).abs()
         moved = scaled[scaled > 1e-9].sort_values(ascending=False).index[:3]
         if len(moved) == 0:
             return f"With {what}, the graph says that nothing else changes: no arrow leads on from there."
-        parts = ", ".join(f"{name} by {change[name]:+.4g}" for name in moved)
-        return f"With {what}, the means that change most, compared with their spread: {parts}."
+        parts = [f"{name} by {change[name]:+.4g}" for name in moved]
+        return f"With {what}, the means that change most, compared with their spread: {', '.join(parts)}."
 
 
 def what_if(
-    graph: CausalGraph, settings: Mapping[Hashable, Setting], data: Any = None, mechanism: MechanismName = "additive"
+    graph: CausalGraph,
+    settings: Mapping[Hashable, Setting],
+    data: Any = None,
+    mechanism: MechanismName = "additive",
+    row: int | None = None,
 ) -> WhatIf:
     r"""Set some variables and let the learned mechanisms carry the change on.
 
@@ -79,12 +95,15 @@ def what_if(
     Parameters
     ----------
     graph : CausalGraph
-    settings : dict of name to number or function
-        A function of the variable's values raises or scales it: ``{"dose": lambda dose: dose + 1}``.
+    settings : dict of name to number, level or function
+        A function of the variable's values raises or scales it: ``{"dose": lambda dose: dose + 1}``. A category takes
+        the name of a level; where it only follows from others, the probabilities of its levels change.
     data : as for ``fit``, optional
         What the graph was learned from when left out.
     mechanism : "additive" or "linear"
         Smooth curves, which are straight where the data are; or straight lines.
+    row : int, optional
+        Place of the one row to show, from 0.
 
     Examples
     --------
@@ -98,38 +117,61 @@ def what_if(
     if not settings:
         raise OptionError("nothing is set: name a variable and its value, as in {'dose': 1.0}.")
     sample = sample_for(graph, data)
-    refuse_words(graph, sample, range(graph.n_variables))
-    if sample.rows is None:
+    if sample.rows is None or sample.design is None:
         raise DataError("what-if questions need rows, and this graph has only moments: give the table as data=...")
     places = [graph.position(name) for name in settings]
     changed = np.asarray(ancestors(graph.edges)[places].any(axis=0))
     changed[places] = False
-    rows, remarks = _rows_that_follow(graph, sample, changed)
+    kept, remarks = _rows_that_follow(graph, sample, changed)
+    rows, owner = sample.design[kept], sample.owner
     after = rows.copy()
     for k, (name, setting) in zip(places, settings.items(), strict=True):
-        after[:, k] = _set_values(name, setting, rows[:, k])
-        low, high = float(rows[:, k].min()), float(rows[:, k].max())
-        if after[:, k].min() < low or after[:, k].max() > high:
+        own, levels = sample.columns_of([k]), sample.levels.get(k)
+        if levels is not None and not callable(setting):
+            after[:, own] = Contrast.state(name, levels, setting)
+            continue
+        if levels is not None and levels.category:
+            raise OptionError(f"{name!r} is categorical: set it to one of {listed(levels.labels, 20)}.")
+        after[:, own[0]] = _set_values(name, setting, rows[:, own[0]])
+        low, high = float(rows[:, own[0]].min()), float(rows[:, own[0]].max())
+        if after[:, own[0]].min() < low or after[:, own[0]].max() > high:
             remarks.append(f"{name} was never seen outside of {low:.4g} to {high:.4g}: anything beyond is a guess.")
     for j in graph.positions[changed[graph.positions]]:
-        parents = np.flatnonzero(graph.edges[:, j])
-        after[:, j] += _contribution(rows, after, parents, int(j), mechanism)
-    names = list(graph.names)
+        parents = sample.columns_of(np.flatnonzero(graph.edges[:, j]).tolist())
+        for column in np.flatnonzero(owner == j):
+            after[:, column] += _contribution(rows, after, parents, int(column), mechanism)
+    names = _column_names(graph, sample)
     shown: dict[Hashable, float | str] = {
-        name: getattr(value, "__name__", "a function") if callable(value) else float(value)
+        name: getattr(value, "__name__", "a function") if callable(value) else value
         for name, value in settings.items()
     }
-    return WhatIf(shown, pd.DataFrame(rows, columns=names), pd.DataFrame(after, columns=names), tuple(remarks))
+    if row is not None:
+        at = np.flatnonzero(np.arange(sample.n_samples)[kept] == row) if len(sample.rows) == sample.n_samples else []
+        if len(at) != 1:
+            raise OptionError(f"there is no row {row} to show among the {len(rows)} rows, counted from 0.")
+        rows, after = rows[at], after[at]
+    observed, set_rows = (pd.DataFrame(part, columns=names) for part in (rows, after))
+    return WhatIf(shown, observed, set_rows, tuple(remarks), row)
 
 
-def _rows_that_follow(graph: CausalGraph, sample: Sample, changed: BoolArray) -> tuple[FloatArray, list[str]]:
+def _column_names(graph: CausalGraph, sample: Sample) -> list[Hashable]:
+    """Of the columns of the moments: the variable, and the level of a category."""
+    names: list[Hashable] = []
+    for k, name in enumerate(graph.names):
+        if k in sample.categories:
+            names += [f"{name} = {label}" for label in sample.levels[k].labels[1:]]
+        else:
+            names.append(name)
+    return names
+
+
+def _rows_that_follow(graph: CausalGraph, sample: Sample, changed: BoolArray) -> tuple[Any, list[str]]:
     """The rows in which nothing was set that would change: only these show how it follows its causes."""
-    assert sample.rows is not None
     if sample.row_targets is None:
-        return sample.rows, []
+        return slice(None), []
     follows = ~sample.row_targets[:, changed].any(axis=1)
     if follows.all():
-        return sample.rows, []
+        return slice(None), []
     fewest = int(graph.edges[:, changed].sum(axis=0).max()) + 2
     what = listed(graph.names[k] for k in np.flatnonzero(changed & sample.row_targets.any(axis=0)))
     if follows.sum() < fewest:
@@ -137,7 +179,7 @@ def _rows_that_follow(graph: CausalGraph, sample: Sample, changed: BoolArray) ->
             f"only {follows.sum()} rows have none of {what} set, too few to learn how it follows its causes: collect "
             "rows without these interventions."
         )
-    return sample.rows[follows], [f"Of the rows, the {follows.sum()} in which none of {what} was set are shown."]
+    return follows, [f"Of the rows, the {follows.sum()} in which none of {what} was set are shown."]
 
 
 def _set_values(name: Hashable, setting: Setting, values: FloatArray) -> FloatArray:
@@ -159,9 +201,9 @@ def _contribution(
     """By how much the child changes, row by row, when its parents go from one state to another."""
     m = len(before)
     if mechanism == "linear":
-        design = np.column_stack([np.ones(m), before[:, parents]])
-        weights = np.linalg.lstsq(design, before[:, child], rcond=None)[0][1:]
-        return np.asarray((after[:, parents] - before[:, parents]) @ weights)
+        edges = np.zeros((before.shape[1],) * 2, dtype=bool)
+        edges[parents, child] = True
+        return np.asarray((after - before) @ weights_on_parents(before - before.mean(axis=0), edges)[:, child])
     terms = fit_gam(before[:, parents], before[:, child]).terms
     change = np.zeros(m)
     for k, parent in enumerate(parents):

@@ -1,4 +1,8 @@
-"""Linear effects: a regression on the cause and on what must be held fixed, over many graphs where one is in doubt."""
+"""Effects: a regression on the cause and on what must be held fixed, over many graphs where one is in doubt.
+
+Every variable is its columns: a number is one, a category one of 0 and 1 for each level but the first. An effect compares
+two states of the cause's columns; a 0/1 outcome makes it a difference of risks.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +13,24 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from precede.arrays import FloatArray, IntArray
-from precede.errors import GraphError, OptionError, check_choice, is_number, listed
+from precede.data.kinds import label_of
+from precede.effects.least_squares import LeastSquares
+from precede.errors import GraphError, OptionError, check_choice, did_you_mean, is_number, listed
 from precede.evidence.confidence import Confidence
-from precede.evidence.sample import refuse_words, sample_for
+from precede.evidence.sample import sample_for
 from precede.graph import CausalGraph, MixedGraph
 from precede.graph.adjustment import causal_nodes, is_adjustment_set, minimal_adjustments, optimal_adjustment
 from precede.graph.dags import ancestors
 from precede.graph.pag_adjustment import NoSet, adjustment_in_pag
-from precede.graph.sample import Sample
+from precede.graph.sample import Levels, Sample
 from precede.lazy import pandas as pd
 from precede.lazy import special
-from precede.scores.covariance import regularized
 from precede.strict_json import JsonObject, plain
 
 EffectKind = Literal["total", "direct"]
 AdjustmentName = Literal["optimal", "minimal", "parents"]
 Adjustment = AdjustmentName | Sequence[Hashable]
+Compared = tuple[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,8 @@ class Effect:
     kind : "total" or "direct"
         Along all directed paths, or along the edge alone.
     value : float
-        Change of the effect, in its own units, when the cause is raised by one.
+        Change of the effect, in its own units, when the cause is raised by one or goes from one level to another; the
+        difference of risks where the effect has two values.
     standard_error : float
     interval : (float, float)
         Where the effect lies at the given level. Over bootstrap graphs it includes the doubt about the graph.
@@ -51,6 +58,16 @@ class Effect:
         hidden common cause would have to explain to bring the effect to zero; None where the effect is ruled out.
     complete_rows : int or None
         Where cells of these variables are missing, the rows in which none is: the interval counts these.
+    compared : (str, str) or None
+        The states of the cause that are compared: the second instead of the first. None for one unit more.
+    outcome_level : str or None
+        Whose probability changes, where the effect has levels.
+    together : tuple of names
+        Variables that are set at the same time, and stay.
+    risks : (float, float) or None
+        For a 0/1 effect, the risk in the first state and in the second, were all rows in it.
+    ratio, ratio_interval : float and (float, float), or None
+        The second risk by the first.
     """
 
     cause: Hashable
@@ -64,20 +81,52 @@ class Effect:
     probability: float | None = None
     robustness: float | None = None
     complete_rows: int | None = None
+    compared: tuple[str, str] | None = None
+    outcome_level: str | None = None
+    together: tuple[Hashable, ...] = ()
+    risks: tuple[float, float] | None = None
+    ratio: float | None = None
+    ratio_interval: tuple[float, float] | None = None
+
+    @property
+    def change(self) -> str:
+        """What is done to the cause, in words."""
+        if self.compared is None:
+            return f"Raising {self.cause} by 1"
+        return f"{self.cause} = {self.compared[1]} instead of {self.compared[0]}"
+
+    @property
+    def size(self) -> str:
+        """What this does to the effect, in words: percentage points of a risk."""
+        if self.outcome_level is None:
+            return f"changes {self.effect} by {self.value:.4g}"
+        verb = "raises" if self.value >= 0 else "lowers"
+        return f"{verb} the risk of {self.effect} = {self.outcome_level} by {100 * abs(self.value):.3g} points"
+
+    @property
+    def interval_in_words(self) -> str:
+        """The interval, and the ratio of the risks."""
+        low, high = self.interval
+        if self.outcome_level is None:
+            return f"{self.level:.0%} interval {low:.4g} to {high:.4g}"
+        if self.value < 0:
+            low, high = -high, -low
+        text = f"{self.level:.0%} interval {100 * low:.3g} to {100 * high:.3g}"
+        if self.ratio is not None and self.ratio_interval is not None:
+            text += "; {:.3g} times the risk, {:.3g} to {:.3g}".format(self.ratio, *self.ratio_interval)
+        return text
 
     @property
     def sentence(self) -> str:
         """The effect in plain words."""
         how = "in all" if self.kind == "total" else "directly, the effect's other causes held fixed"
+        if self.together:
+            how = f"while {listed(self.together)} {'is' if len(self.together) == 1 else 'are'} set and stay as set"
         if self.value == 0 and self.standard_error == 0:
             way = "directed path leads" if self.kind == "total" else "edge leads"
             text = f"The graph says that {self.cause} has no {self.kind} effect on {self.effect}: no {way} there."
         else:
-            low, high = self.interval
-            text = (
-                f"Raising {self.cause} by 1 changes {self.effect} by {self.value:.4g} {how} "
-                f"({self.level:.0%} interval {low:.4g} to {high:.4g}"
-            )
+            text = f"{self.change} {self.size} {how} ({self.interval_in_words}"
             fixed = ", ".join(map(str, self.adjusted_for))
             text += f"; adjusted for {fixed})." if self.adjusted_for and self.kind == "total" else ")."
         if self.robustness is not None:
@@ -107,6 +156,9 @@ def linear_effect(
     kind: EffectKind = "total",
     adjustment: Adjustment = "optimal",
     level: float = 0.95,
+    compared: Compared | None = None,
+    outcome_level: Hashable = None,
+    together: Sequence[Hashable] = (),
 ) -> Effect:
     r"""The effect of one variable on another in a linear model with this graph.
 
@@ -126,6 +178,12 @@ def linear_effect(
         valid set.
     level : float
         Of the interval.
+    compared : (state, state), optional
+        Levels of the cause, or two values of a number: the second instead of the first. Needed for a category.
+    outcome_level : optional
+        The level whose probability is asked for, where the effect is a category; of two, the second when left out.
+    together : names
+        Variables that are set at the same time: the effect is that of the cause alone, past them.
 
     Examples
     --------
@@ -137,10 +195,126 @@ def linear_effect(
     """
     check_question(kind, adjustment, level)
     i, j = positions_of(graph, cause, effect)
-    regression = regression_for(graph, i, j, kind, adjustment)
-    if regression is None:
-        return Effect(cause, effect, kind, 0.0, 0.0, (0.0, 0.0), level, ())
-    return estimated(graph, sample_for(graph, data), regression, kind, level)
+    others = [positions_of(graph, cause, name)[1] for name in together]
+    regression = regression_for(graph, i, j, kind, adjustment, others)
+    sample = None if regression is None and data is None and graph.sample is None else sample_for(graph, data)
+    asked = None if sample is None else Contrast.of(graph, sample, (i, j), compared, outcome_level)
+    if regression is None or asked is None or sample is None:
+        return no_effect(graph, (i, j), kind, level, asked)
+    return replace(estimated(graph, sample, regression, kind, level, asked), together=tuple(together))
+
+
+@dataclass(frozen=True, eq=False)
+class Contrast:
+    """What is compared: two states of the cause, and what is asked of the effect.
+
+    Parameters
+    ----------
+    before, after : (n_own,) float arrays
+        The cause's columns of the moments in the two states; for one unit more of a number, 0 and 1.
+    target : (n_columns,) float array
+        Weights of the columns of the moments that make up what is asked for.
+    floor : float
+        Added to their sum.
+    compared, outcome_level
+        In words, as of an :class:`Effect`.
+    """
+
+    before: FloatArray
+    after: FloatArray
+    target: FloatArray
+    floor: float = 0.0
+    compared: tuple[str, str] | None = None
+    outcome_level: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        graph: CausalGraph,
+        sample: Sample,
+        pair: tuple[int, int],
+        compared: Compared | None = None,
+        outcome_level: Hashable = None,
+    ) -> Contrast:
+        """From the question; levels by what they are called."""
+        (i, j), names = pair, graph.names
+        own = sample.levels.get(i)
+        if compared is None and own is not None and not own.category:
+            compared = own.labels[0], own.labels[1]
+        if compared is None and own is not None:
+            raise OptionError(
+                f"{names[i]} is categorical: choose two levels to compare, as compared=({own.labels[0]!r}, "
+                f"{own.labels[1]!r}); it has {listed(own.labels, 20)}."
+            )
+        if compared is not None and (isinstance(compared, str) or len(compared) != 2):
+            raise OptionError(f"compared={compared!r} cannot be used: give two states of {names[i]}.")
+        states = (0.0, 1.0) if compared is None else compared
+        before, after = (cls.state(names[i], own, state) for state in states)
+        target, floor, goal = np.zeros(len(sample.mean)), 0.0, sample.levels.get(j)
+        columns = sample.columns_of([j])
+        if goal is None:
+            if outcome_level is not None:
+                raise OptionError(f"{names[j]} has no levels: leave outcome_level out.")
+            target[columns] = 1.0
+        elif not goal.category:
+            at = _place(names[j], goal.labels, goal.labels[1] if outcome_level is None else outcome_level)
+            gap = goal.values[at] - goal.values[1 - at]
+            target[columns], floor, outcome_level = 1 / gap, -goal.values[1 - at] / gap, goal.labels[at]
+        else:
+            if outcome_level is None:
+                raise OptionError(
+                    f"{names[j]} is categorical: choose the level whose probability is asked for, as outcome_level="
+                    f"{goal.labels[0]!r}; it has {listed(goal.labels, 20)}."
+                )
+            at = _place(names[j], goal.labels, outcome_level)
+            target[columns[at - 1] if at else columns], floor = (1.0, 0.0) if at else (-1.0, 1.0)
+            outcome_level = goal.labels[at]
+        words = None if compared is None else (str(compared[0]), str(compared[1]))
+        return cls(before, after, target, floor, words, None if outcome_level is None else str(outcome_level))
+
+    @staticmethod
+    def state(name: Hashable, levels: Levels | None, state: Any) -> FloatArray:
+        """A variable's columns of the moments where it has a value, or a level by what it is called."""
+        if levels is None:
+            if not is_number(state):
+                raise OptionError(f"{name} cannot be {state!r}: it is a number.")
+            return np.array([float(state)])
+        at = _place(name, levels.labels, state)
+        return np.eye(len(levels.values))[at, 1:] if levels.category else np.array([levels.values[at]])
+
+
+def _place(name: Hashable, labels: Sequence[str], asked: Hashable) -> int:
+    """Of a level, by what it is called."""
+    known = [label_of(label) for label in labels]
+    if label_of(asked) not in known:
+        raise OptionError(f"{name} has no level {asked!r};{did_you_mean(asked, labels)} it has {listed(labels, 20)}.")
+    return known.index(label_of(asked))
+
+
+def level_effects(
+    graph: CausalGraph, cause: Hashable, effect: Hashable, data: Any = None, level: float = 0.95
+) -> tuple[Effect, ...]:
+    """The effect of each level of a category instead of its most frequent one; one effect for any other cause."""
+    sample = sample_for(graph, data)
+    own = sample.levels.get(graph.position(cause))
+    if own is None or not own.category:
+        return (linear_effect(graph, cause, effect, sample, level=level),)
+    shares = sample.mean[sample.columns_of([graph.position(cause)])]
+    usual = int(np.argmax([1 - shares.sum(), *shares]))
+    others = [label for k, label in enumerate(own.labels) if k != usual]
+    return tuple(
+        linear_effect(graph, cause, effect, sample, level=level, compared=(own.labels[usual], label))
+        for label in others
+    )
+
+
+def no_effect(
+    graph: CausalGraph, pair: tuple[int, int], kind: EffectKind, level: float, asked: Contrast | None = None
+) -> Effect:
+    """No effect at all, by the graph."""
+    cause, effect = (graph.names[k] for k in pair)
+    found = Effect(cause, effect, kind, 0.0, 0.0, (0.0, 0.0), level, ())
+    return found if asked is None else replace(found, compared=asked.compared, outcome_level=asked.outcome_level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,36 +338,24 @@ class Regression:
 
     @property
     def columns(self) -> list[int]:
-        """All that it speaks of."""
+        """All variables that it speaks of."""
         return [self.cause, self.effect, *self.fixed.tolist()]
 
-    def coefficient(self, graph: CausalGraph, sample: Sample) -> tuple[float, float, int]:
-        """That of the cause, its standard error and its degrees of freedom.
+    def fit(self, graph: CausalGraph, sample: Sample, target: FloatArray) -> LeastSquares:
+        """The regression, the cause's columns first.
 
-        The error holds for noise of uneven size and for 0/1 outcomes (HC3, MacKinnon and White 1985), wherever the rows
-        are known and nothing is missing or was set. Where cells are missing, the moments come from all that is there,
-        and are at least as good as those of the rows in which every variable of the regression is: the error is that
-        of so many rows, which is on the safe side.
+        Its errors hold for noise of uneven size and for 0/1 outcomes wherever the rows are known and nothing is missing
+        or was set. Where cells are missing, the moments come from all that is there, and are at least as good as those
+        of the rows in which every variable of the regression is: the error is that of so many rows, which is on the
+        safe side.
         """
-        columns = np.concatenate([[self.cause], self.fixed]).astype(np.int64)
-        refuse_words(graph, sample, (self.effect, *columns.tolist()))
+        columns = sample.columns_of([self.cause, *self.fixed.tolist()])
         own = sample.where_unset(self.unset)
         n_rows = own.rows_with(self.columns)
-        freedom = n_rows - len(columns) - 1
-        if freedom < 1:
+        if n_rows - len(columns) - 1 < 1:
             raise OptionError(self._too_few(graph, n_rows, sample))
-        inverse = np.linalg.inv(regularized(own.covariance[np.ix_(columns, columns)]))
-        cross = own.covariance[columns, self.effect]
-        weights = inverse @ cross
-        left = max(float(own.covariance[self.effect, self.effect] - cross @ weights), 0.0)
-        if own.rows is None or own.settings is not None or own.absent is not None:
-            return float(weights[0]), float(np.sqrt(left * inverse[0, 0] / freedom)), freedom
-        centered = own.rows - own.mean
-        pulls = centered[:, columns] @ inverse
-        leverage = (1 + np.einsum("ij,ij->i", pulls, centered[:, columns])) / n_rows
-        residuals = centered[:, self.effect] - centered[:, columns] @ weights
-        errors = pulls[:, 0] * residuals / np.maximum(1 - leverage, 1e-3)
-        return float(weights[0]), float(np.sqrt(np.mean(errors**2) / n_rows)), freedom
+        rows = own.design if own.settings is None and own.absent is None else None
+        return LeastSquares.of(own, columns, target, n_rows, rows)
 
     def _too_few(self, graph: CausalGraph, n_rows: int, sample: Sample) -> str:
         n_columns = len(self.fixed) + 1
@@ -230,18 +392,65 @@ def check_level(level: float) -> None:
         raise OptionError(f"level={level!r} cannot be used: give a share between 0 and 1, as 0.95 for 95%.")
 
 
-def estimated(graph: CausalGraph, sample: Sample, regression: Regression, kind: EffectKind, level: float) -> Effect:
+def estimated(
+    graph: CausalGraph,
+    sample: Sample,
+    regression: Regression,
+    kind: EffectKind,
+    level: float,
+    asked: Contrast | None = None,
+) -> Effect:
     """What a regression says, with Student's interval."""
-    value, error, freedom = regression.coefficient(graph, sample)
-    reach = error * float(special.stdtrit(freedom, (1 + level) / 2))
-    cause, effect = graph.names[regression.cause], graph.names[regression.effect]
+    asked = asked or Contrast.of(graph, sample, (regression.cause, regression.effect))
+    fit = regression.fit(graph, sample, asked.target)
+    reach = float(special.stdtrit(fit.freedom, (1 + level) / 2))
+    slopes = np.zeros(len(fit.weights))
+    slopes[: len(asked.after)] = asked.after - asked.before
+    value, error = float(slopes @ fit.weights), fit.standard_error(slopes)
     held = tuple(graph.names[k] for k in regression.fixed)
     complete = None if sample.absent is None else sample.rows_with(regression.columns)
-    if complete == sample.n_samples:
-        complete = None
-    interval = value - reach, value + reach
-    robust = robustness_value(value / error, freedom) if error > 0 else None
-    return Effect(cause, effect, kind, value, error, interval, level, held, robustness=robust, complete_rows=complete)
+    found = Effect(
+        graph.names[regression.cause],
+        graph.names[regression.effect],
+        kind,
+        value,
+        error,
+        (value - reach * error, value + reach * error),
+        level,
+        held,
+        robustness=robustness_value(value / error, fit.freedom) if error > 0 else None,
+        complete_rows=None if complete == sample.n_samples else complete,
+        compared=asked.compared,
+        outcome_level=asked.outcome_level,
+    )
+    return found if asked.outcome_level is None else _with_ratio(found, sample, regression, fit, asked, reach)
+
+
+def _with_ratio(
+    found: Effect, sample: Sample, regression: Regression, fit: LeastSquares, asked: Contrast, reach: float
+) -> Effect:
+    r"""The risks in both states, and their ratio with an interval of its logarithm (the delta method).
+
+    The risk in a state c is :math:`\bar y + \beta_c (c - \bar c)`: every row keeps what is held fixed.
+    """
+    own = sample.where_unset(regression.unset)
+    columns = own.columns_of([regression.cause, *regression.fixed.tolist()])
+    n_own, mean = len(asked.after), own.mean[columns]
+    if asked.compared is None:  # one unit more than the mean
+        asked = replace(asked, before=mean[:n_own], after=mean[:n_own] + 1)
+    away = np.zeros((2, len(mean)))
+    away[:, :n_own] = np.array([asked.before, asked.after]) - mean[:n_own]
+    risks = float(own.mean @ asked.target) + asked.floor + away @ fit.weights
+    found = replace(found, risks=(float(risks[0]), float(risks[1])))
+    if min(risks) <= 0:
+        return found
+    share = np.array([-1.0, 1.0]) / risks
+    fixed = np.where(np.arange(len(mean)) < n_own, 0.0, fit.weights)
+    error = fit.standard_error(share @ away, share.sum(), share.sum() * fixed)
+    ratio = float(risks[1] / risks[0])
+    return replace(
+        found, ratio=ratio, ratio_interval=(ratio * float(np.exp(-reach * error)), ratio * float(np.exp(reach * error)))
+    )
 
 
 def robustness_value(t_value: float, freedom: int) -> float:
@@ -288,7 +497,9 @@ def path_sums(weights: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.solve(identity - weights, identity) - identity)
 
 
-def regression_for(graph: CausalGraph, i: int, j: int, kind: EffectKind, adjustment: Adjustment) -> Regression | None:
+def regression_for(
+    graph: CausalGraph, i: int, j: int, kind: EffectKind, adjustment: Adjustment, together: Sequence[int] = ()
+) -> Regression | None:
     """The regression that tells an effect; None where the graph rules it out.
 
     With interventions, not every row tells it. The regression on an effect's parents holds wherever the effect was not
@@ -297,6 +508,8 @@ def regression_for(graph: CausalGraph, i: int, j: int, kind: EffectKind, adjustm
     them holds where nothing was set that leads to any of its variables.
     """
     edges = graph.edges
+    if together:
+        return _joint_regression(graph, [i, *together], j, kind, adjustment)
     if graph.pag is not None:
         return _where_causes_may_hide(graph, graph.pag, (i, j), kind, adjustment)
     if kind == "direct":
@@ -311,6 +524,30 @@ def regression_for(graph: CausalGraph, i: int, j: int, kind: EffectKind, adjustm
         return Regression(i, j, fixed, np.flatnonzero(causal_nodes(edges, i, j)))
     leading = (ancestors(edges) | np.eye(len(edges), dtype=bool))[:, [i, j, *fixed.tolist()]].any(axis=1)
     return Regression(i, j, fixed, np.flatnonzero(leading))
+
+
+def _joint_regression(
+    graph: CausalGraph, causes: list[int], j: int, kind: EffectKind, adjustment: Adjustment
+) -> Regression | None:
+    """The same for the first of several causes that are set at once."""
+    if kind == "direct" or adjustment != "optimal" or graph.pag is not None:
+        raise OptionError(
+            "together=... asks for a total effect with adjustment='optimal', in a graph without hidden causes."
+        )
+    if j in causes:
+        raise OptionError(f"{graph.names[j]!r} is both set and looked at: name other variables.")
+    edges = graph.edges
+    held = edges.copy()
+    held[:, causes] = False
+    if not ancestors(held)[causes[0], j]:
+        return None
+    best = optimal_adjustment(edges, causes, j)
+    if best is None or not is_adjustment_set(edges, causes, j, best, graph.past):
+        raise GraphError(
+            f"no set of columns gives the effects of {listed(graph.names[k] for k in causes)} on {graph.names[j]!r} at "
+            "once: ask for one cause at a time."
+        )
+    return Regression(causes[0], j, np.append(causes[1:], best), np.flatnonzero(causal_nodes(edges, causes, j)))
 
 
 def _where_causes_may_hide(
@@ -409,6 +646,8 @@ def averaged_effect(
     kind: EffectKind = "total",
     adjustment: Adjustment = "optimal",
     level: float = 0.95,
+    compared: Compared | None = None,
+    outcome_level: Hashable = None,
 ) -> Effect:
     """The effect in this graph, with an interval and a probability over the graphs of a bootstrap.
 
@@ -417,7 +656,7 @@ def averaged_effect(
 
     Parameters
     ----------
-    graph, cause, effect, data, kind, adjustment, level
+    graph, cause, effect, data, kind, adjustment, level, compared, outcome_level
         As for :func:`precede.effects.linear.linear_effect`; the adjustment by a name, for each graph has its own sets.
     confidence : Confidence
         Of ``model.bootstrap``.
@@ -438,6 +677,8 @@ def averaged_effect(
         )
     i, j = positions_of(graph, cause, effect)
     sample = sample_for(graph, data)
+    asked = Contrast.of(graph, sample, (i, j), compared, outcome_level)
+    slopes = asked.after - asked.before
     parts = []
     for found in confidence.graphs:
         member = found.graph
@@ -452,12 +693,14 @@ def averaged_effect(
             parts.append((0.0, 0.0, 1.0, found.count))
             continue
         own = Regression(i, j, here[regression.fixed], here[regression.unset])
-        parts.append((*own.coefficient(graph, sample), found.count))
+        fit = own.fit(graph, sample, asked.target)
+        whole = np.append(slopes, np.zeros(len(fit.weights) - len(slopes)))
+        parts.append((whole @ fit.weights, fit.standard_error(whole), fit.freedom, found.count))
     centers, spreads, freedoms, counts = (np.array(column, dtype=float) for column in zip(*parts, strict=True))
     mixture = Mixture(centers, spreads, freedoms, counts / counts.sum())
     interval = mixture.quantile((1 - level) / 2), mixture.quantile((1 + level) / 2)
     return replace(
-        linear_effect(graph, cause, effect, sample, kind, adjustment, level),
+        linear_effect(graph, cause, effect, sample, kind, adjustment, level, compared, outcome_level),
         standard_error=mixture.standard_deviation(),
         interval=interval,
         probability=float(mixture.shares[spreads > 0].sum()),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray
-from precede.effects.linear import Effect, check_level, linear_effect
+from precede.effects.linear import Contrast, Effect, check_level, level_effects
 from precede.effects.possible import PossibleEffects, effects_in_class
 from precede.errors import OptionError, listed
 from precede.evidence.confidence import Confidence
@@ -29,11 +29,11 @@ class OutcomeCause:
     Parameters
     ----------
     variable : name
-    effect : Effect or PossibleEffects or None
-        Of raising it by 1 on the outcome; the possible effects where directions are open. None for a column of
-        categories.
+    effect : Effect or PossibleEffects
+        Of raising it by 1 on the outcome; the possible effects where directions are open. Of a category, the level that
+        differs most from the most frequent one.
     standardized : float
-        The effect (the one farthest from zero) in standard deviations of both; NaN for categories.
+        The effect (the one farthest from zero) in standard deviations of both; of the outcome alone for a category.
     direct : bool
         Whether an edge leads to the outcome.
     through : tuple of names
@@ -45,7 +45,7 @@ class OutcomeCause:
     """
 
     variable: Hashable
-    effect: Effect | PossibleEffects | None
+    effect: Effect | PossibleEffects
     standardized: float
     direct: bool
     through: tuple[Hashable, ...]
@@ -58,14 +58,13 @@ class OutcomeCause:
         name = str(self.variable)
         if not self.certain:
             name += " (possibly)"
-        if self.effect is None:
-            how = "is categorical; for an effect, make a column of 0 and 1 of the level that matters"
+        first = self.effect if isinstance(self.effect, Effect) else self.effect.effects[0]
+        unit = "per unit" if first.compared is None else "for {1} instead of {0}".format(*first.compared)
+        low, high = self.effect.interval
+        if isinstance(self.effect, Effect):
+            how = f"{self.effect.value:+.4g} {unit} ({self.effect.level:.0%} interval {low:.4g} to {high:.4g})"
         else:
-            low, high = self.effect.interval
-            if isinstance(self.effect, Effect):
-                how = f"{self.effect.value:+.4g} per unit ({self.effect.level:.0%} interval {low:.4g} to {high:.4g})"
-            else:
-                how = f"{low:.4g} to {high:.4g} per unit, depending on the open directions"
+            how = f"{low:.4g} to {high:.4g} {unit}, depending on the open directions"
         way = ["directly"] if self.direct else []
         way += [f"through {listed(self.through)}"] if self.through else []
         said = f"{name}: {how}; {' and '.join(way)}" if way else f"{name}: {how}"
@@ -104,7 +103,7 @@ class Outcome:
         """One row for each cause."""
         rows = []
         for cause in self.causes:
-            low, high = (np.nan, np.nan) if cause.effect is None else cause.effect.interval
+            low, high = cause.effect.interval
             rows.append({"cause": cause.variable, "standardized": cause.standardized, "low": low, "high": high,
                          "direct": cause.direct, "certain": cause.certain, "confidence": cause.confidence})  # fmt: skip
         return pd.DataFrame(rows, columns=["cause", "standardized", "low", "high", "direct", "certain", "confidence"])
@@ -155,32 +154,44 @@ def causes_of(
     pattern = graph.pattern if open_directions else graph.edges.astype(np.int64)
     surely = ancestors((pattern != 0) & (pattern.T == 0))[:, at]  # transposed: settled where one direction is left
     possibly = _reaches(pattern != 0, at) if open_directions else surely
-    scale = np.sqrt(np.diag(sample.covariance)) / np.sqrt(sample.covariance[at, at])
+    spread = np.sqrt(np.diag(sample.covariance))
+    scale = {
+        k: (1.0 if k in sample.categories else spread[sample.columns_of([k])[0]]) / spread[sample.columns_of([at])[0]]
+        for k in range(sample.n_variables)
+    }
     found = []
     for k in np.flatnonzero(possibly):
         effect = _effect_on(graph, sample, pattern, (int(k), at), open_directions, level)
-        ends = [] if effect is None else [effect.value] if isinstance(effect, Effect) else list(effect.range)
-        if ends and not any(ends):
+        ends = _ends(effect)
+        if not any(ends):
             continue  # no graph of the class has a path there
-        far = max(ends, key=abs) * scale[k] if ends else np.nan
+        far = max(ends, key=abs) * scale[int(k)]
         steps = (pattern[k] != 0) & (possibly | (np.arange(len(pattern)) == at))
         through = tuple(graph.names[i] for i in np.flatnonzero(steps) if i != at)
         share = None if confidence is None else float(confidence.ancestor_probability.to_numpy()[k, at])
         found.append(
             OutcomeCause(graph.names[k], effect, float(far), bool(pattern[k, at]), through, bool(surely[k]), share)
         )
-    found.sort(key=lambda cause: -np.nan_to_num(abs(cause.standardized), nan=np.inf))
+    found.sort(key=lambda cause: -abs(cause.standardized))
     return Outcome(graph.names[at], tuple(found), _correlated(graph, sample, at, possibly))
+
+
+def _ends(effect: Effect | PossibleEffects) -> list[float]:
+    return [effect.value] if isinstance(effect, Effect) else list(effect.range)
 
 
 def _effect_on(
     graph: CausalGraph, sample: Sample, pattern: Any, pair: tuple[int, int], open_directions: bool, level: float
-) -> Effect | PossibleEffects | None:
-    if pair[0] in sample.categories:
-        return None
+) -> Effect | PossibleEffects:
+    """Of a category, that of the level that differs most from the most frequent one."""
+    found = level_effects(graph, graph.names[pair[0]], graph.names[pair[1]], sample, level)
     if not open_directions:
-        return linear_effect(graph, graph.names[pair[0]], graph.names[pair[1]], sample, level=level)
-    possible = effects_in_class(graph, sample, pattern, pair, level)
+        return max(found, key=lambda one: abs(one.value))
+    each = [
+        effects_in_class(graph, sample, pattern, pair, level, Contrast.of(graph, sample, pair, one.compared))
+        for one in found
+    ]
+    possible = max(each, key=lambda one: max(map(abs, one.range)))
     return possible.effects[0] if len(possible.effects) == 1 else possible
 
 
@@ -198,8 +209,10 @@ def _reaches(marks: BoolArray, at: int) -> BoolArray:
 
 def _correlated(graph: CausalGraph, sample: Sample, at: int, causes: BoolArray) -> tuple[tuple[Hashable, float], ...]:
     """What goes along with the outcome and causes it in no graph."""
-    spread = np.sqrt(np.diag(sample.covariance))
-    value: FloatArray = sample.covariance[at] / (spread * spread[at])
+    first = [int(sample.columns_of([k])[0]) for k in range(sample.n_variables)]
+    matrix = sample.covariance[np.ix_(first, first)]
+    spread = np.sqrt(np.diag(matrix))
+    value: FloatArray = matrix[at] / (spread * spread[at])
     price = float(special.ndtri(1 - 0.025 / max(len(value) - 1, 1)))
     clear = np.abs(np.arctanh(np.clip(value, -0.999999, 0.999999))) > price / np.sqrt(max(sample.n_samples - 3, 1))
     others = [k for k in np.flatnonzero(clear & ~causes) if k != at and k not in sample.categories]

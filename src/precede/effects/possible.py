@@ -15,7 +15,17 @@ from typing import Any
 import numpy as np
 
 from precede.arrays import IntArray
-from precede.effects.linear import Effect, Regression, check_level, estimated, positions_of, regression_for
+from precede.effects.linear import (
+    Compared,
+    Contrast,
+    Effect,
+    Regression,
+    check_level,
+    estimated,
+    no_effect,
+    positions_of,
+    regression_for,
+)
 from precede.errors import OptionError
 from precede.evidence.sample import sample_for
 from precede.graph import CausalGraph
@@ -64,8 +74,8 @@ class PossibleEffects:
         if len(self.effects) == 1:
             return f"All equivalent graphs agree: {self.effects[0].sentence}"
         text = (
-            f"The data alone cannot tell which of {len(self.effects)} sets of causes {self.cause} has: raising it by 1 "
-            f"changes {self.effect} by something from {low:.4g} to {high:.4g}."
+            f"The data alone cannot tell which of {len(self.effects)} sets of causes {self.cause} has. "
+            f"{self.effects[0].change} changes {self.effect} by something from {low:.4g} to {high:.4g}."
         )
         if low > 0 or high < 0:
             return text + f" The sign is the same in all of them ({'positive' if low > 0 else 'negative'})."
@@ -78,7 +88,13 @@ class PossibleEffects:
 
 
 def possible_effects(
-    graph: CausalGraph, cause: Hashable, effect: Hashable, data: Any = None, level: float = 0.95
+    graph: CausalGraph,
+    cause: Hashable,
+    effect: Hashable,
+    data: Any = None,
+    level: float = 0.95,
+    compared: Compared | None = None,
+    outcome_level: Hashable = None,
 ) -> PossibleEffects:
     """Total effects over the graph's equivalence class: adjust for each set of causes that the cause may have.
 
@@ -92,6 +108,8 @@ def possible_effects(
     data : as for ``fit``, optional
         What the graph was learned from when left out.
     level : float
+    compared, outcome_level
+        As for :func:`precede.effects.linear.linear_effect`.
 
     Examples
     --------
@@ -103,11 +121,18 @@ def possible_effects(
     """
     check_level(level)
     i, j = positions_of(graph, cause, effect)
-    return effects_in_class(graph, sample_for(graph, data), graph.pattern, (i, j), level)
+    sample = sample_for(graph, data)
+    asked = Contrast.of(graph, sample, (i, j), compared, outcome_level)
+    return effects_in_class(graph, sample, graph.pattern, (i, j), level, asked)
 
 
 def effects_in_class(
-    graph: CausalGraph, sample: Sample, pattern: IntArray, pair: tuple[int, int], level: float
+    graph: CausalGraph,
+    sample: Sample,
+    pattern: IntArray,
+    pair: tuple[int, int],
+    level: float,
+    asked: Contrast | None = None,
 ) -> PossibleEffects:
     """The same where the class and the columns of cause and effect are known.
 
@@ -117,11 +142,12 @@ def effects_in_class(
     """
     i, j = pair
     cause, effect = graph.names[i], graph.names[j]
-    none = Effect(cause, effect, "total", 0.0, 0.0, (0.0, 0.0), level, ())
+    asked = asked or Contrast.of(graph, sample, pair)
+    none = no_effect(graph, pair, "total", level, asked)
     if graph.pag is not None:  # refused where the members would have different effects
         told = regression_for(graph, i, j, "total", "optimal")
         return PossibleEffects(
-            cause, effect, (none if told is None else estimated(graph, sample, told, "total", level),)
+            cause, effect, (none if told is None else estimated(graph, sample, told, "total", level, asked),)
         )
     plain = cpdag(graph.edges)
     alone = graph.lags is None and sample.settings is None and np.array_equal(pattern, plain)
@@ -135,7 +161,7 @@ def effects_in_class(
             if member is None or not np.array_equal(cpdag(member.edges), plain):
                 continue  # these parents would meet in a new collider, or close a cycle
             regression = regression_for(member, i, j, "total", "optimal")
-        found.append(none if regression is None else estimated(graph, sample, regression, "total", level))
+        found.append(none if regression is None else estimated(graph, sample, regression, "total", level, asked))
     return PossibleEffects(cause, effect, tuple(sorted(found, key=lambda one: one.value)))
 
 

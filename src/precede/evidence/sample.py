@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,16 +12,16 @@ import numpy as np
 from typing_extensions import TypedDict
 
 from precede.arrays import BoolArray, FloatArray
-from precede.data.kinds import ColumnKind, indicator_places
+from precede.data.kinds import ColumnKind, indicator_blocks
 from precede.data.load import Table, load_table
 from precede.data.missing import Gaps, gaps_of
-from precede.errors import DataError, OptionError, listed
+from precede.errors import DataError, listed
 from precede.files import write_text
 from precede.graph import CausalGraph
 from precede.graph.formats import text_of
-from precede.graph.sample import Absent, Sample, Setting
+from precede.graph.sample import Absent, Levels, Sample, Setting
 from precede.scores.covariance import covariance
-from precede.strict_json import checked, to_json
+from precede.strict_json import checked, plain, to_json
 
 MOST_ROWS = 5000
 """Rows that a graph keeps, evenly spaced: enough for curves, and a graph stays small."""
@@ -38,7 +38,7 @@ MOST_SETTING_CELLS = 4_000_000
 MOST_PATTERNS = 5000
 """Patterns of missing cells that are kept; rows of rarer ones count as rows without any cell."""
 
-FORMAT, VERSION = "precede-moments", 2
+FORMAT, VERSION = "precede-moments", 3
 
 
 class PlainMoments(TypedDict):
@@ -62,10 +62,19 @@ class AbsentRecord(TypedDict):
     rows: int
 
 
+class LevelsRecord(TypedDict):
+    """The levels of a column."""
+
+    column: int
+    values: list[float]
+    labels: list[str]
+    category: bool
+
+
 class MomentsRecord(PlainMoments):
     """The content of moments.json."""
 
-    categories: list[int]
+    levels: list[LevelsRecord]
     settings: list[SettingRecord] | None
     missing: list[AbsentRecord] | None
 
@@ -100,18 +109,20 @@ def sample_of(
         targets = None if targets is None else targets[complete]
     m, d = values.shape
     kept = np.linspace(0, m - 1, min(m, MOST_ROWS, max(MOST_CELLS // d, 2))).round().astype(np.int64)
-    words = frozenset(k for k, kind in enumerate(kinds) if kind.name == "categorical")
-    sample = Sample(m, values.mean(axis=0), covariance(values), values[kept], words)
+    levels = {
+        k: Levels(kind.levels, kind.labels, kind.name == "categorical")
+        for k, kind in enumerate(kinds) if kind.name in ("categorical", "binary")
+    }  # fmt: skip
+    columns = indicator_blocks(values, kinds)[0] if any(own.category for own in levels.values()) else values
+    sample = Sample(m, columns.mean(axis=0), covariance(columns), values[kept], levels)
     if targets is not None:
         whole = slice(None) if gaps is None else ~gaps.mask.any(axis=1)
-        return replace(sample, settings=_settings(values[whole], targets[whole]), row_targets=targets[kept])
+        return replace(sample, settings=_settings(columns[whole], targets[whole]), row_targets=targets[kept])
     if gaps is None:
         return sample
     if gaps.how != "em":  # moments from pairs of columns fit each other too badly for an error of a regression
         gaps = gaps_of(np.where(gaps.mask, np.nan, values), kinds, "em")
-    places = [place.start for place in indicator_places(kinds)]
-    matrix = gaps.covariance[np.ix_(places, places)]
-    return replace(sample, mean=gaps.mean[places], covariance=matrix, absent=_absent(gaps.mask))
+    return replace(sample, mean=gaps.mean, covariance=gaps.covariance, absent=_absent(gaps.mask))
 
 
 def _absent(mask: BoolArray) -> Absent:
@@ -171,16 +182,6 @@ def _places(table: Table, names: Sequence[Hashable]) -> list[int]:
     return [index[name] for name in names]
 
 
-def refuse_words(graph: CausalGraph, sample: Sample, used: Iterable[int]) -> None:
-    """Refuse columns of words in a regression on numbers."""
-    words = [graph.names[k] for k in used if k in sample.categories]
-    if words:
-        raise OptionError(
-            f"{listed(words)} holds categories, which have no size: an effect per unit needs numbers. Compare its "
-            "levels by columns of 0 and 1 of your own."
-        )
-
-
 def moments_to_json(sample: Sample, names: Sequence[Hashable], path: str | os.PathLike[str] | None = None) -> str:
     """JSON with the moments and no row of the data; also written to ``path``."""
     settings = None if sample.settings is None else [
@@ -196,7 +197,7 @@ def moments_to_json(sample: Sample, names: Sequence[Hashable], path: str | os.Pa
         "version": VERSION,
         "names": [str(name) for name in names],
         **_plain_moments(sample),
-        "categories": sorted(sample.categories),
+        "levels": [{"column": k, **plain(levels)} for k, levels in sorted(sample.levels.items())],
         "settings": settings,
         "missing": missing,
     }
@@ -222,21 +223,26 @@ def moments_from_json(source: str | os.PathLike[str]) -> Sample:
             "'precede discover' with this release."
         )
     found = checked(document, MomentsRecord, "the file of moments")
-    d = len(found["mean"])
+    levels = {
+        own["column"]: Levels(tuple(own["values"]), tuple(own["labels"]), own["category"]) for own in found["levels"]
+    }
     parts, missing = found["settings"], found["missing"]
+    n_columns = len(found["mean"])
+    sample = Sample(*_read_moments(found, n_columns), levels=levels)
+    d = sample.n_variables
     places = [
-        found["categories"],
+        list(levels),
         *(part["targets"] for part in parts or ()),
         *(one["columns"] for one in missing or ()),
     ]
     if not all(0 <= k < d for columns in places for k in columns):
         raise DataError(f"the moments name columns that are not there: they are of {d} columns.")
+    if not all(len(own.values) == len(own.labels) >= 2 for own in levels.values()):
+        raise DataError("the moments have levels without a name: repeat 'precede discover'.")
     settings = None if parts is None else tuple(
-        Setting(frozenset(part["targets"]), *_read_moments(part, d)) for part in parts
+        Setting(frozenset(part["targets"]), *_read_moments(part, n_columns)) for part in parts
     )  # fmt: skip
-    absent = None if missing is None else _read_absent(missing, d)
-    words = frozenset(found["categories"])
-    return Sample(*_read_moments(found, d), categories=words, settings=settings, absent=absent)
+    return replace(sample, settings=settings, absent=None if missing is None else _read_absent(missing, d))
 
 
 def _read_absent(missing: list[AbsentRecord], n_variables: int) -> Absent:

@@ -10,7 +10,7 @@ linear models, JRSS B 84.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -19,10 +19,19 @@ from precede.arrays import BoolArray, IntArray
 from precede.graph.dags import ancestors
 
 
-def causal_nodes(edges: BoolArray, cause: int, effect: int) -> BoolArray:
-    """Variables on a directed path from the cause to the effect, the cause itself left out; none without a path."""
+Causes = int | Sequence[int]
+"""One cause, or several that are set at once."""
+
+
+def causal_nodes(edges: BoolArray, cause: Causes, effect: int) -> BoolArray:
+    """Variables on a directed path from the cause to the effect, the cause itself left out; none without a path.
+
+    Of several causes, paths that pass through another of them do not count.
+    """
+    led = edges.copy()
+    led[:, cause] = False
     # transposed: upstream of the effect
-    nodes = _downstream(edges, _only(cause, len(edges))) & _downstream(edges.T, _only(effect, len(edges)))
+    nodes = _downstream(led, _only(cause, len(edges))) & _downstream(led.T, _only(effect, len(edges)))
     nodes[cause] = False
     return nodes
 
@@ -47,15 +56,15 @@ def with_joined_past(edges: BoolArray, past: BoolArray) -> BoolArray:
     return joined
 
 
-def forbidden_nodes(edges: BoolArray, cause: int, effect: int) -> BoolArray:
+def forbidden_nodes(edges: BoolArray, cause: Causes, effect: int) -> BoolArray:
     """What no adjustment set may hold: cause, effect, and all that a variable on a causal path leads to."""
     nodes = _downstream(edges, causal_nodes(edges, cause, effect))
-    nodes[[cause, effect]] = True
+    nodes[cause] = nodes[effect] = True
     return nodes
 
 
-def _only(node: int, n_variables: int) -> BoolArray:
-    return np.asarray(np.arange(n_variables) == node)
+def _only(nodes: Causes, n_variables: int) -> BoolArray:
+    return np.isin(np.arange(n_variables), nodes)
 
 
 def _downstream(edges: BoolArray, start: BoolArray, removed: BoolArray | None = None) -> BoolArray:
@@ -69,14 +78,15 @@ def _downstream(edges: BoolArray, start: BoolArray, removed: BoolArray | None = 
 
 
 def is_adjustment_set(
-    edges: BoolArray, cause: int, effect: int, chosen: Iterable[int], past: BoolArray | None = None
+    edges: BoolArray, cause: Causes, effect: int, chosen: Iterable[int], past: BoolArray | None = None
 ) -> bool:
     """Whether adjusting for the chosen variables gives the total effect: none is forbidden, all back doors are shut.
 
     Parameters
     ----------
     edges : (n_variables, n_variables) bool array
-    cause, effect : int
+    cause : int, or a list of those that are set at once
+    effect : int
     chosen : iterable of int
     past : (n_variables,) bool array, optional
         Columns of earlier steps: back doors lead from any of them to any other.
@@ -93,10 +103,11 @@ def is_adjustment_set(
     given[list(chosen)] = True
     if (given & forbidden_nodes(edges, cause, effect)).any():
         return False
-    return d_separated(_back_door_graph(edges, cause, effect), cause, effect, given)
+    without = _back_door_graph(edges, cause, effect)
+    return all(d_separated(without, int(one), effect, given) for one in np.atleast_1d(cause))
 
 
-def optimal_adjustment(edges: BoolArray, cause: int, effect: int) -> IntArray | None:
+def optimal_adjustment(edges: BoolArray, cause: Causes, effect: int) -> IntArray | None:
     """The set of smallest asymptotic variance in a linear model: the parents of the causal nodes, less the forbidden.
 
     Returns
@@ -159,11 +170,9 @@ def d_separated(edges: BoolArray, first: int, second: int, given: BoolArray) -> 
     return not _component(links, first, given)[second]
 
 
-def _back_door_graph(edges: BoolArray, cause: int, effect: int) -> BoolArray:
+def _back_door_graph(edges: BoolArray, cause: Causes, effect: int) -> BoolArray:
     """The graph without the first edge of every causal path."""
-    without = edges.copy()
-    without[cause, causal_nodes(edges, cause, effect)] = False
-    return without
+    return edges & ~(_only(cause, len(edges))[:, None] & causal_nodes(edges, cause, effect))
 
 
 def _moral_graph(edges: BoolArray, given: IntArray, first: int, second: int) -> BoolArray:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -44,6 +44,19 @@ class Setting:
     covariance: FloatArray
 
 
+@dataclass(frozen=True)
+class Levels:
+    """The levels of a column: as the rows hold them, what they are called, and whether they are categories.
+
+    A category is as many columns of 0 and 1 in the moments as it has levels after the first; a column of two values is
+    one column, as it is.
+    """
+
+    values: tuple[float, ...]
+    labels: tuple[str, ...]
+    category: bool
+
+
 @dataclass(frozen=True, eq=False)
 class Sample:
     """Moments of the data, and some of its rows.
@@ -52,13 +65,14 @@ class Sample:
     ----------
     n_samples : int
         Rows that the moments were computed from.
-    mean : (n_variables,) float array
-    covariance : (n_variables, n_variables) float array
+    mean : (n_columns,) float array
+        A variable is one column, a category one of 0 and 1 for each level but the first.
+    covariance : (n_columns, n_columns) float array
         Divided by the number of rows.
     rows : (n_rows, n_variables) float array, optional
         Rows for what moments cannot tell: curves and what-if questions. None where only the moments are known.
-    categories : frozenset of int
-        Columns whose values are the places of words without an order: they have no size, so no effect per unit.
+    levels : mapping of int to Levels
+        Of the variables that are categories or have two values.
     settings : tuple of Setting, optional
         With interventions, the moments by what was set; None where nothing ever was.
     row_targets : (n_rows, n_variables) bool array, optional
@@ -71,10 +85,49 @@ class Sample:
     mean: FloatArray
     covariance: FloatArray
     rows: FloatArray | None = None
-    categories: frozenset[int] = frozenset()
+    levels: Mapping[int, Levels] = field(default_factory=dict)
     settings: tuple[Setting, ...] | None = None
     row_targets: BoolArray | None = None
     absent: Absent | None = None
+
+    @property
+    def categories(self) -> frozenset[int]:
+        """Variables whose levels have no order."""
+        return frozenset(k for k, levels in self.levels.items() if levels.category)
+
+    @property
+    def n_variables(self) -> int:
+        """Variables, however many columns they have in the moments."""
+        return len(self.mean) - sum(len(self.levels[k].values) - 2 for k in self.categories)
+
+    @property
+    def owner(self) -> IntArray:
+        """The variable of each column of the moments.
+
+        Examples
+        --------
+        >>> color = Levels((0.0, 1.0, 2.0), ("blue", "green", "red"), category=True)
+        >>> Sample(9, np.zeros(3), np.eye(3), levels={0: color}).owner
+        array([0, 0, 1])
+        """
+        widths = [len(self.levels[k].values) - 1 if k in self.categories else 1 for k in range(self.n_variables)]
+        return np.repeat(np.arange(self.n_variables), widths)
+
+    def columns_of(self, variables: Iterable[int]) -> IntArray:
+        """Columns of the moments that belong to some variables, one variable after the other."""
+        owner = self.owner
+        return np.concatenate([np.zeros(0, np.int64), *(np.flatnonzero(owner == k) for k in variables)])
+
+    @property
+    def design(self) -> FloatArray | None:
+        """The rows as columns of the moments; None where only the moments are known."""
+        if self.rows is None or not self.categories:
+            return self.rows
+        parts = [
+            self.rows[:, [k]] == np.array(self.levels[k].values[1:]) if k in self.categories else self.rows[:, [k]]
+            for k in range(self.n_variables)
+        ]
+        return np.hstack(parts).astype(float)
 
     def rows_with(self, columns: Iterable[int]) -> int:
         """Rows in which none of some columns is missing.

@@ -126,7 +126,7 @@ def load_results(folder: str | os.PathLike[str]) -> Results:
     description = read_result(place / "result.json")
     if (place / MOMENTS_FILE).is_file():
         sample = moments_from_json(place / MOMENTS_FILE)
-        if len(sample.mean) != graph.n_variables:
+        if sample.n_variables != graph.n_variables:
             raise OptionError(f"{MOMENTS_FILE} in {str(folder)!r} is about other columns than the graph.")
         graph = replace(graph, sample=sample)
     read = description["diagnostics"].get("edges")
