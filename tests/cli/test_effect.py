@@ -54,7 +54,7 @@ def test_the_folder_keeps_no_rows(folder: Path) -> None:
         "n_samples",
         "mean",
         "covariance",
-        "categories",
+        "levels",
         "settings",
         "missing",
     }
@@ -74,9 +74,11 @@ def test_a_folder_of_a_fit_with_interventions_answers_from_rows_in_which_the_eff
     assert json.loads(answer.stdout)["total"]["value"] == pytest.approx(np.polyfit(a[:400], b[:400], 1)[0], abs=1e-8)
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["edges"][0]["total"]["value"] == pytest.approx(2.0, abs=0.1)
-    refused = runner.invoke(app, ["effect", str(tmp_path / "out"), "a", "b", "--data", str(tmp_path / "data.csv")])
-    assert refused.exit_code == 2
-    assert "do not say what was set" in " ".join(refused.output.split())
+    asked = ["effect", str(tmp_path / "out"), "a", "b", "--data", str(tmp_path / "data.csv"), "--json"]
+    again = json.loads(runner.invoke(app, asked).stdout)  # the folder remembers the column that says what was set
+    assert again["total"]["value"] == pytest.approx(np.polyfit(a[:400], b[:400], 1)[0], abs=1e-8)
+    other = runner.invoke(app, [*asked[:-1], "--interventions", "b"])
+    assert other.exit_code == 2
 
 
 def test_what_if_needs_the_rows(folder: Path) -> None:
@@ -173,3 +175,26 @@ def test_cite_prints_bibtex_of_what_the_citation_file_says() -> None:
     assert "10.24963/ijcai.2021/491" in cited
     assert f"{{{pc.__version__}}}" in done.stdout
     assert done.stdout.count("{") == done.stdout.count("}")
+
+
+def test_levels_rows_and_several_causes_are_asked_for_by_flags(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    site, a = rng.choice(["n", "s", "w"], 400), rng.normal(size=400)
+    b = 2 * a + 3 * (site == "s") + rng.normal(size=400)
+    pd.DataFrame({"site": site, "a": a, "b": b, "junk": "999"}).to_csv(tmp_path / "data.csv", index=False)
+    knowledge = {"required": [["site", "b"], ["a", "b"]], "forbidden": [["site", "a"], ["a", "site"]]}
+    (tmp_path / "known.json").write_text(json.dumps(knowledge))
+    asked = ["discover", str(tmp_path / "data.csv"), "--out", str(tmp_path / "out"), "--leave-out", "junk", "--quiet"]
+    done = runner.invoke(app, [*asked, "--seed", "0", "--no-stability", "--knowledge", str(tmp_path / "known.json")])
+    assert done.exit_code == 0, done.output
+
+    def ask(*more: str) -> dict[str, dict[str, object]]:
+        told = runner.invoke(app, ["effect", str(tmp_path / "out"), *more, "--json"])
+        assert told.exit_code == 0, told.output
+        return json.loads(told.stdout)
+
+    assert ask("site", "b", "--compare", "n", "s")["total"]["value"] == pytest.approx(3.0, abs=0.4)
+    assert len([name for name in ask("site", "b") if name.startswith("total")]) == 2
+    assert ask("a", "b", "--with", "site")["total"]["together"] == ["site"]
+    data = ["--data", str(tmp_path / "data.csv")]
+    assert "Row 3 with site = s: b" in ask("site", "b", "--set", "s", "--row", "3", *data)["what_if"]["sentence"]

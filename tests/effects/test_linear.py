@@ -223,17 +223,3 @@ def test_quantiles_of_a_mixture_invert_its_distribution() -> None:
     for probability in (0.01, 0.2, 0.6, 0.975):
         assert mixture.below(mixture.quantile(probability)) == pytest.approx(probability, abs=1e-9)
     assert mixture.quantile(0.4) == 0.0
-
-
-def test_categories_have_no_effect_per_unit() -> None:
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        {"site": rng.choice(["n", "s", "w"], 200), "x": rng.normal(size=200), "y": rng.normal(size=200)}
-    )
-    graph = CausalGraph.from_matrix([[0, 1, 1], [0, 0, 1], [0, 0, 0]], names=["site", "x", "y"])
-    with pytest.raises(OptionError, match="'site' holds categories"):
-        graph.effect("site", "y", frame)
-    with pytest.raises(OptionError, match="'site' holds categories"):
-        graph.effect("x", "y", frame)
-    with pytest.raises(OptionError, match="'site' holds categories"):
-        graph.do({"x": 1.0}, frame)

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from precede import CausalGraph, simulate
@@ -29,6 +30,26 @@ def test_total_effects_agree_with_dowhy() -> None:
             assert found.value == pytest.approx(estimate.value, abs=1e-6)
             compared += 1
     assert compared > 5
+
+
+def test_risks_and_levels_agree_with_statsmodels() -> None:
+    formula = pytest.importorskip("statsmodels.formula.api")
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        site, drug = rng.choice(["n", "s", "w"], 200), rng.choice(["A", "B", "C"], 200)
+        x = rng.normal(size=200) + (site == "s")
+        bad = (x + (drug == "B") + (site == "w") + rng.normal(size=200) > 0.5).astype(int)
+        frame = pd.DataFrame({"site": site, "drug": drug, "x": x, "bad": bad})
+        graph = CausalGraph.from_matrix(
+            [[0, 1, 1, 1], [0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 0]], names=list(frame.columns)
+        )
+        theirs = formula.ols("bad ~ C(drug) + C(site) + x", frame).fit(cov_type="HC3", use_t=True)
+        found = graph.effect("drug", "bad", frame, compared=("A", "C"))
+        low, high = theirs.conf_int().loc["C(drug)[T.C]"]
+        assert found.value == pytest.approx(theirs.params["C(drug)[T.C]"], abs=1e-6)
+        assert found.interval == pytest.approx((low, high), abs=1e-6)
+        risks = [theirs.predict(frame.assign(drug=level)).mean() for level in "AC"]
+        assert found.risks == pytest.approx(risks, abs=1e-6)
 
 
 def test_path_effects_agree_with_lingam() -> None:

@@ -157,7 +157,7 @@ def discover(
         course.enter_context(_only_user(out))
         signals = course.enter_context(stopped_by_signals(Deadline(None)))
         model.fit(table)
-        writer = _Writer(out, model, table, resume)
+        writer = _Writer(out, model, table, loading, resume)
         with writer.showing_what_is_lost():
             if resamples:
                 writer.write()  # Ctrl-C during the bootstrap costs no fit
@@ -184,8 +184,8 @@ def discover(
 class _Writer:
     """Writes what belongs to a result into a folder, each time all that is known as one; nothing without a folder."""
 
-    def __init__(self, out: Path | None, model: CausalEstimator, table: Table, resume: bool) -> None:
-        self.out, self.model, self.table = out, model, table
+    def __init__(self, out: Path | None, model: CausalEstimator, table: Table, loading: Options, resume: bool) -> None:
+        self.out, self.model, self.table, self.loading = out, model, table, loading
         self.files: list[Path] = []
         self._obsolete = () if resume else (JOURNAL_FILE,)
 
@@ -197,7 +197,7 @@ class _Writer:
 
         if self.out is None:
             return
-        texts = result_texts(self.model, self.table)
+        texts = result_texts(self.model, self.table, self.loading)
         if confidence is not None:
             texts[CONFIDENCE_FILE] = confidence.to_json()
         if summary is not None:

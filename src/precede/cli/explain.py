@@ -7,7 +7,24 @@ from typing import Annotated
 
 import typer
 
-from precede.cli.terminal import AsJson, DataFile, Debug, Decimal, SafeConsole, load_named, say_json, user_errors
+from precede.cli.terminal import (
+    AsJson,
+    DataFile,
+    Debug,
+    Decimal,
+    Group,
+    Interventions,
+    Lags,
+    LeaveOut,
+    Missing,
+    Na,
+    SafeConsole,
+    Types,
+    load_named,
+    loading_options,
+    say_json,
+    user_errors,
+)
 
 ROWS = "as 0:100 (the first hundred) or 100: (all from there)"
 
@@ -19,16 +36,29 @@ def explain(
     row: Annotated[int | None, typer.Option(help="Place of the row, from 0.")] = None,
     before: Annotated[str | None, typer.Option(help=f"Rows to compare with, {ROWS}.")] = None,
     after: Annotated[str | None, typer.Option(help=f"Rows whose mean is explained, {ROWS}.")] = None,
+    missing: Missing = "em",
+    leave_out: LeaveOut = None,
+    types: Types = None,
+    na: Na = None,
     decimal: Decimal = None,
+    interventions: Interventions = None,
+    lags: Lags = 0,
+    group: Group = None,
     as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
-    """Say which variables account for an unusual row, or for a change from one period to another."""
+    """Say which variables account for an unusual row, or for a change from one period to another.
+
+    The table is read as 'discover' did, but for what is said here.
+    """
     with user_errors(debug):
         from precede.report.load import load_results
 
-        graph = load_results(folder).graph
-        table = load_named(data, {"decimal": decimal})
+        results = load_results(folder)
+        graph = results.graph
+        table = load_named(
+            data, results.loading | loading_options(missing, leave_out, types, na, interventions, lags, group, decimal)
+        )
         found = graph.explain(
             graph.names[graph.position(outcome)],
             table,

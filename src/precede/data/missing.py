@@ -140,7 +140,8 @@ def _em(
 
 def _along(edges: BoolArray, matrix: FloatArray) -> FloatArray:
     """The covariance that a graph has with the weights and noise variances of a matrix."""
-    weights = weights_on_parents(np.linalg.cholesky(matrix).T, edges)  # transposed: the factor stands for rows
+    rows = np.asarray(np.linalg.cholesky(matrix).T, dtype=np.float64)  # transposed: the factor stands for rows
+    weights = weights_on_parents(rows, edges)
     own = np.diag(matrix)
     noise = np.maximum(own - (weights * matrix).sum(axis=0), RIDGE * own)
     total = np.linalg.inv(np.eye(len(matrix)) - weights)  # effects along all paths

@@ -1,8 +1,9 @@
 """From a graph to numbers: effects, possible effects, effects over resampled graphs, and what-if questions."""
 
 from precede.effects.attribution import Explanation, explain_change, explain_row
+from precede.effects.curve import EffectCurve, effect_curve
 from precede.effects.intervention import WhatIf, what_if
-from precede.effects.linear import Effect, averaged_effect, linear_effect, path_effects
+from precede.effects.linear import Effect, averaged_effect, level_effects, linear_effect, path_effects
 from precede.effects.outcome import Outcome, causes_of
 from precede.effects.planning import NextSteps, next_steps
 from precede.effects.possible import PossibleEffects, possible_effects
@@ -10,6 +11,7 @@ from precede.evidence.sample import sample_of
 
 __all__ = [
     "Effect",
+    "EffectCurve",
     "Explanation",
     "NextSteps",
     "Outcome",
@@ -17,8 +19,10 @@ __all__ = [
     "WhatIf",
     "averaged_effect",
     "causes_of",
+    "effect_curve",
     "explain_change",
     "explain_row",
+    "level_effects",
     "linear_effect",
     "next_steps",
     "path_effects",

@@ -257,7 +257,7 @@ class _Columns:
         """The column of a variable that is a number."""
         if self.kinds[variable].name == "categorical":
             raise OptionError("the outcome is categorical: make a column of 0 and 1 of the level that matters.")
-        return self.places[variable].start
+        return int(self.places[variable].start)
 
     def regressions(self, rows: Any) -> tuple[FloatArray, FloatArray]:
         """The weights of every column on those of its causes, ``[cause, effect]``, and the means, in some rows."""

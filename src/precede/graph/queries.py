@@ -15,7 +15,7 @@ from precede.graph.dags import ancestors
 from precede.graph.equivalence import class_of
 
 if TYPE_CHECKING:
-    from precede.effects import Effect, Explanation, NextSteps, PossibleEffects, WhatIf
+    from precede.effects import Effect, EffectCurve, Explanation, NextSteps, PossibleEffects, WhatIf
     from precede.evidence.confidence import Confidence
     from precede.graph.causal_graph import CausalGraph
     from precede.graph.mixed_graph import MixedGraph
@@ -129,8 +129,14 @@ class GraphQueries:
         adjustment: Literal["optimal", "minimal", "parents"] | Sequence[Hashable] = "optimal",
         confidence: Confidence | None = None,
         level: float = 0.95,
+        compared: tuple[Any, Any] | None = None,
+        outcome_level: Hashable = None,
+        together: Sequence[Hashable] = (),
     ) -> Effect:
         """How much raising one variable by 1 changes another, in a linear model with this graph.
+
+        Categories, also among what is held fixed, are columns of 0 and 1. A 0/1 outcome makes the effect a difference
+        of risks, with their ratio.
 
         Parameters
         ----------
@@ -147,6 +153,12 @@ class GraphQueries:
             share of the resampled graphs there is an effect. The adjustment must then be one of the three names.
         level : float
             Of the interval.
+        compared : (state, state), optional
+            Levels of the cause, or two values of a number: the second instead of the first. A category needs it.
+        outcome_level : optional
+            The level of the effect whose probability is asked for, where it is a category.
+        together : names
+            Variables that are set at the same time: the effect is that of the cause past them.
 
         Examples
         --------
@@ -159,12 +171,35 @@ class GraphQueries:
         from precede.effects import averaged_effect, linear_effect  # the one arrow that points up: see .importlinter
 
         graph = cast("CausalGraph", self)
-        if confidence is not None:
-            return averaged_effect(graph, cause, effect, confidence, data, kind, adjustment, level)
-        return linear_effect(graph, cause, effect, data, kind, adjustment, level)
+        if confidence is None:
+            return linear_effect(graph, cause, effect, data, kind, adjustment, level, compared, outcome_level, together)
+        if together:
+            raise OptionError("together=... and confidence=... cannot be combined: leave one of them out.")
+        return averaged_effect(graph, cause, effect, confidence, data, kind, adjustment, level, compared, outcome_level)
+
+    def effect_curve(self, cause: Hashable, effect: Hashable, data: Any = None, level: float = 0.95) -> EffectCurve:
+        """The total effect of a number as a curve, with a band at the given level.
+
+        Examples
+        --------
+        >>> from precede import CausalGraph
+        >>> graph = CausalGraph.from_matrix([[0, 1], [0, 0]], names=["dose", "pain"])
+        >>> dose = np.linspace(-1, 1, 201)
+        >>> graph.effect_curve("dose", "pain", np.column_stack([dose, dose**2])).table.round(2).iloc[20].tolist()
+        [0.0, -0.33, -0.33, -0.33]
+        """
+        from precede.effects import effect_curve  # as in effect
+
+        return effect_curve(cast("CausalGraph", self), cause, effect, data, level)
 
     def possible_effects(
-        self, cause: Hashable, effect: Hashable, data: Any = None, level: float = 0.95
+        self,
+        cause: Hashable,
+        effect: Hashable,
+        data: Any = None,
+        level: float = 0.95,
+        compared: tuple[Any, Any] | None = None,
+        outcome_level: Hashable = None,
     ) -> PossibleEffects:
         """The total effects in all graphs that are equivalent to this one (IDA): in its class, ``pattern``.
 
@@ -176,30 +211,36 @@ class GraphQueries:
         cause, effect : name
         data : as for ``fit``, optional
         level : float
+        compared, outcome_level
+            As for :meth:`effect`.
         """
         from precede.effects import possible_effects  # as in effect
 
-        return possible_effects(cast("CausalGraph", self), cause, effect, data, level)
+        return possible_effects(cast("CausalGraph", self), cause, effect, data, level, compared, outcome_level)
 
     def do(
         self,
-        settings: Mapping[Hashable, float | Callable[[FloatArray], FloatArray]],
+        settings: Mapping[Hashable, float | str | Callable[[FloatArray], FloatArray]],
         data: Any = None,
         mechanism: Literal["additive", "linear"] = "additive",
+        row: int | None = None,
     ) -> WhatIf:
         """The rows of the data as they would have been, had some variables been set.
 
         Parameters
         ----------
-        settings : dict of name to number or function
-            ``{"dose": 1.0}`` sets every row to 1; ``{"dose": lambda dose: dose + 1}`` raises each by 1.
+        settings : dict of name to number, level or function
+            ``{"dose": 1.0}`` sets every row to 1; ``{"dose": lambda dose: dose + 1}`` raises each by 1; ``{"site":
+            "north"}`` sets a category to one of its levels.
         data : as for ``fit``, optional
         mechanism : "additive" or "linear"
             Each variable is fitted on its causes with smooth curves, or with straight lines.
+        row : int, optional
+            Place of the one row to show, from 0.
         """
         from precede.effects import what_if  # as in effect
 
-        return what_if(cast("CausalGraph", self), settings, data, mechanism)
+        return what_if(cast("CausalGraph", self), settings, data, mechanism, row)
 
     def explain(
         self,

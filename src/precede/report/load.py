@@ -6,16 +6,16 @@ import os
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from precede.effects.linear import Effect
+from precede.effects.linear import Effect, level_effects
 from precede.effects.possible import PossibleEffects
 from precede.errors import OptionError
 from precede.evidence.checks.record import Trend, signed_strengths
 from precede.evidence.confidence import Confidence
-from precede.evidence.sample import moments_from_json
+from precede.evidence.sample import moments_from_json, sample_for
 from precede.files import finish_swap
 from precede.graph import CausalGraph
 from precede.knowledge import Knowledge
@@ -60,6 +60,7 @@ class ResultRecord(TypedDict):
     settings: JsonObject
     score: float | None
     diagnostics: DiagnosticsRecord
+    reading: NotRequired[JsonObject]
 
 
 @dataclass(frozen=True)
@@ -93,20 +94,40 @@ class Results:
         given = self.description["settings"].get("knowledge")
         return None if given is None else Knowledge.from_dict(given)
 
+    @property
+    def loading(self) -> dict[str, Any]:
+        """How the data were read: options of :func:`precede.load_table`."""
+        return dict(self.description.get("reading", {}))
+
     def effects(
-        self, cause: Hashable, effect: Hashable, data: Any = None, level: float = 0.95
+        self,
+        cause: Hashable,
+        effect: Hashable,
+        data: Any = None,
+        level: float = 0.95,
+        compared: tuple[Any, Any] | None = None,
+        outcome_level: Hashable = None,
     ) -> dict[str, Effect | PossibleEffects]:
-        """The total effect, the direct one along an edge, and the possible ones where only the class is told."""
+        """The total effect, the direct one along an edge, and the possible ones where only the class is told.
+
+        A category of which no two levels are compared has a total effect for each level, against the most frequent one.
+        """
         graph = self.graph
+        asked: dict[str, Any] = {"level": level, "compared": compared, "outcome_level": outcome_level}
+        sample = sample_for(graph, data)
+        place = graph.position(cause)
+        if compared is None and place in sample.categories:
+            found = level_effects(graph, cause, effect, sample, level, outcome_level)
+            return {f"total, {one.change}": one for one in found}
         if graph.pag is not None:
-            return {"total": graph.effect(cause, effect, data, level=level)}
+            return {"total": graph.effect(cause, effect, sample, **asked)}
         answers: dict[str, Effect | PossibleEffects] = {
-            "total": graph.effect(cause, effect, data, confidence=self.confidence, level=level)
+            "total": graph.effect(cause, effect, sample, confidence=self.confidence, **asked)
         }
-        if graph.edges[graph.position(cause), graph.position(effect)]:
-            answers["direct"] = graph.effect(cause, effect, data, kind="direct", level=level)
+        if graph.edges[place, graph.position(effect)]:
+            answers["direct"] = graph.effect(cause, effect, sample, kind="direct", **asked)
         if self.identifies == "cpdag":
-            answers["possible"] = graph.possible_effects(cause, effect, data, level=level)
+            answers["possible"] = graph.possible_effects(cause, effect, sample, **asked)
         return answers
 
 

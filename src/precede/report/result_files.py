@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,9 @@ from precede.report.summary import Summary
 from precede.strict_json import JsonObject, plain, read_json, to_json
 
 
-def write_results(folder: Path, model: CausalEstimator, table: Table) -> list[Path]:
+def write_results(
+    folder: Path, model: CausalEstimator, table: Table, loading: Mapping[str, Any] | None = None
+) -> list[Path]:
     """Write the graph, the order, the history, the settings and the versions.
 
     Parameters
@@ -31,6 +33,8 @@ def write_results(folder: Path, model: CausalEstimator, table: Table) -> list[Pa
         Fitted.
     table : Table
         What it was fitted to.
+    loading : mapping, optional
+        How it was read: options of :func:`precede.load_table`, which later questions take again.
 
     Returns
     -------
@@ -41,7 +45,7 @@ def write_results(folder: Path, model: CausalEstimator, table: Table) -> list[Pa
     except OSError as error:
         raise OptionError(f"the folder {str(folder)!r} cannot be made: {error.strerror}.") from None
     check_outputs(folder, OUTPUTS, MARKS, {})
-    return write_together(folder, result_texts(model, table), remove=ABOUT_THE_GRAPH)
+    return write_together(folder, result_texts(model, table, loading), remove=ABOUT_THE_GRAPH)
 
 
 OUTPUTS = (
@@ -54,7 +58,7 @@ ABOUT_THE_GRAPH = (CONFIDENCE_FILE, SUMMARY_FILE, REPORT_FILE)
 """What an earlier result has said about its own graph goes with it."""
 
 
-def result_texts(model: CausalEstimator, table: Table) -> dict[str, str]:
+def result_texts(model: CausalEstimator, table: Table, loading: Mapping[str, Any] | None = None) -> dict[str, str]:
     """The files of :func:`write_results`, by name."""
     graph = model.graph_
     sample = graph.sample or sample_of(table.values, table.kinds, table.targets, table.gaps)
@@ -66,7 +70,8 @@ def result_texts(model: CausalEstimator, table: Table) -> dict[str, str]:
         "graph.dot": graph.to_dot(),
         MOMENTS_FILE: moments_to_json(sample, graph.names),
         "history.csv": model.history_.to_csv(index=False),
-        "result.json": to_json(describe_result(model, table), indent=1) + "\n",
+        "result.json": to_json({**describe_result(model, table), "reading": plain(dict(loading or {}))}, indent=1)
+        + "\n",
     }
 
 

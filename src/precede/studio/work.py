@@ -113,7 +113,7 @@ def fit(run: Run, data: ChosenData, earlier: Earlier | None, news: News, stop: S
         return replace(run, state="failed", error="it was stopped before it had begun.")
     with subscribe(news.listener(run)):
         model.fit(table)
-        write_results(run.folder, model, table)
+        write_results(run.folder, model, table, loading_of(data))
         write_text(run.folder / "reproduce.py", script_of(model, data, request.resamples, request.seed))
         confidence = None
         if request.resamples and not stop.asked:
