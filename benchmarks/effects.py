@@ -113,7 +113,7 @@ def main() -> None:
     for label, count, share, width in coverage(given.data_sets, given.resamples):
         print(f"| {label} | {count} | {share:.3f} | {width:.3f} |")
     print(
-        "\n| categories, risks, curves: 95 % intervals on the true graph, 300 rows | intervals | covered | median width |"
+        "\n| levels, risks, curves: 95 % intervals on the true graph, 300 rows | intervals | covered | median width |"
     )
     print("|---|---|---|---|")
     for label, count, share, width in of_levels(given.level_sets):

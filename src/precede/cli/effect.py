@@ -25,7 +25,6 @@ from precede.cli.terminal import (
     say_json,
     user_errors,
 )
-from precede.data.markers import spells_number
 from precede.errors import OptionError
 from precede.strict_json import JsonObject
 
@@ -102,6 +101,8 @@ def effect(
 
 
 def _number_or_word(text: str) -> float | str:
+    from precede.data.numbers import spells_number
+
     return float(text) if spells_number(text) else text
 
 
