@@ -1,7 +1,7 @@
 """Do the intervals of effects cover the truth, and do possible effects hold it?
 
-Run: python benchmarks/effects.py [--data-sets 50] [--level-sets 200] [--classes 100] [--resamples 40]. Prints a Markdown table
-(docs/results/answers/effects.md); about three minutes on one core.
+Run: python benchmarks/effects.py [--data-sets 50] [--level-sets 200] [--classes 100] [--resamples 40].
+Prints a Markdown table (docs/results/answers/effects.md); about three minutes on one core.
 """
 
 from __future__ import annotations
