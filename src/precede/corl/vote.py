@@ -53,11 +53,14 @@ SHARPNESS = 4.0
 
 @dataclass(frozen=True)
 class Ballot:
-    """What a member says: ``pattern[i, j]`` is one for i -> j, and a half both ways where it leaves that open."""
+    """What a member says: ``pattern[i, j]`` is one for i -> j, and a half both ways where it leaves that open.
+
+    Its ``order`` counts as well, but for a member that tells a class of graphs only, where the order is any of many.
+    """
 
     member: str
     pattern: FloatArray
-    order: IntArray
+    order: IntArray | None = None
 
 
 def joined_by(votes: FloatArray) -> BoolArray:
@@ -126,7 +129,8 @@ class VoteScore(PolicyScore):
     def __init__(self, ballots: Sequence[Ballot], constraints: Constraints, left_out: Sequence[str] = ()) -> None:
         self.ballots = ballots
         self.votes = np.mean([ballot.pattern for ballot in ballots], axis=0)
-        before = np.mean([full_dag(ballot.order) for ballot in ballots], axis=0)
+        orders = [full_dag(ballot.order) for ballot in ballots if ballot.order is not None]
+        before = np.sum(orders, axis=0) / len(ballots)
         preference = self.votes + ORDER_SHARE * before
         precedence = 1 / (1 + np.exp(SHARPNESS * (preference.T - preference)))  # transposed: the other way round
         super().__init__(precedence, joined_by(self.votes).astype(float), best_linear_order(preference), constraints)
@@ -181,7 +185,8 @@ def vote(
         if table.n_variables > most or (ballots and deadline.passed()):
             left_out.append(name)
         elif table.n_variables >= fewest:
-            ballots.append(_ballot(name, table, constraints, device, rng, deadline))
+            start = ballots[0].order if ballots else None
+            ballots.append(_ballot(name, table, constraints, start, device, rng, deadline))
     return VoteScore(ballots, constraints, left_out)
 
 
@@ -189,12 +194,16 @@ def _ballot(
     name: ScoreName,
     table: Table,
     constraints: Constraints,
+    start: IntArray | None,
     device: torch.device,
     rng: np.random.Generator,
     deadline: Deadline,
 ) -> Ballot:
+    """Learn the graph of a score, by climbs from the greedy order and from a given one."""
     score = build_score(name, table, constraints, device=device, deadline=deadline)
-    found = OrderSearch(score, table.values, constraints, SearchSettings("local"), rng, deadline).run()
+    found = OrderSearch(
+        score, table.values, constraints, SearchSettings("local", initial_order=start), rng, deadline
+    ).run()
     edges, _ = order_to_graph(found.order, table, score, constraints, pruning="auto", threshold=THRESHOLD, cutoff=0.001)
     if score.identifies == "dag":
         return Ballot(name, edges.astype(float), found.order)
@@ -202,4 +211,4 @@ def _ballot(
         constraints.required | constraints.before | ~constraints.allowed.T
     ) & edges  # transposed: not the other way
     pattern = class_of(edges, score.told(edges) | known).astype(float)
-    return Ballot(name, np.where(pattern * pattern.T > 0, 0.5, pattern), found.order)  # transposed: left open
+    return Ballot(name, np.where(pattern * pattern.T > 0, 0.5, pattern))  # transposed: left open
