@@ -63,6 +63,32 @@ def test_types_are_fixed_and_refused(client: Client, tmp_path: Path) -> None:
     client.studio.workspace.choose(before)
 
 
+def test_a_table_is_read_as_the_command_line_reads_it(client: Client, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"who": np.repeat(["p", "q"], 60), "a": rng.normal(size=120), "b": rng.normal(size=120)})
+    frame["set"] = np.where(np.arange(120) % 4 == 0, "a", "")
+    frame.loc[::9, "b"] = 999
+    before = client.studio.workspace.data
+    client.http.post("/api/data?name=read.csv", content=frame.to_csv(index=False).encode(), headers={"Origin": ORIGIN})
+    reading = {"na": ["999"], "lags": 1, "group": "who", "interventions": "set", "missing": "drop"}
+    found = client.post("/api/columns", reading)
+    assert found["problem"] is None
+    assert found["variables"] == ["a", "b", "a[t-1]", "b[t-1]"]
+    assert found["reading"] == reading
+    assert next(column for column in found["columns"] if column["name"] == "b")["missing"] == 14
+    again = Workspace(client.studio.workspace.folder).data
+    assert again is not None
+    assert again.reading == reading
+    run = client.run(method="corl", options={"score": "sparse-linear"})
+    assert run["state"] == "done", run["error"]
+    folder = client.studio.workspace.run(run["id"]).folder
+    assert load_results(folder).loading["lags"] == 1
+    assert "lags=1" in (folder / "reproduce.py").read_text()
+    wrong = client.post("/api/columns", {"lags": "many"}, 400)
+    assert "'lags" in wrong["error"]
+    client.studio.workspace.choose(before)
+
+
 def test_a_run_is_a_folder_of_results(client: Client, first: dict) -> None:
     assert first["state"] == "done", first["error"]
     folder = client.studio.workspace.run(first["id"]).folder

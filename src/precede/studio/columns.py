@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
 
@@ -10,13 +11,13 @@ import numpy as np
 from precede.arrays import FloatArray
 from precede.data.columns import frame_to_columns
 from precede.data.kinds import ColumnKind, kind_of, known_order
-from precede.data.load import load_table
+from precede.data.load import Table, load_table
 from precede.data.numbers import NA_MARKERS, spells_number
 from precede.data.read import read_file
 from precede.data.survey import Survey, survey
 from precede.errors import DataError, PrecedeError
 from precede.lazy import pandas as pd
-from precede.studio.messages import Bars, ColumnView, FindingView, TableView
+from precede.studio.messages import Bars, ColumnView, FindingView, TableView, loading_of
 from precede.studio.workspace import DataChoice
 
 BINS, MOST_BARS = 16, 12
@@ -25,8 +26,10 @@ BINS, MOST_BARS = 16, 12
 def look_at(data: DataChoice) -> TableView:
     """Every column, the findings of ``precede check``, and whether the table can be used as it stands."""
     frame, looked = _read(data.path, data.path.stat().st_mtime_ns)
-    kinds, problem = _kinds(data, looked)
-    columns = [_column(frame, place, data, kinds) for place in range(frame.shape[1])]
+    na = loading_of(data.reading).get("na", NA_MARKERS)
+    table, problem = _table(data, looked)
+    kinds = {} if table is None else dict(zip(map(str, table.names), table.kinds, strict=True))
+    columns = [_column(frame, place, data, kinds, na) for place in range(frame.shape[1])]
     findings: list[FindingView] = [
         {"column": _text(item.column), "sentence": item.sentence, "remedy": item.remedy} for item in looked.findings
     ]
@@ -34,6 +37,8 @@ def look_at(data: DataChoice) -> TableView:
         "name": data.path.name,
         "rows": len(frame),
         "columns": columns,
+        "reading": data.reading,
+        "variables": [] if table is None else [str(name) for name in table.names],
         "findings": findings,
         "problem": problem,
         "suggested": [str(name) for name in looked.leave_out],
@@ -42,8 +47,12 @@ def look_at(data: DataChoice) -> TableView:
 
 def suggested(path: Path) -> DataChoice:
     """The data without the columns that ``precede check`` would leave out."""
-    looked = _read(path, path.stat().st_mtime_ns)[1]
-    return DataChoice(path, {}, tuple(str(name) for name in looked.leave_out))
+    return _suggested(path, _read(path, path.stat().st_mtime_ns)[1])
+
+
+def _suggested(path: Path, looked: Survey) -> DataChoice:
+    out = [str(name) for name in looked.leave_out]
+    return DataChoice(path, {"leave_out": out} if out else {})
 
 
 @lru_cache(maxsize=2)
@@ -53,20 +62,21 @@ def _read(path: Path, changed: int) -> tuple[pd.DataFrame, Survey]:
     return frame, survey(path)
 
 
-def _kinds(data: DataChoice, looked: Survey) -> tuple[dict[str, ColumnKind], str | None]:
-    """The kind of each column that is used, and why the table cannot be used, if so."""
-    table = looked.table
-    if data.types or list(data.leave_out) != [str(name) for name in looked.leave_out] or table is None:
-        try:
-            table = load_table(data.path, leave_out=data.leave_out, types=data.types)
-        except PrecedeError as error:
-            return {}, str(error)
-    return {str(name): kind for name, kind in zip(table.names, table.kinds, strict=True)}, None
+def _table(data: DataChoice, looked: Survey) -> tuple[Table | None, str | None]:
+    """The table as it is read, or why it cannot be used."""
+    if looked.table is not None and data == _suggested(data.path, looked):
+        return looked.table, None
+    try:
+        return load_table(data.path, **loading_of(data.reading)), None
+    except PrecedeError as error:
+        return None, str(error)
 
 
-def _column(frame: pd.DataFrame, place: int, data: DataChoice, kinds: dict[str, ColumnKind]) -> ColumnView:
+def _column(
+    frame: pd.DataFrame, place: int, data: DataChoice, kinds: dict[str, ColumnKind], na: Collection[str]
+) -> ColumnView:
     series, name = frame.iloc[:, place], str(frame.columns[place])
-    values, own = _values(frame.iloc[:, [place]])
+    values, own = _values(frame.iloc[:, [place]], na)
     kind = kinds.get(name, own)
     present = values[np.isfinite(values)] if values is not None else np.empty(0)
     words = kind is not None and any(not spells_number(label) for label in kind.labels)
@@ -76,8 +86,8 @@ def _column(frame: pd.DataFrame, place: int, data: DataChoice, kinds: dict[str, 
         "kind": "text" if kind is None else kind.name,
         "words": words,
         "levels": labels if kind is None or kind.name != "categorical" else known_order(labels) or labels,
-        "set": data.types.get(name),
-        "left_out": name in data.leave_out,
+        "set": data.reading.get("types", {}).get(name),
+        "left_out": name in data.reading.get("leave_out", ()),
         "used": name in kinds,
         "missing": int(series.isna().sum()) if values is None else int(np.isnan(values).sum()),
         "distinct": int(series.nunique()),
@@ -86,10 +96,10 @@ def _column(frame: pd.DataFrame, place: int, data: DataChoice, kinds: dict[str, 
     }
 
 
-def _values(frame: pd.DataFrame) -> tuple[FloatArray | None, ColumnKind | None]:
+def _values(frame: pd.DataFrame, na: Collection[str]) -> tuple[FloatArray | None, ColumnKind | None]:
     """A column as numbers, and its kind; None where it is words without an end."""
     try:
-        read = frame_to_columns(frame, {}, NA_MARKERS)
+        read = frame_to_columns(frame, {}, na)
     except DataError:
         return None, None
     if read.problems or not read.names:

@@ -3,37 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Literal, NotRequired
+from typing import Literal, NotRequired, cast
 
 from typing_extensions import TypedDict
 
+from precede.data.numbers import NA_MARKERS
 from precede.graph.component import ShownGraph
 from precede.options import Options
-from precede.strict_json import JsonObject
+from precede.strict_json import JsonObject, checked
 
 State = Literal["waiting", "running", "done", "stopped", "failed"]
 
 
-class ChosenData(TypedDict):
-    """The table of a run: what is left out, and the kinds, or levels from low to high, that the user has set."""
+class Reading(TypedDict, total=False):
+    """How a table is read: options of :func:`precede.load_table`; ``na`` adds to the usual texts."""
 
-    path: str
     types: dict[Hashable, str | list[str]]
     leave_out: list[str]
+    na: list[str]
+    missing: Literal["em", "pairwise", "drop", "impute", "refuse"]
+    interventions: str
+    lags: int | Literal["auto"]
+    group: str
 
 
-class StudioRecord(TypedDict):
+class ChosenData(Reading):
+    """The table of a run, and how it is read."""
+
+    path: str
+
+
+class StudioRecord(Reading):
     """The data of a studio, as ``studio.json`` holds them."""
 
     data: str
-    types: dict[Hashable, str | list[str]]
-    leave_out: list[str]
 
 
-def loading_of(data: ChosenData) -> Options:
+def reading_of(content: object, what: str) -> Reading:
+    """What some JSON says of how a table is read, checked; what is empty or the default is left out."""
+    found = checked(content, Reading, what)
+    kept = {name: found[name] for name in Reading.__annotations__ if name in found}  # type: ignore[literal-required]
+    return cast(Reading, {name: value for name, value in kept.items() if value and value != "em"})
+
+
+def loading_of(data: Reading) -> Options:
     """Options of :func:`precede.load_table`, those that were set."""
-    given = {"leave_out": data["leave_out"], "types": data["types"]}
-    return {name: value for name, value in given.items() if value}
+    given: Options = dict(reading_of(data, "the data of this run"))
+    return given | ({"na": [*NA_MARKERS, *given["na"]]} if "na" in given else {})
 
 
 class Earlier(TypedDict):
@@ -126,11 +142,13 @@ class FindingView(TypedDict):
 
 
 class TableView(TypedDict):
-    """Every column, the findings, why the table cannot be used as it stands, and what should be left out."""
+    """Every column, how they are read, the variables they become, the findings, and why the table cannot be used."""
 
     name: str
     rows: int
     columns: list[ColumnView]
+    reading: Reading
+    variables: list[str]
     findings: list[FindingView]
     problem: str | None
     suggested: list[str]

@@ -25,6 +25,7 @@ from precede.graph.component.assets import FILES
 from precede.strict_json import JsonObject, to_json
 from precede.studio import answers
 from precede.studio.columns import suggested
+from precede.studio.messages import reading_of
 from precede.studio.request import RunRequest, earlier_result
 from precede.studio.security import Guard
 from precede.studio.studio import Studio
@@ -132,29 +133,12 @@ async def upload(request: Request) -> Response:
 
 
 async def columns(request: Request) -> Response:
-    """Set the types of columns and what is left out."""
-    content, studio = await content_of(request), studio_of(request)
-    types, out = content.get("types"), content.get("leave_out")
-    if (
-        not isinstance(types, dict)
-        or not isinstance(out, list)
-        or not _texts(
-            [
-                *types,
-                *out,
-                *(text for value in types.values() for text in (value if isinstance(value, list) else [value])),
-            ]
-        )
-    ):
-        raise OptionError("types holds a kind or a list of levels for each name, leave_out is a list of names.")
-    data = DataChoice(studio.data.path, types, tuple(out))
+    """Set how the table is read: kinds of columns, what is left out, missing values, lags, interventions."""
+    studio = studio_of(request)
+    data = DataChoice(studio.data.path, reading_of(await content_of(request), "the choice of columns"))
     found = await run_in_threadpool(studio.look, data)
     studio.workspace.choose(data)
     return Json(found)
-
-
-def _texts(values: list[object]) -> bool:
-    return all(isinstance(value, str) for value in values)
 
 
 async def start(request: Request) -> Response:

@@ -10,7 +10,7 @@ from precede.data.load import Table, load_table
 from precede.errors import OptionError
 from precede.strict_json import checked
 from precede.studio.columns import look_at
-from precede.studio.messages import ChosenData, Earlier, Event, RunEntry, StudioView, TableView
+from precede.studio.messages import ChosenData, Earlier, Event, RunEntry, StudioView, TableView, loading_of
 from precede.studio.request import RunRequest
 from precede.studio.worker import Worker
 from precede.studio.workspace import STOP_FILE, DataChoice, Run, Workspace
@@ -110,7 +110,7 @@ class Studio:
             chosen = self.data.to_dict()
         if chosen["path"] != str(self.data.path):
             chosen = self.data.to_dict()
-        return load_table(self.data.path, leave_out=chosen["leave_out"], types=chosen["types"])
+        return load_table(self.data.path, **loading_of(chosen))
 
     # -- news ------------------------------------------------------------------------------------------------------
 

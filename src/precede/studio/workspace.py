@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import shutil
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any, cast
 from precede.errors import OptionError
 from precede.files import folder_lock, write_text
 from precede.strict_json import JsonObject, checked, read_json, to_json
-from precede.studio.messages import AskedRun, ChosenData, RunEntry, State, StudioRecord
+from precede.studio.messages import AskedRun, ChosenData, Reading, RunEntry, State, StudioRecord, reading_of
 
 RUN_ID = re.compile(r"[0-9]{3,6}")
 STUDIO_FILE, RUN_FILE, STOP_FILE = "studio.json", "run.json", ".stop"
@@ -29,18 +29,16 @@ class DataChoice:
     Parameters
     ----------
     path : Path
-    types : dict
-        Kinds of columns that the user has set, or their levels from low to high.
-    leave_out : tuple of str
+    reading : dict
+        How the file is read, as the user has set it.
     """
 
     path: Path
-    types: dict[Hashable, str | list[str]] = field(default_factory=dict)
-    leave_out: tuple[str, ...] = ()
+    reading: Reading = field(default_factory=Reading)
 
     def to_dict(self) -> ChosenData:
         """Plain values, as a run keeps them."""
-        return {"path": str(self.path), "types": self.types, "leave_out": list(self.leave_out)}
+        return {"path": str(self.path), **self.reading}
 
 
 @dataclass(frozen=True)
@@ -116,13 +114,7 @@ class Workspace:
     def choose(self, data: DataChoice) -> None:
         """Look at these data from now on."""
         self.data = data
-        content = {
-            "format": "precede-studio",
-            "version": 1,
-            "data": str(data.path),
-            "types": data.types,
-            "leave_out": list(data.leave_out),
-        }
+        content = {"format": "precede-studio", "version": 1, "data": str(data.path), **data.reading}
         write_text(self.folder / STUDIO_FILE, to_json(content, indent=1) + "\n")
 
     def place_for(self, name: str) -> Path:
@@ -137,7 +129,7 @@ class Workspace:
     def _read_choice(self) -> DataChoice | None:
         try:
             content = checked(read_json(self.folder / STUDIO_FILE), StudioRecord, STUDIO_FILE)
-            found = DataChoice(Path(content["data"]), content["types"], tuple(content["leave_out"]))
+            found = DataChoice(Path(content["data"]), reading_of(content, STUDIO_FILE))
             return found if found.path.is_file() else None
         except (OSError, ValueError):
             return None
