@@ -129,6 +129,18 @@ def test_knowledge_is_optimal_among_the_permitted_orders():
     assert -model.score_ == pytest.approx(min(costs), rel=1e-10)
 
 
+def test_widening_keeps_the_best_of_its_queues():
+    better = 0
+    for seed in range(6):
+        data = random_data(seed, 14)
+        options = {"penalty": 0.02, "threshold": None, "verbose": False}
+        scores = [AStarLasso(queue_size=size, **options).fit(data).score_ for size in (10, 500, 600)]
+        widened = AStarLasso(queue_size=600, widen=True, **options).fit(data)
+        assert widened.score_ == pytest.approx(max(scores), rel=1e-9)
+        better += max(scores) > scores[0] * (1 - 1e-9)
+    assert better  # or the wider queues were never needed
+
+
 def test_max_time_ends_with_a_whole_order():
     data = random_data(0, 12)
     model = AStarLasso(queue_size=None, penalty=0.01, max_time=1e-9, verbose=False).fit(data)
