@@ -278,14 +278,18 @@ def test_the_commands_take_the_decimal_mark(tmp_path: Path) -> None:
         app, ["discover", str(tmp_path / "data.csv"), "--method=eqvar", "-q", f"--out={tmp_path / 'out'}", *out]
     )
     assert found.exit_code == 0, found.output
-    for command in (
-        ["check", str(tmp_path / "data.csv")],
-        ["effect", str(tmp_path / "out"), "a", "b", "--data", str(tmp_path / "data.csv")],
-        ["explain", str(tmp_path / "out"), str(tmp_path / "data.csv"), "--outcome=b", "--row=3"],
-        ["order", str(tmp_path / "data.csv"), "-q"],
-    ):
+    for command in (["check", str(tmp_path / "data.csv")], ["order", str(tmp_path / "data.csv"), "-q"]):
         assert CliRunner().invoke(app, [*command, *out]).exit_code == 0, command
         assert "--decimal" in CliRunner().invoke(app, command).output, command
+    for command in (  # these read a table as discover did, but for what is said anew
+        ["effect", str(tmp_path / "out"), "a", "b", "--data", str(tmp_path / "data.csv")],
+        ["explain", str(tmp_path / "out"), str(tmp_path / "data.csv"), "--outcome=a", "--row=3"],
+    ):
+        remembered, said, other = (
+            CliRunner().invoke(app, [*command, *flags]) for flags in ([], out, ["--decimal", "."])
+        )
+        assert remembered.exit_code == said.exit_code == other.exit_code == 0, command
+        assert remembered.output == said.output != other.output, command
     assert "--decimal ," in CliRunner().invoke(app, ["check", str(tmp_path / "data.csv"), *out]).output
 
 

@@ -125,6 +125,9 @@ def test_a_request_that_the_page_cannot_show_is_damaged(
     assert "'request" in str(found[0].error)
 
 
+LEVELS = {"column": 0, "values": [0.0, 1.0], "labels": ["no", "yes"], "category": False}
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -132,7 +135,8 @@ def test_a_request_that_the_page_cannot_show_is_damaged(
         ({"mean": 3}, "'mean' should be a list"),
         ({"mean": [0, 0]}, "do not fit each other"),
         ({"covariance": [[1, 0, 0], [0, 1, 0], [0, 1]]}, "do not fit each other"),
-        ({"categories": [7]}, "name columns that are not there"),
+        ({"levels": [LEVELS | {"column": 7}]}, "name columns that are not there"),
+        ({"levels": [LEVELS | {"labels": ["no"]}]}, "levels without a name"),
         ({"missing": [{"columns": [3], "rows": 2}]}, "name columns that are not there"),
         ({"settings": [{"targets": [0]}]}, "'settings\\[0\\].n_samples' is missing"),
     ],
