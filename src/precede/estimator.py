@@ -354,8 +354,14 @@ class CausalEstimator:
         >>> {cause.variable for cause in model.causes_of(last).causes} == set(data.graph.ancestors(last))
         True
         """
-        graph = self.graph_
-        return causes_of(graph, outcome, None, confidence, self.diagnostics_["identifies"] == "cpdag")
+        graph, known = self.graph_, self.diagnostics_
+        shares = np.zeros(graph.edges.shape)
+        for edge in known.edges:
+            shares[edge.cause, edge.effect] = edge.confidence or 0.0
+        return causes_of(
+            graph, outcome, None, confidence, known["identifies"] == "cpdag",
+            shares=shares if known.has_confidence else None,
+        )  # fmt: skip
 
     if not TYPE_CHECKING:  # to a type checker only the declared attributes exist
 

@@ -1,6 +1,7 @@
 """The causes of a named outcome."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +72,30 @@ def test_the_causes_of_a_settled_graph_are_its_ancestors(seed: int) -> None:
     outcome = data.graph.order[-1]
     found = causes_of(data.graph, outcome, data.data)
     assert {cause.variable for cause in found.causes} == set(data.graph.ancestors(outcome))
+
+
+def test_a_cause_whose_effect_hidden_causes_may_fake_is_named_without_a_number() -> None:
+    rng = np.random.default_rng(0)
+    hidden, a, d = rng.normal(size=(3, 3000))
+    b, c = (x + hidden + 0.5 * rng.normal(size=3000) for x in (a, d))
+    frame = pd.DataFrame({"a": a, "b": b, "c": c, "e": b + c + 0.5 * rng.normal(size=3000)})
+    marks = pc.MixedGraph.from_edges([("a", "b", "o->"), ("b", "e", "o->"), ("c", "e", "o->")], list("abce"))
+    graph = pc.CausalGraph.from_matrix(
+        np.array([[0, 1, 0, 0], [0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 0]]), names=list("abce")
+    )
+    found = causes_of(replace(graph, pag=marks), "e", frame)
+    assert {cause.variable for cause in found.causes} == {"a", "b", "c"}
+    assert not any(cause.certain for cause in found.causes)
+    assert any("cannot be estimated" in sentence for sentence in found.sentences)
+
+
+def test_the_weakest_edge_of_the_surest_way() -> None:
+    graph, frame = fork()
+    shares = np.zeros((5, 5))
+    for cause, effect, share in (("age", "dose", 0.9), ("age", "pain", 0.3), ("dose", "pain", 0.8)):
+        shares[graph.position(cause), graph.position(effect)] = share
+    found = causes_of(graph, "pain", frame, shares=shares)
+    assert {cause.variable: cause.weakest for cause in found.causes} == {"dose": 0.8, "age": 0.8}
 
 
 def test_an_outcome_of_words_is_refused() -> None:

@@ -23,6 +23,7 @@ from precede.graph import CausalGraph, MixedGraph
 from precede.graph.component import component_file
 from precede.graph.drawing import draw, to_svg
 from precede.graph.layout import layered_layout
+from precede.knowledge import Knowledge
 from precede.report import Heading, Provenance, rebuild_report, render_report, summarize, write_report, write_results
 from precede.report.geometry import picture
 from precede.report.render import graph_of
@@ -123,6 +124,33 @@ def test_a_baseline_without_a_score(fitted):
     result = summarize(model, table)
     assert result["learning"] is None
     assert "How the order was learned" not in render_report(result)
+
+
+def test_the_outcome_begins_the_report():
+    rng = np.random.default_rng(0)
+    dose = rng.normal(size=400)
+    pain = dose + rng.normal(size=400)
+    frame = pd.DataFrame({"dose": dose, "pain": pain, "well": np.where(pain + rng.normal(size=400) > 0, "no", "yes")})
+    table = load_table(frame)
+    model = CORL(
+        "degenerate-gaussian", knowledge=Knowledge(tiers=[["dose"], ["pain"], ["well"]]), random_state=0, verbose=False
+    ).fit(table)
+    result = summarize(model, table, heading=Heading(outcome="well"))
+    told = result["outcome"]
+    assert told is not None
+    assert [cause["variable"] for cause in told["causes"]] == [
+        str(one.variable) for one in model.causes_of("well").causes
+    ]
+    assert "points" in told["causes"][0]["words"]["size"]
+    assert told["causes"][0]["weakest"] is not None
+    page = render_report(result)
+    assert page.index("What causes well") < page.index("The graph</h2>")
+    assert result["nodes"][2]["levels"]["labels"] == ["no", "yes"]
+    assert sum(result["nodes"][2]["levels"]["counts"]) == 400
+    assert result["nodes"][0]["levels"] is None
+    result["outcome"]["place"] = 7
+    with pytest.raises(OptionError, match="'outcome' is a variable that is not there"):
+        render_report(result)
 
 
 def test_equivalent_edges_claim_no_direction():

@@ -33,7 +33,7 @@ window.slide = (id, value) => { byId(id).value = value; byId(id).dispatchEvent(n
 window.counts = () => ({
   said: Number(byId("visible-edges").textContent),
   drawn: probe.view.cy.edges().filter((e) => e.style("display") === "element" && !e.hasClass("shared")).length,
-  listed: [...document.querySelectorAll("#edges tbody tr")].filter((row) => !row.hidden).length,
+  listed: [...document.querySelectorAll("#edges tbody tr")].filter((row) => !row.classList.contains("off")).length,
 });
 """
 
@@ -42,7 +42,9 @@ def probed(page):
     """The page with one line more in its script, and the policy that lets it run."""
     start, end = page.rindex('<script type="module">') + len('<script type="module">'), page.rindex("</script>")
     script = page[start:end]
-    longer = script.replace("\nawait view.show(data.graph);", f"{PROBE}await view.show(data.graph);")
+    longer = script.replace(
+        "\nawait view.show(data.graph, data.outcome);", f"{PROBE}await view.show(data.graph, data.outcome);"
+    )
     assert longer != script
     allowed, needed = (policy_hash(code).strip("'") for code in (script, longer))
     assert allowed in page
@@ -236,3 +238,47 @@ def test_the_picture_can_be_taken_away_and_printed(opened):
     browser.value("window.dispatchEvent(new Event('beforeprint'))")
     assert browser.value("document.querySelectorAll('#on-paper svg text').length") == len(summary["nodes"])
     browser.value("probe.view.whole(false)")
+
+
+def test_the_outcome_comes_first_and_the_graph_opens_with_its_ancestors(tmp_path):
+    data = simulate(n_variables=8, degree=2, n_samples=400, random_state=3)
+    model = EqVar(verbose=False).fit(load_table(data.data))
+    graph = model.graph_
+    outcome = next(name for name in graph.order if 2 <= len(graph.ancestors(name)) < 7)
+    page = tmp_path / "page.html"
+    page.write_text(probed(render_report(summarize(model, load_table(data.data), heading=Heading(outcome=outcome)))))
+    with Chromium(390, 844) as browser:
+        browser.open(page.as_uri())
+        browser.wait("document.documentElement.dataset.ready !== undefined")
+        assert browser.value("document.querySelector('main h2').textContent") == f"What causes {outcome}"
+        told = browser.value(
+            "[...document.querySelectorAll('.outcome tbody th')].map((cell) => cell.textContent.trim())"
+        )
+        drawn = browser.value("probe.view.cy.nodes().map((node) => node.data('name'))")
+        assert sorted(told) == sorted(graph.ancestors(outcome))
+        assert set(drawn) == {outcome, *graph.ancestors(outcome)}
+        assert browser.value("document.documentElement.scrollWidth <= innerWidth")
+        browser.value(
+            "[...document.querySelectorAll('.gv-bar button')].find((b) => b.textContent === 'Whole graph').focus()"
+        )
+        browser.press("Enter")
+        browser.wait("probe.view.cy.nodes().length === 8")
+        assert browser.words == []
+
+
+def test_a_tangle_starts_with_its_strongest_edges(tmp_path):
+    data = simulate(n_variables=20, degree=8, n_samples=600, random_state=0)
+    model = EqVar(verbose=False).fit(load_table(data.data))
+    n_edges = model.graph_.n_edges
+    assert n_edges > 60
+    page = tmp_path / "page.html"
+    page.write_text(probed(render_report(summarize(model, load_table(data.data)))))
+    with Chromium() as browser:
+        browser.open(page.as_uri())
+        browser.wait("document.documentElement.dataset.ready !== undefined")
+        shown = browser.value("Number(document.getElementById('visible-edges').textContent)")
+        assert 20 <= shown <= 40
+        assert browser.value("document.querySelectorAll('#edges tbody tr').length") == n_edges
+        browser.value("document.getElementById('strength-slider').focus()")
+        browser.press("Home")
+        assert browser.value("Number(document.getElementById('visible-edges').textContent)") == n_edges

@@ -163,8 +163,9 @@ def discover(
                 writer.write()  # Ctrl-C during the bootstrap costs no fit
             confidence = _bootstrap(model, table, resamples, seed, out, quiet, signals) if resamples else None
             heading = Heading(
-                title or Path(data.removesuffix(".gz")).stem, note, data == SACHS if rows is None else rows
-            )
+                title or Path(data.removesuffix(".gz")).stem, note, data == SACHS if rows is None else rows,
+                None if outcome is None else model.graph_.names[model.graph_.position(outcome)],
+            )  # fmt: skip
             summary = None
             try:
                 summary = _summarized(model, table, truth, confidence, heading, data, loading)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +11,11 @@ import numpy as np
 from precede.arrays import BoolArray, FloatArray
 from precede.effects.linear import Contrast, Effect, check_level, level_effects
 from precede.effects.possible import PossibleEffects, effects_in_class
-from precede.errors import OptionError, listed
+from precede.errors import OptionError, PrecedeError
 from precede.evidence.confidence import Confidence
 from precede.evidence.sample import sample_for
 from precede.graph import CausalGraph
+from precede.graph.ancestral import ARROW, TAIL
 from precede.graph.dags import ancestors
 from precede.graph.sample import Sample
 from precede.lazy import pandas as pd
@@ -29,9 +30,9 @@ class OutcomeCause:
     Parameters
     ----------
     variable : name
-    effect : Effect or PossibleEffects
+    effect : Effect, PossibleEffects or None
         Of raising it by 1 on the outcome; the possible effects where directions are open. Of a category, the level that
-        differs most from the most frequent one.
+        differs most from the most frequent one. None where a hidden cause may stand behind both.
     standardized : float
         The effect (the one farthest from zero) in standard deviations of both; of the outcome alone for a category.
     direct : bool
@@ -42,33 +43,77 @@ class OutcomeCause:
         Whether it is a cause in every graph that the data leave open.
     confidence : float or None
         Share of the resampled graphs in which it leads to the outcome.
+    weakest : float or None
+        The confidence of the weakest edge on its surest way to the outcome, where every edge has one.
     """
 
     variable: Hashable
-    effect: Effect | PossibleEffects
+    effect: Effect | PossibleEffects | None
     standardized: float
     direct: bool
     through: tuple[Hashable, ...]
     certain: bool
     confidence: float | None = None
+    weakest: float | None = None
+
+    @property
+    def each(self) -> tuple[Effect, ...]:
+        """The effects that it may have: one where the directions are settled, none where nothing can be estimated."""
+        if self.effect is None:
+            return ()
+        return (self.effect,) if isinstance(self.effect, Effect) else self.effect.effects
+
+    @property
+    def change(self) -> str:
+        """What is done to the cause."""
+        states = self.each[0].compared if self.each else None
+        return "per unit" if states is None else "for {1} instead of {0}".format(*states)
+
+    @property
+    def size(self) -> str:
+        """The total effect; percentage points where the outcome is a risk, a range where directions are open."""
+        if not self.each:
+            return "cannot be estimated from these columns"
+        unit, values = self._units([effect.value for effect in self.each])
+        ends = dict.fromkeys(f"{value:+.3g}" if value else "0" for value in (values[0], values[-1]))
+        return " to ".join(ends) + unit
+
+    @property
+    def interval(self) -> str:
+        """Where the effect lies, whichever of the open directions hold."""
+        if self.effect is None:
+            return "–"
+        unit, (low, high) = self._units(self.effect.interval)
+        return f"{low:.3g} to {high:.3g}{unit}"
+
+    def _units(self, values: Sequence[float]) -> tuple[str, list[float]]:
+        risk = self.each[0].outcome_level is not None
+        return " points" if risk else "", [100 * value if risk else value for value in values]
+
+    @property
+    def way(self) -> str:
+        """Through what it acts."""
+        through = f"through {_names(self.through)}" if self.through else ""
+        return " and ".join(part for part in ("directly" if self.direct else "", through) if part)
+
+    @property
+    def adjusted_for(self) -> str:
+        """What is held fixed in the regression."""
+        sets = dict.fromkeys(_names(effect.adjusted_for) or "nothing" for effect in self.each)
+        return next(iter(sets), "–") if len(sets) < 2 else "its causes, whichever they are"
 
     @property
     def sentence(self) -> str:
         """The cause in plain words."""
-        name = str(self.variable)
-        if not self.certain:
-            name += " (possibly)"
-        first = self.effect if isinstance(self.effect, Effect) else self.effect.effects[0]
-        unit = "per unit" if first.compared is None else "for {1} instead of {0}".format(*first.compared)
-        low, high = self.effect.interval
-        if isinstance(self.effect, Effect):
-            how = f"{self.effect.value:+.4g} {unit} ({self.effect.level:.0%} interval {low:.4g} to {high:.4g})"
-        else:
-            how = f"{low:.4g} to {high:.4g} {unit}, depending on the open directions"
-        way = ["directly"] if self.direct else []
-        way += [f"through {listed(self.through)}"] if self.through else []
-        said = f"{name}: {how}; {' and '.join(way)}" if way else f"{name}: {how}"
-        return said + ("." if self.confidence is None else f"; in {self.confidence:.0%} of resamples.")
+        said = f"{self.variable}{'' if self.certain else ' (possibly)'}: {self.size}"
+        if self.each:
+            said += f" {self.change}{', depending on the open directions' if len(self.each) > 1 else ''}"
+            said += f" ({self.each[0].level:.0%} interval {self.interval}"
+            said += ")" if self.adjusted_for == "nothing" else f", adjusted for {self.adjusted_for})"
+        said += f"; {self.way}" if self.way else ""
+        if self.confidence is not None:
+            return f"{said}; a cause in {self.confidence:.0%} of the resamples."
+        return said + ("." if self.weakest is None else f"; confidence of the weakest edge {self.weakest:.2f}.")
 
 
 @dataclass(frozen=True)
@@ -94,7 +139,7 @@ class Outcome:
         """The causes and the rest, in plain words."""
         lines = [cause.sentence for cause in self.causes] or [f"The graph has no cause of {self.name}."]
         if self.correlated:
-            names = listed(f"{name} ({value:+.2f})" for name, value in self.correlated)
+            names = _names([f"{name} ({value:+.2f})" for name, value in self.correlated])
             lines.append(f"Correlated with {self.name}, but no cause of it in this graph: {names}.")
         return lines
 
@@ -103,14 +148,21 @@ class Outcome:
         """One row for each cause."""
         rows = []
         for cause in self.causes:
-            low, high = cause.effect.interval
+            low, high = (np.nan, np.nan) if cause.effect is None else cause.effect.interval
             rows.append({"cause": cause.variable, "standardized": cause.standardized, "low": low, "high": high,
                          "direct": cause.direct, "certain": cause.certain, "confidence": cause.confidence})  # fmt: skip
         return pd.DataFrame(rows, columns=["cause", "standardized", "low", "high", "direct", "certain", "confidence"])
 
     def to_dict(self) -> JsonObject:
         """Plain values by name, JSON-ready."""
-        return {**plain(self), "sentences": self.sentences}
+        said = ("change", "size", "interval", "way", "adjusted_for")
+        causes = [{**plain(cause), "words": {name: getattr(cause, name) for name in said}} for cause in self.causes]
+        return {**plain(self), "causes": causes, "sentences": self.sentences}
+
+
+def _names(names: Sequence[Hashable], most: int = 5) -> str:
+    rest = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(str, names[:most])) + rest
 
 
 def causes_of(
@@ -120,6 +172,7 @@ def causes_of(
     confidence: Confidence | None = None,
     open_directions: bool = False,
     level: float = 0.95,
+    shares: FloatArray | None = None,
 ) -> Outcome:
     """Rank the causes of an outcome by their total effect.
 
@@ -135,6 +188,8 @@ def causes_of(
         Whether edges that could point either way (``graph.pattern``) count as open: then also possible causes are
         named, with the range of their effects.
     level : float
+    shares : (n_variables, n_variables) array, optional
+        The confidence of each edge.
 
     Examples
     --------
@@ -152,38 +207,58 @@ def causes_of(
     if at in sample.categories:
         raise OptionError(f"{outcome!r} is categorical: make a column of 0 and 1 of the level that matters.")
     pattern = graph.pattern if open_directions else graph.edges.astype(np.int64)
-    surely = ancestors((pattern != 0) & (pattern.T == 0))[:, at]  # transposed: settled where one direction is left
-    possibly = _reaches(pattern != 0, at) if open_directions else surely
+    settled = (pattern != 0) & (pattern.T == 0)  # transposed: settled where one direction is left
+    if graph.pag is not None:
+        marks = graph.pag.ends  # [i, j] is the mark at j, so its transpose the mark at i
+        pattern = ((marks != 0) & (marks.T != ARROW) & (marks != TAIL)).astype(np.int64)
+        settled = (marks == ARROW) & (marks.T == TAIL)
+    surely = ancestors(settled)[:, at]
+    possibly = _reaches(pattern != 0, at)
     spread = np.sqrt(np.diag(sample.covariance))
     scale = {
         k: (1.0 if k in sample.categories else spread[sample.columns_of([k])[0]]) / spread[sample.columns_of([at])[0]]
         for k in range(sample.n_variables)
     }
+    surest = None if shares is None else _surest(np.where(pattern != 0, np.maximum(shares, shares.T), 0.0), at)
     found = []
     for k in np.flatnonzero(possibly):
         effect = _effect_on(graph, sample, pattern, (int(k), at), open_directions, level)
-        ends = _ends(effect)
-        if not any(ends):
+        ends = [0.0] if effect is None else [effect.value] if isinstance(effect, Effect) else list(effect.range)
+        if effect is not None and not any(ends):
             continue  # no graph of the class has a path there
         far = max(ends, key=abs) * scale[int(k)]
         steps = (pattern[k] != 0) & (possibly | (np.arange(len(pattern)) == at))
         through = tuple(graph.names[i] for i in np.flatnonzero(steps) if i != at)
         share = None if confidence is None else float(confidence.ancestor_probability.to_numpy()[k, at])
-        found.append(
-            OutcomeCause(graph.names[k], effect, float(far), bool(pattern[k, at]), through, bool(surely[k]), share)
-        )
+        weakest = None if surest is None else float(surest[k])
+        found.append(OutcomeCause(
+            graph.names[k], effect, float(far), bool(pattern[k, at]), through, bool(surely[k]), share, weakest
+        ))  # fmt: skip
     found.sort(key=lambda cause: -abs(cause.standardized))
     return Outcome(graph.names[at], tuple(found), _correlated(graph, sample, at, possibly))
 
 
-def _ends(effect: Effect | PossibleEffects) -> list[float]:
-    return [effect.value] if isinstance(effect, Effect) else list(effect.range)
+def _surest(shares: FloatArray, at: int) -> FloatArray:
+    """Of each variable, the least share on the way to another on which the least share is largest."""
+    best = np.zeros(len(shares))
+    best[at] = 1.0
+    for _ in range(len(shares)):
+        longer = np.maximum(best, np.minimum(shares, best).max(axis=1))
+        if np.array_equal(longer, best):
+            break
+        best = longer
+    return best
 
 
 def _effect_on(
     graph: CausalGraph, sample: Sample, pattern: Any, pair: tuple[int, int], open_directions: bool, level: float
-) -> Effect | PossibleEffects:
-    """Of a category, that of the level that differs most from the most frequent one."""
+) -> Effect | PossibleEffects | None:
+    """Of a category, that of the level that differs most from the most frequent one; None where it is not known."""
+    if graph.pag is not None:
+        try:
+            return graph.effect(graph.names[pair[0]], graph.names[pair[1]], sample, level=level)
+        except PrecedeError:
+            return None
     found = level_effects(graph, graph.names[pair[0]], graph.names[pair[1]], sample, level)
     if not open_directions:
         return max(found, key=lambda one: abs(one.value))

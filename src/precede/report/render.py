@@ -76,6 +76,7 @@ def render_report(summary: Summary) -> str:
         metrics=_metric_rows(summary["evaluation"]),
         level_marks=LEVEL_MARKS,
         largest=largest_strength(summary),
+        outcome=summary.get("outcome"),
         data=Markup(_embedded(summary, picture(summary, graph))),
         style=Markup(component_file("graph-view.css").decode("utf-8")),
         library=Markup(library),
@@ -190,6 +191,7 @@ def _embedded(summary: Summary, drawn: ShownGraph) -> str:
         "nodes": _columns(nodes),
         "edges": _columns(lean),
         "graph": drawn,
+        "outcome": None if (asked := summary.get("outcome")) is None else asked["place"],
         "linear": summary["linear"],
         "title": summary["title"],
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
@@ -9,9 +10,11 @@ import numpy as np
 import pandas as pd
 
 from precede.arrays import FloatArray
+from precede.data.kinds import ColumnKind
 from precede.data.load import Table
 from precede.data.table import evenly_spaced
 from precede.effects.linear import linear_effect
+from precede.effects.outcome import Outcome
 from precede.effects.possible import effects_in_class
 from precede.errors import OptionError, PrecedeError
 from precede.estimator import CausalEstimator
@@ -28,7 +31,10 @@ from precede.report.summary import (
     EdgeEntry,
     EvaluationEntry,
     LearningEntry,
+    LevelsEntry,
     NodeEntry,
+    OutcomeCauseEntry,
+    OutcomeEntry,
     Summary,
     TotalEntry,
 )
@@ -36,6 +42,9 @@ from precede.report.words import assumed_words, belief_words, found_words, searc
 from precede.strict_json import JsonObject, plain
 
 FORMAT, VERSION = "precede-summary", 5
+
+MOST_BARS = 12
+"""Levels whose names fit below bars."""
 
 CURVE_RECORDS = 300
 """Iterations that the learning curve keeps."""
@@ -54,11 +63,14 @@ class Heading:
     rows : bool
         Whether plots show single rows of the data, up to 200 and all values far out; False shows densities instead
         (``docs/decisions/007-no-rows-in-reports.md``).
+    outcome : name, optional
+        The variable whose causes come first.
     """
 
     title: str | None = None
     note: str | None = None
     rows: bool = False
+    outcome: Hashable = None
 
 
 def summarize(
@@ -122,6 +134,9 @@ def summarize(
         "nodes": _nodes(model.graph_, table, known.plots, heading.rows),
         "edges": _edges(model.graph_, known, heading.rows),
         "order": model.graph_.positions,
+        "outcome": None
+        if heading.outcome is None
+        else outcome_entry(model.graph_, model.causes_of(heading.outcome, bootstrapped)),
         "shared_causes": [{"first": i, "second": j} for i, j in model.graph_.shared_causes],
         "has_confidence": known.has_confidence,
         "resamples": known.resamples,
@@ -134,6 +149,20 @@ def summarize(
     }
     result: Summary = plain(summary)
     return result
+
+
+def outcome_entry(graph: CausalGraph, found: Outcome) -> OutcomeEntry:
+    """The causes of an outcome, as pages show them."""
+    told = found.to_dict()
+    kept = OutcomeCauseEntry.__annotations__
+    return {
+        "place": graph.position(found.name),
+        "causes": [
+            cast(OutcomeCauseEntry, {**{name: cause[name] for name in kept}, "variable": str(cause["variable"])})
+            for cause in told["causes"]
+        ],
+        "correlated": [{"variable": str(name), "correlation": round(value, 3)} for name, value in found.correlated],
+    }
 
 
 def said_in(summary: Summary) -> list[Check]:
@@ -219,15 +248,24 @@ def _nodes(graph: CausalGraph, table: Table, plots: EdgePlots | None, rows: bool
             "place": int(place[k]) + 1,
             "causes": int(graph.edges[:, k].sum()),
             "effects": int(graph.edges[k].sum()),
-            "mean": _rounded(table.values[:, k].mean(), 5),
-            "sd": _rounded(table.values[:, k].std(), 5),
+            "mean": None if table.kinds[k].name == "categorical" else _rounded(table.values[:, k].mean(), 5),
+            "sd": None if table.kinds[k].name == "categorical" else _rounded(table.values[:, k].std(), 5),
             "values": _short(table.values[plots.rows, k]) if plots is not None and rows else None,
             "grid": None if plots is None else _short(plots.grids[k]),
             "histogram": None if plots is None else plots.histograms[k].tolist(),
             "range": None if plots is None else _ends(plots.ranges[k]),
+            "levels": _levels(table.kinds[k], table.values[:, k]),
         }
         for k, name in enumerate(graph.names)
     ]
+
+
+def _levels(kind: ColumnKind, column: FloatArray) -> LevelsEntry | None:
+    """The levels of a column where they are few enough to be named under their bars."""
+    if not kind.discrete or kind.n_levels > MOST_BARS:
+        return None
+    counts = [int((column == level).sum()) for level in kind.levels]
+    return {"labels": list(kind.labels), "values": list(kind.levels), "counts": counts}
 
 
 def _learning(model: CausalEstimator) -> LearningEntry | None:

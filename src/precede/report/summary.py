@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -10,6 +10,14 @@ from precede.errors import OptionError
 from precede.evidence.checks.record import Level, Source, Trend
 from precede.options import Options
 from precede.strict_json import JsonObject, checked
+
+
+class LevelsEntry(TypedDict):
+    """The levels of a variable: what they are called, what stands for them, and how many rows have each."""
+
+    labels: list[str]
+    values: list[float]
+    counts: list[int]
 
 
 class NodeEntry(TypedDict):
@@ -25,6 +33,7 @@ class NodeEntry(TypedDict):
     grid: list[float] | None
     histogram: list[int] | None
     range: list[float] | None
+    levels: NotRequired[LevelsEntry | None]
 
 
 class TotalEntry(TypedDict):
@@ -84,6 +93,42 @@ class SharedCauseEntry(TypedDict):
 
     first: int
     second: int
+
+
+class OutcomeWords(TypedDict):
+    """A cause of the outcome as it is told."""
+
+    change: str
+    size: str
+    interval: str
+    way: str
+    adjusted_for: str
+
+
+class OutcomeCauseEntry(TypedDict):
+    """A cause of the outcome."""
+
+    variable: str
+    standardized: float
+    certain: bool
+    confidence: float | None
+    weakest: float | None
+    words: OutcomeWords
+
+
+class CorrelatedEntry(TypedDict):
+    """What goes along with the outcome, and does not cause it."""
+
+    variable: str
+    correlation: float
+
+
+class OutcomeEntry(TypedDict):
+    """The variable that was asked about, its causes, and what merely goes along with it."""
+
+    place: int
+    causes: list[OutcomeCauseEntry]
+    correlated: list[CorrelatedEntry]
 
 
 class LearningEntry(TypedDict):
@@ -155,6 +200,7 @@ class Summary(TypedDict):
     edges: list[EdgeEntry]
     order: list[int]
     shared_causes: list[SharedCauseEntry]
+    outcome: NotRequired[OutcomeEntry | None]
     learning: LearningEntry | None
     evaluation: EvaluationEntry | None
     settings: JsonObject
@@ -203,6 +249,11 @@ def _check_sizes(summary: Summary) -> None:
             raise OptionError(f"the summary is damaged: the plot of 'edges[{k}]' has lists of different lengths.")
     if any(not (0 <= pair[end] < d) for pair in summary["shared_causes"] for end in ("first", "second")):
         raise OptionError("the summary is damaged: 'shared_causes' joins variables that are not there.")
+    outcome = summary.get("outcome")
+    if outcome is not None and not 0 <= outcome["place"] < d:
+        raise OptionError("the summary is damaged: 'outcome' is a variable that is not there.")
+    if any(levels and len(set(map(len, levels.values()))) != 1 for levels in (node.get("levels") for node in nodes)):  # type: ignore[arg-type]
+        raise OptionError("the summary is damaged: 'levels' has lists of different lengths.")
     if any(node["range"] is not None and len(node["range"]) != 2 for node in nodes):
         raise OptionError("the summary is damaged: a 'range' has two ends.")
     if learning is not None:

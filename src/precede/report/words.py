@@ -78,7 +78,8 @@ def found_words(graph: CausalGraph, edges: Sequence[EdgeDiagnostics]) -> list[st
     sinks = [names[k] for k in graph.positions if effects[k] and not causes[k]]
     alone = int((~causes & ~effects).sum())
     if sources and all(edge.directed for edge in edges):
-        sentences.append(f"Nothing in the table causes {some(sources, 5)}; {some(sinks, 5)} cause nothing else in it.")
+        ends = f"{some(sinks, 5)} cause{'s' if len(sinks) == 1 else ''} nothing else in it"
+        sentences.append(f"Nothing in the table causes {some(sources, 5)}; {ends}.")
     if alone:
         sentences.append(f"{counted(alone, 'variable')} ha{'s' if alone == 1 else 've'} no edge at all.")
     return sentences

@@ -17,10 +17,11 @@ from precede.data.read import read_file
 from precede.data.survey import Survey, survey
 from precede.errors import DataError, PrecedeError
 from precede.lazy import pandas as pd
+from precede.report.summarize import MOST_BARS
 from precede.studio.messages import Bars, ColumnView, FindingView, TableView, loading_of
 from precede.studio.workspace import DataChoice
 
-BINS, MOST_BARS = 16, 12
+BINS = 16
 
 
 def look_at(data: DataChoice) -> TableView:

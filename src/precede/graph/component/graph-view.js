@@ -8,7 +8,8 @@
 //     title       of the pictures that are saved
 //     wheel       "zoom", or "ctrl" where the wheel alone is to scroll the page
 //     bar         false leaves out the bar with search, zoom and pictures
-//   await view.show({ nodes, edges, order });
+//   await view.show({ nodes, edges, order }, target);
+//     target      place of a variable that alone is shown, with all that may lead to it, until the whole graph is asked for; or null
 //     node        { name, tier?, x?, y?, width? }           x and y are the middle of its box
 //     edge        { cause, effect, strength?, sign?, probability?, mark?, doubtful?, change?, bends? }
 //       cause, effect   places among the nodes
@@ -37,7 +38,7 @@ const HELP = "Arrow keys go from variable to variable and along edges, Enter cho
 export class GraphView {
   constructor(place, { arrange = layered, onSelect = () => {}, onPoint = () => {}, title = "Causal graph", wheel = "zoom", bar = true } = {}) {
     Object.assign(this, { place, arrange, onSelect, onPoint, title, wheel, nodes: [], edges: [], order: [], chosen: null, visible: () => true });
-    this.all = false; this.center = this.beside = null; this.drawing = 0;
+    this.all = false; this.center = this.beside = this.target = null; this.drawing = 0;
     this.build(bar);
     cytoscape.warnings(false); // of edges between boxes that lie on each other for a moment, while they move
     this.cy = cytoscape({ container: this.canvas, minZoom: 0.05, maxZoom: 3, autoungrabify: true, boxSelectionEnabled: false, selectionType: "single" });
@@ -47,14 +48,15 @@ export class GraphView {
 
   // -- what is shown ----------------------------------------------------------------------------------------------
 
-  async show({ nodes, edges, order }) {
+  async show({ nodes, edges, order }, target = null) {
     const known = this.center === null ? null : this.nodes[this.center]?.name, before = this.shape, chosen = this.chosen;
-    this.shape = JSON.stringify([nodes.map((node) => [node.name, node.tier]), edges.map((edge) => [edge.cause, edge.effect, edge.change, edge.mark === "shared"])]);
+    this.shape = JSON.stringify([target, nodes.map((node) => [node.name, node.tier]), edges.map((edge) => [edge.cause, edge.effect, edge.change, edge.mark === "shared"])]);
     Object.assign(this, { nodes, edges, order: order ?? nodes.map((_, k) => k), chosen: null });
     if (this.shape === before) { this.refresh(); this.select(chosen); return; } // only figures have changed
     this.center = Math.max(nodes.findIndex((node) => node.name === known), -1);
     if (this.center < 0) this.center = nodes.length ? this.busiest() : null;
-    this.toggle.hidden = nodes.length <= this.room.many;
+    if (this.target !== target) { this.target = target; this.all = false; }
+    this.toggle.hidden = target === null && nodes.length <= this.room.many;
     await this.draw();
   }
   refresh() {
@@ -67,7 +69,7 @@ export class GraphView {
   }
   largest() { return Math.max(...this.edges.map((edge) => Math.abs(edge.strength ?? 0)), 1e-12); }
   get room() { return this.canvas.clientWidth > 0 && this.canvas.clientWidth < NARROW ? ROOM.narrow : ROOM.wide; } // 0: not shown yet
-  get near() { return !this.all && this.nodes.length > this.room.many; }
+  get near() { return !this.all && (this.target !== null || this.nodes.length > this.room.many); }
   busiest() {
     const degree = this.nodes.map(() => 0);
     this.edges.forEach((edge) => { degree[edge.cause]++; degree[edge.effect]++; });
@@ -76,6 +78,7 @@ export class GraphView {
   // the nodes to draw: all, or those closest to the center: its causes and effects step by step, then what is beside them
   members() {
     if (!this.near) return new Set(this.nodes.keys());
+    if (this.target !== null) return this.leading(this.target);
     const found = new Set([this.center, this.beside ?? this.center]), { most, few } = this.room;
     const links = this.edges.filter((edge) => edge.change !== "removed" && edge.mark !== "shared");
     const grow = (ring, onward, limit) => {
@@ -89,6 +92,13 @@ export class GraphView {
     while ((above.length || below.length) && found.size < most) { above = grow(above, up, most); below = grow(below, down, most); }
     let ring = [...found];
     while (ring.length && found.size < few) ring = grow(ring, (edge, inside) => [...up(edge, inside), ...down(edge, inside)], few);
+    return found;
+  }
+  leading(target) {
+    const found = new Set([target]), links = this.edges.filter((edge) => edge.change !== "removed" && edge.mark !== "shared");
+    for (const index of found) { // grows on the way
+      links.forEach((edge) => { if (edge.effect === index) found.add(edge.cause); else if (edge.mark === "line" && edge.cause === index) found.add(edge.effect); });
+    }
     return found;
   }
   async draw() {
@@ -107,7 +117,7 @@ export class GraphView {
     }
     const bends = new Map(firm.map((k, place) => [k, placed.links[place]]));
     this.placeElements(members, boxes, placed.boxes, inside, bends);
-    this.said.textContent = this.near ? `${members.length} of ${this.nodes.length} variables, around ${this.nodes[this.center].name}` : "";
+    this.said.textContent = !this.near ? "" : this.target === null ? `${members.length} of ${this.nodes.length} variables, around ${this.nodes[this.center].name}` : `${this.nodes[this.target].name} and what may lead to it`;
     this.toggle.setAttribute("aria-pressed", String(this.all));
   }
   placeElements(members, boxes, spots, inside, bends) {
@@ -169,6 +179,7 @@ export class GraphView {
     const edge = item.kind === "edge" ? this.edges[item.index] : null;
     if (this.near && !this.cy.getElementById(`${item.kind === "node" ? "n" : "e"}${item.index}`).length) {
       [this.center, this.beside] = edge ? [edge.cause, edge.effect] : [item.index, null];
+      if (this.target !== null) this.all = true;
       await this.draw();
     }
     this.select(item);
@@ -177,7 +188,8 @@ export class GraphView {
   // a variable with all that leads to it and all it leads to
   async focus(index) {
     [this.center, this.beside] = [index, null];
-    if (this.near) await this.draw();
+    if (this.target !== null && !this.cy.getElementById(`n${index}`).length) this.all = true;
+    if (this.near || this.target !== null) await this.draw();
     const family = this.lineage(index);
     this.select({ kind: "node", index });
     this.cy.batch(() => {
@@ -332,6 +344,12 @@ export class GraphView {
     this.input.addEventListener("blur", () => this.offer([]));
     new ResizeObserver(() => { if (this.canvas.clientWidth) this.fit(); }).observe(this.canvas);
   }
+}
+
+// a tangle starts with its strongest edges (more variables start with a neighborhood): the share of the largest strength from which edges are shown at first, in whole percent
+export function startingStrength(edges, n) {
+  const sizes = edges.filter((edge) => edge.mark !== "shared").map((edge) => Math.abs(edge.strength ?? 0)).sort((a, b) => b - a), most = Math.max(40, Math.round(1.5 * n));
+  return n > ROOM.wide.many || sizes.length <= 1.25 * most || !sizes[0] ? 0 : Math.min(99, Math.ceil(100 * sizes[most] / sizes[0] + 1e-9));
 }
 
 // -- small parts ----------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ function nodeCard(index) {
   const shared = sharedCauses.flatMap(({ cause, effect }) => cause === index ? [nodes[effect].name] : effect === index ? [nodes[cause].name] : []);
   const plot = distribution(node);
   card.replaceChildren(el("h3", {}, node.name), facts([["Place in the order", `${node.place} of ${nodes.length}`],
-    ["Mean", number(node.mean)], ["Standard deviation", number(node.sd)]]),
+    node.mean !== null && ["Mean", number(node.mean)], node.sd !== null && ["Standard deviation", number(node.sd)]]),
     el("p", {}, el("strong", {}, "Causes: "), names(causes)), el("p", {}, el("strong", {}, "Effects: "), names(effects)),
     ...(shared.length ? [el("p", {}, el("strong", {}, "Shares an unmeasured cause with: "), names(shared))] : []), ...(plot ? [plot] : []));
 }

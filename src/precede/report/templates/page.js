@@ -36,7 +36,7 @@ function filter() {
   if (confidence) byId("confidence-value").textContent = least.toFixed(2);
   edges.forEach((edge, k) => {
     visible[k] = (edge.strength ?? 0) >= weakest - 1e-12 && (!confidence || (edge.confidence ?? 0) >= least - 1e-12);
-    rows.get(k).hidden = !visible[k];
+    rows.get(k).classList.toggle("off", !visible[k]); // the table has every edge
   });
   const shared = byId("sharedCauses")?.checked;
   view.filter((_, k) => k < edges.length ? visible[k] : shared);
@@ -76,7 +76,7 @@ document.querySelectorAll(".download[data-gzip]").forEach((button) => button.add
 const theme = byId("theme");
 function paint(dark) {
   document.documentElement.dataset.theme = dark ? "dark" : "light";
-  theme.setAttribute("aria-pressed", String(dark));
+  theme.textContent = dark ? "Light" : "Dark";
   view.repaint();
 }
 paint(window.matchMedia("(prefers-color-scheme: dark)").matches);
@@ -91,6 +91,7 @@ window.addEventListener("beforeprint", () => {
   if (dark) paint(true);
 });
 
-await view.show(data.graph);
+strength.value = data.outcome === null ? startingStrength(edges, nodes.length) : 0;
+await view.show(data.graph, data.outcome);
 filter();
 document.documentElement.dataset.ready = "";

@@ -5,7 +5,7 @@ import { columnsPanel, emptyData } from "./columns.js";
 import { byId, options, plural } from "./dom.js";
 import { el, number } from "./elements.js";
 import { elkLayout } from "./graph-layout.js";
-import { GraphView } from "./graph-view.js";
+import { GraphView, startingStrength } from "./graph-view.js";
 import { checksPanel, comparePanel, effectsPanel, exportPanel } from "./results.js";
 import { Rules } from "./rules.js";
 
@@ -23,7 +23,7 @@ function say(words) {
 const user_errors = (work) => async (...given) => { try { say(""); return await work(...given); } catch (error) { say(error.message); return null; } };
 function paint(dark) {
   document.documentElement.dataset.theme = dark ? "dark" : "light";
-  byId("theme").setAttribute("aria-pressed", String(dark));
+  byId("theme").textContent = dark ? "Light" : "Dark";
   for (const view of [state.view, ...views]) view?.repaint();
 }
 
@@ -140,13 +140,19 @@ function drawLegend(shown) {
   const has = (test) => shown.graph.edges.some(test);
   const entry = (kind, words) => el("span", { class: `key ${kind}` }, words);
   const sure = shown.graph.edges.some((edge) => edge.probability !== null && edge.probability !== undefined && edge.mark !== "shared");
-  const slider = el("input", { type: "range", id: "least", min: "0", max: "1", step: "0.05", value: "0", oninput: () => {
-    byId("least-value").textContent = Number(slider.value).toFixed(2);
-    state.view.filter((edge) => edge.mark === "shared" || edge.probability === null || edge.probability === undefined || edge.probability >= Number(slider.value) - 1e-9);
-  } });
-  state.view.filter(() => true);
+  const largest = Math.max(...shown.graph.edges.map((edge) => edge.strength ?? 0), 0), first = shown.target === null ? startingStrength(shown.graph.edges, shown.graph.nodes.length) : 0;
+  const filter = () => {
+    const weakest = Number(strong.value) / 100 * largest, least = Number(slider.value);
+    byId("strong-value") && (byId("strong-value").textContent = weakest.toFixed(2));
+    byId("least-value") && (byId("least-value").textContent = least.toFixed(2));
+    state.view.filter((edge) => edge.mark === "shared" || edge.change === "removed" || ((edge.strength ?? largest) >= weakest - 1e-9 && (edge.probability ?? 1) >= least - 1e-9));
+  };
+  const slider = el("input", { type: "range", id: "least", min: "0", max: "1", step: "0.05", value: "0", oninput: filter });
+  const strong = el("input", { type: "range", id: "strong", min: "0", max: "100", step: "1", value: String(first), oninput: filter });
   byId("legend").replaceChildren(...[entry("rising", "rises"), entry("falling", "falls"), has((e) => e.mark === "line") && entry("either", "direction unknown"), has((e) => e.doubtful) && entry("doubtful", "confidence below ½"), has((e) => e.mark === "shared") && entry("shared", "unmeasured common cause")].filter(Boolean),
-    ...(sure ? [el("span", { class: "least", title: "Share of the resamples that have the edge." }, el("label", { for: "least" }, "Confidence at least ", el("output", { id: "least-value", for: "least" }, "0.00")), slider)] : []));
+    el("span", { class: "sliders" }, largest > 0 && el("span", { class: "least", title: "Standardized: of a thick line." }, el("label", { for: "strong" }, "Strength at least ", el("output", { id: "strong-value", for: "strong" }, "0.00")), strong),
+      sure && el("span", { class: "least", title: "Share of the resamples that have the edge." }, el("label", { for: "least" }, "Confidence at least ", el("output", { id: "least-value", for: "least" }, "0.00")), slider)));
+  filter();
 }
 const actions = {
   rule: (kind, cause, effect) => { if (rules.of(cause, effect) === kind) { rules.remove(cause, effect); rules.changed(); } else { rules.set(kind, cause, effect); } start(base()); },

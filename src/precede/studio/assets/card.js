@@ -36,7 +36,7 @@ function variable(index, shown, actions) {
   const linked = (from, to) => edges.filter((edge) => edge.change !== "removed" && edge.mark !== "shared" && edge[from] === index).map((edge) => edge[to]);
   const names = (title, found) => [el("h3", {}, title), found.length ? el("ul", { class: "names" }, found.map((other) => el("li", {}, el("button", { type: "button", class: "link", onclick: () => actions.focus(other) }, nodes[other].name)))) : el("p", { class: "hint" }, "none")];
   return [
-    el("h2", {}, name), facts([["Place in the order", `${shown.graph.order.indexOf(index) + 1} of ${nodes.length}`], known && ["Mean", number(known.mean)], known && ["Standard deviation", number(known.sd)]]),
+    el("h2", {}, name), facts([["Place in the order", `${shown.graph.order.indexOf(index) + 1} of ${nodes.length}`], known && known.mean !== null && ["Mean", number(known.mean)], known && known.sd !== null && ["Standard deviation", number(known.sd)]]),
     ...names("Causes", linked("effect", "cause")), ...names("Effects", linked("cause", "effect")), known && distribution(known),
     el("p", {}, el("button", { type: "button", class: "link", onclick: () => actions.ask(name, null) }, `What if ${name} were set?`)),
   ];
