@@ -26,7 +26,7 @@ from tetrad import boss_in
 import precede as pc
 from precede.arrays import BoolArray, FloatArray
 from precede.graph.equivalence import cpdag
-from precede.scores.discrete import DiscreteFamilies, discrete_codes
+from precede.scores.discrete import DiscreteFamilies
 
 NETWORKS = ("asia", "child", "insurance", "alarm", "hailfinder")
 
@@ -102,7 +102,7 @@ def one(network: Network, seed: int, options: argparse.Namespace) -> list[float]
     model = pc.CORL(score=options.score, **settings)
     model.fit(table)
     seconds = time.perf_counter() - start
-    local = DiscreteFamilies(*discrete_codes(table))
+    local = DiscreteFamilies.of_table(table)
     gap = bic(local, truth) - bic(local, model.graph_.edges)
     row = [distance(model.cpdag_.to_numpy(), cpdag(truth)), seconds, gap]
     if options.tetrad_python:

@@ -20,10 +20,10 @@ from precede.scores import evidence as evidence_module
 from precede.scores.assumptions import Assumptions
 from precede.scores.build import build_score
 from precede.scores.evidence import LENGTHSCALES, NOISE_SHARES, GaussianProcessEvidence, spread_rows
-from precede.scores.parent_sets import ParentSets
+from precede.scores.parent_sets import ParentSets, candidate_parents
 from precede.scores.parent_tables import SparseScore
 from precede.scores.protocol import OrderScore
-from precede.scores.sparse_gp import SparseGPSettings, candidate_parents, sparse_gp_score
+from precede.scores.sparse_gp import SparseGPSettings, sparse_gp_score
 from precede.simulation import simulate
 
 

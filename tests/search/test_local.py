@@ -250,9 +250,6 @@ def test_a_score_made_from_the_linear_one_is_climbed_by_its_own_terms() -> None:
         def terms(self, orders: torch.Tensor) -> torch.Tensor:
             return super().terms(orders.flip(1)).flip(1)
 
-        def insertion_sums(self, order: torch.Tensor) -> torch.Tensor:
-            return OrderScore.insertion_sums(self, order)
-
     score = Backward(linear_values(5))
     assert score.moves() is None
     best = polish.polish(score, np.arange(5), n_restarts=10, rng=np.random.default_rng(0))

@@ -124,12 +124,15 @@ def test_insertion_sums_in_pieces() -> None:
     """A score without a shortcut of its own has every moved order scored, one variable after another."""
     order = torch.tensor([3, 1, 0, 4, 2])
     score = make_score(5)
-    torch.testing.assert_close(OrderScore.insertion_sums(score, order), score.insertion_sums(order))
-    assert [len(piece) for piece in score.insertion_pieces(order)] == [5]
-    plain = Plain(score)
-    pieces = list(plain.insertion_pieces(order))
+    pieces = list(score.insertion_pieces(order))
     assert [len(piece) for piece in pieces] == [1] * 5
-    torch.testing.assert_close(torch.cat(pieces), plain.insertion_sums(order))
+    torch.testing.assert_close(torch.cat(pieces), score.insertion_sums(order))
+
+    class Quick(Plain):
+        def insertion_sums(self, order):
+            return super().insertion_sums(order)
+
+    assert [len(piece) for piece in Quick(score).insertion_pieces(order)] == [5]
 
 
 def test_greedy_finds_the_order_of_an_equal_variance_chain() -> None:

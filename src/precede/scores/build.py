@@ -103,15 +103,10 @@ def build_score(  # noqa: PLR0913 (what a score is made of)
         case "linear-any" | "sparse-linear" | "nongaussian":
             sparse = {"sparse-linear": SparseLinearScore, "nongaussian": NonGaussianScore}.get(name, LinearAnyScore)
             return sparse(values, constraints=constraints, moments=moments, device=device)
-        case "sparse-gp":
+        case "sparse-gp" | "sparse-gp-additive":
             return sparse_gp_score(
-                values, SparseGPSettings(policy=policy), kernel="joint", noise=nonlinear, constraints=constraints,
-                device=device, deadline=deadline, verbose=verbose,
-            )  # fmt: skip
-        case "sparse-gp-additive":
-            return sparse_gp_score(
-                values, SparseGPSettings(policy=policy), kernel="additive", noise=nonlinear, constraints=constraints,
-                device=device, deadline=deadline, verbose=verbose,
+                values, SparseGPSettings(policy=policy), kernel="joint" if name == "sparse-gp" else "additive",
+                noise=nonlinear, constraints=constraints, device=device, deadline=deadline, verbose=verbose,
             )  # fmt: skip
         case "location-scale":
             return location_scale_score(

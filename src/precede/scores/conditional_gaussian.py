@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numba import njit
@@ -13,12 +13,9 @@ from numba import njit
 from precede.arrays import FloatArray, IntArray
 from precede.data.load import Table
 from precede.errors import OptionError
-from precede.knowledge import Constraints
+from precede.scores.degenerate_gaussian import take_out
 from precede.scores.discrete import cells_of
-from precede.scores.grow_shrink import FamiliesScore
-from precede.scores.mixed import ASSUMED
 from precede.scores.moves import ParentSet
-from precede.scores.parents import SMALLEST_VARIANCE
 
 Array = np.ndarray[Any, Any]
 
@@ -119,20 +116,15 @@ class ConditionalGaussianFamilies:
             self._kept -= self._partitions.popitem(last=False)[1].scatter.size
         return partition
 
-
-def conditional_gaussian_score(
-    table: Table, *, penalty: float = 1.0, constraints: Constraints | None = None
-) -> FamiliesScore:
-    """Order score of mixed columns: binary and categorical ones are discrete, the others numbers."""
-    discrete = [kind.name in ("binary", "categorical") for kind in table.kinds]
-    levels = [kind.n_levels if cut else 0 for kind, cut in zip(table.kinds, discrete, strict=True)]
-    codes = np.zeros(table.values.shape, dtype=np.int64)
-    for k in np.flatnonzero(discrete):
-        codes[:, k] = table.kinds[k].codes(table.values[:, k])
-    local = ConditionalGaussianFamilies(table.values, codes, levels, penalty=penalty)
-    return FamiliesScore(
-        local, "conditional-gaussian", assumes=ASSUMED["conditional-gaussian"], constraints=constraints
-    )
+    @classmethod
+    def of_table(cls, table: Table, penalty: float = 1.0) -> Self:
+        """Binary and categorical columns are discrete, the others numbers."""
+        discrete = [kind.name in ("binary", "categorical") for kind in table.kinds]
+        levels = [kind.n_levels if cut else 0 for kind, cut in zip(table.kinds, discrete, strict=True)]
+        codes = np.zeros(table.values.shape, dtype=np.int64)
+        for k in np.flatnonzero(discrete):
+            codes[:, k] = table.kinds[k].codes(table.values[:, k])
+        return cls(table.values, codes, levels, penalty=penalty)
 
 
 @njit(cache=True, nogil=True)
@@ -169,42 +161,20 @@ def log_likelihood(sizes: Array, scatter: Array, places: Array, prior: float) ->
             for j in range(i + 1):
                 pooled[i, j] += scatter[cell, places[i], places[j]] / n
     total = 0.0
-    factor = np.empty((k, k))
+    room = np.empty((2 * k, 2 * k))
     for cell in range(len(sizes)):
         size = sizes[cell]
         total += size * math.log(size / n) - size * k * math.log(2 * math.pi) / 2
-        for i in range(k):  # Cholesky factor of the cell's covariance
+        room[:] = 0.0  # the cell's covariance beside a unit matrix, which ends as minus its inverse
+        for i in range(k):
+            room[i, k + i] = room[k + i, i] = 1.0
             for j in range(i + 1):
                 value = (scatter[cell, places[i], places[j]] + prior * pooled[i, j]) / (size + prior)
-                for t in range(j):
-                    value -= factor[i, t] * factor[j, t]
-                if i == j:
-                    factor[i, i] = math.sqrt(max(value, SMALLEST_VARIANCE))
-                    total -= size * math.log(factor[i, i])
-                else:
-                    factor[i, j] = value / factor[j, j]
-        # scatter = (size + prior) covariance - prior pooled, so its trace needs the pooled part only
+                room[i, j] = room[j, i] = value
+        total -= size * take_out(room, k) / 2
+        # scatter = (size + prior) covariance - prior pooled, so the trace of its product needs the pooled part only
         total -= (size + prior) * k / 2
-        total += prior * _trace(factor, pooled) / 2
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _trace(factor: Array, matrix: Array) -> float:  # pragma: no cover - compiled
-    """Trace of (L Lᵀ)⁻¹ M for a lower triangle M of a symmetric matrix."""
-    k = len(factor)
-    total = 0.0
-    solved = np.empty((k, k))
-    for column in range(k):
         for i in range(k):
-            value = matrix[i, column] if i >= column else matrix[column, i]
-            for t in range(i):
-                value -= factor[i, t] * solved[t, column]
-            solved[i, column] = value / factor[i, i]
-        for i in range(k - 1, -1, -1):
-            value = solved[i, column]
-            for t in range(i + 1, k):
-                value -= factor[t, i] * solved[t, column]
-            solved[i, column] = value / factor[i, i]
-        total += solved[column, column]
+            for j in range(k):
+                total -= prior * room[k + i, k + j] * pooled[max(i, j), min(i, j)] / 2
     return total

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numba import njit
@@ -13,10 +13,7 @@ from precede.arrays import FloatArray
 from precede.data.kinds import indicator_places
 from precede.data.load import Table
 from precede.errors import OptionError
-from precede.knowledge import Constraints
 from precede.scores.covariance import moments_of
-from precede.scores.grow_shrink import FamiliesScore
-from precede.scores.mixed import ASSUMED
 from precede.scores.moves import ParentSet
 from precede.scores.parents import SMALLEST_VARIANCE
 
@@ -81,41 +78,31 @@ class DegenerateGaussianFamilies:
             conditional_log_determinants(self._correlation, self._start, self._width, variable, members, wanted, out)
         )
 
-
-def degenerate_gaussian_score(
-    table: Table, *, penalty: float = 1.0, constraints: Constraints | None = None
-) -> FamiliesScore:
-    """Order score of mixed columns: counts and ordinal columns are numbers, categories blocks of indicators."""
-    blocks = indicator_places(table.kinds)
-    matrix, rows = moments_of(table)
-    spread = np.sqrt(np.diag(matrix))
-    spread[spread == 0] = 1.0  # a level that a resample has lost
-    local = DegenerateGaussianFamilies(matrix / np.outer(spread, spread), blocks, rows, penalty=penalty)
-    return FamiliesScore(
-        local,
-        "degenerate-gaussian",
-        assumes=ASSUMED["degenerate-gaussian"],
-        max_parents=table.n_variables,
-        exchange=False,  # growth alone finds the parents of linear models
-        constraints=constraints,
-    )
+    @classmethod
+    def of_table(cls, table: Table, penalty: float = 1.0) -> Self:
+        """Counts and ordinal columns are numbers, categories blocks of indicators."""
+        matrix, rows = moments_of(table)
+        spread = np.sqrt(np.diag(matrix))
+        spread[spread == 0] = 1.0  # a level that a resample has lost
+        return cls(matrix / np.outer(spread, spread), indicator_places(table.kinds), rows, penalty=penalty)
 
 
 @njit(cache=True, nogil=True)
-def log_determinant(matrix: Array) -> float:  # pragma: no cover - compiled
-    """By Cholesky in place; a pivot is at least the smallest variance."""
+def take_out(matrix: Array, n: int) -> float:  # pragma: no cover - compiled
+    """Take what its first columns explain out of the others of a covariance, in place; log determinant of the first.
+
+    A column that the ones before leave nothing of explains nothing.
+    """
     total = 0.0
-    for i in range(matrix.shape[0]):
-        for j in range(i + 1):
-            value = matrix[i, j]
-            for k in range(j):
-                value -= matrix[i, k] * matrix[j, k]
-            if i == j:
-                value = max(value, SMALLEST_VARIANCE)
-                total += math.log(value)
-                matrix[i, i] = math.sqrt(value)
-            else:
-                matrix[i, j] = value / matrix[j, j]
+    for c in range(n):
+        pivot = matrix[c, c]
+        total += math.log(max(pivot, SMALLEST_VARIANCE))
+        if pivot < SMALLEST_VARIANCE:
+            continue
+        for i in range(c + 1, len(matrix)):
+            factor = matrix[i, c] / pivot
+            for j in range(c + 1, len(matrix)):
+                matrix[i, j] -= factor * matrix[c, j]
     return total
 
 
@@ -154,55 +141,23 @@ def conditional_log_determinants(
 ) -> float:  # pragma: no cover - compiled
     """Log determinant of the target's block given the members' blocks; in ``out``, given each wanted block as well."""
     rows = rows_of_factor(covariance, start, width, members)
-    size, w, at = rows.shape[0], width[target], start[target]
-    mine = np.empty((w, w))
-    for i in range(w):
-        for j in range(w):
-            value = covariance[at + i, at + j]
-            for k in range(size):
-                value -= rows[k, at + i] * rows[k, at + j]
-            mine[i, j] = value
-    widest = width.max()
-    other, cross, left = np.empty((widest, widest)), np.empty((widest, w)), np.empty((w, w))
-    for one in range(len(width)):
-        if not wanted[one]:
+    size, w, alone = rows.shape[0], width[target], 0.0
+    room, columns = np.empty((width.max() + w, width.max() + w)), np.empty(width.max() + w, np.int64)
+    for one in range(-1, len(width)):  # nothing, then each that is wanted
+        if one >= 0 and not wanted[one]:
             continue
-        b, first = width[one], start[one]
-        for i in range(b):
-            for j in range(b):
-                value = covariance[first + i, first + j]
+        b = width[one] if one >= 0 else 0
+        for i in range(b + w):
+            columns[i] = start[one] + i if i < b else start[target] + i - b
+            for j in range(i + 1):
+                value = covariance[columns[i], columns[j]]
                 for k in range(size):
-                    value -= rows[k, first + i] * rows[k, first + j]
-                other[i, j] = value
-            for j in range(w):
-                value = covariance[first + i, at + j]
-                for k in range(size):
-                    value -= rows[k, first + i] * rows[k, at + j]
-                cross[i, j] = value
-        left[:] = mine
-        for i in range(b):  # one more row of the factor at a time
-            for k in range(i):
-                for j in range(w):
-                    cross[i, j] -= other[i, k] * cross[k, j]
-            pivot = other[i, i]
-            for k in range(i):
-                pivot -= other[i, k] * other[i, k]
-            if pivot < SMALLEST_VARIANCE:
-                for j in range(w):
-                    cross[i, j] = 0.0
-                for r in range(i + 1, b):
-                    other[r, i] = 0.0
-                continue
-            scale = 1.0 / math.sqrt(pivot)
-            for j in range(w):
-                cross[i, j] *= scale
-            for r in range(i + 1, b):
-                value = other[r, i]
-                for k in range(i):
-                    value -= other[r, k] * other[i, k]
-                other[r, i] = value * scale
-            for j in range(w):
-                for k in range(w):
-                    left[j, k] -= cross[i, j] * cross[i, k]
-        out[one] = log_determinant(left)
-    return log_determinant(mine)
+                    value -= rows[k, columns[i]] * rows[k, columns[j]]
+                room[i, j] = room[j, i] = value
+        take_out(room[: b + w, : b + w], b)
+        fit = take_out(room[b : b + w, b : b + w], w)
+        if one >= 0:
+            out[one] = fit
+        else:
+            alone = fit
+    return alone

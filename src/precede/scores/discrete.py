@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numba import njit
@@ -12,9 +12,6 @@ from numba import njit
 from precede.arrays import FloatArray, IntArray
 from precede.data.load import Table
 from precede.errors import DataError, OptionError, listed
-from precede.knowledge import Constraints
-from precede.scores.grow_shrink import FamiliesScore
-from precede.scores.mixed import ASSUMED
 from precede.scores.moves import ParentSet
 
 Array = np.ndarray[Any, Any]
@@ -205,28 +202,14 @@ class DiscreteFamilies:
         combinations = math.prod(float(self.levels[parent]) for parent in parents)
         return float(self.levels[variable] - 1) * combinations
 
-
-def discrete_codes(table: Table) -> tuple[IntArray, list[int]]:
-    """Levels of every column from 0, (n_samples, n_variables), and how many there are; numbers are refused."""
-    numbers = [name for name, kind in zip(table.names, table.kinds, strict=True) if not kind.discrete]
-    if numbers:
-        raise DataError(
-            f"column {listed(numbers)} has no levels, and this score takes discrete columns only: use "
-            "score='degenerate-gaussian' for mixed data, or cut numbers into classes."
-        )
-    codes = np.column_stack([kind.codes(table.values[:, k]) for k, kind in enumerate(table.kinds)])
-    return codes, [kind.n_levels for kind in table.kinds]
-
-
-def discrete_score(
-    table: Table,
-    *,
-    penalty: float = 1.0,
-    sample_size: float | None = None,
-    constraints: Constraints | None = None,
-) -> FamiliesScore:
-    """Order score of a table of discrete columns: "discrete-bic", or "bdeu" with a prior sample size."""
-    codes, levels = discrete_codes(table)
-    local = DiscreteFamilies(codes, levels, penalty=penalty, sample_size=sample_size)
-    name = "discrete-bic" if sample_size is None else "bdeu"
-    return FamiliesScore(local, name, assumes=ASSUMED[name], constraints=constraints)
+    @classmethod
+    def of_table(cls, table: Table, penalty: float = 1.0, sample_size: float | None = None) -> Self:
+        """Every column by its levels; numbers are refused."""
+        numbers = [name for name, kind in zip(table.names, table.kinds, strict=True) if not kind.discrete]
+        if numbers:
+            raise DataError(
+                f"column {listed(numbers)} has no levels, and this score takes discrete columns only: use "
+                "score='degenerate-gaussian' for mixed data, or cut numbers into classes."
+            )
+        codes = np.column_stack([kind.codes(table.values[:, k]) for k, kind in enumerate(table.kinds)])
+        return cls(codes, [kind.n_levels for kind in table.kinds], penalty=penalty, sample_size=sample_size)

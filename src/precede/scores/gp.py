@@ -17,8 +17,8 @@ from precede.errors import DataError, check_choice, check_positive
 from precede.runtime.memory import memory_budget, size_in_words
 from precede.scores.assumptions import Assumptions
 from precede.scores.cholesky import JITTERS, solve_positive
-from precede.scores.likelihood import Noise, NoiseModel
-from precede.scores.predecessors import JointPieces, Pieces, PredecessorCache, PredecessorScore
+from precede.scores.likelihood import Noise
+from precede.scores.predecessors import JointPieces, Pieces, PredecessorScore
 
 Precision = Literal["float64", "float32"]
 KernelName = Literal["median", "fixed"]
@@ -138,15 +138,11 @@ class GPScore(PredecessorScore):
         max_sets: int = 1_000_000,
     ) -> None:
         check_choice("precision", precision, ("float64", "float32"))
-        self.n_samples, self.n_variables = values.shape
-        self.device = torch.device(device)
-        self.likelihood = NoiseModel(values, noise)
-        if noise == "equal":
-            self.assumes = self.assumes.with_equal_variances()
+        d = values.shape[1]
+        super().__init__(values, noise, d * (d - 1) // 2, device, max_sets)
         self.kernel = kernel
         self.dtype = torch.float64 if precision == "float64" else torch.float32
         self.sets_at_once = self._sets_that_fit(memory_budget(memory_limit, self.device))
-        self.cache = PredecessorCache(self.n_variables, self.evaluate, max_sets=max_sets)
         centered = values - values.mean(axis=0)
         self.targets = self._on_device(centered)
         inputs = self._on_device(centered / centered.std(axis=0)) if kernel.standardize else self.targets
@@ -158,9 +154,6 @@ class GPScore(PredecessorScore):
         self.mean_distances = self.distances.mean(dim=1)
         step = math.ceil(self.n_samples / kernel.median_samples)
         self._median_pairs = None if step == 1 else ((rows % step == 0) & (columns % step == 0)).nonzero()[:, 0]
-
-    def total(self, sums: Tensor) -> Tensor:
-        return self.likelihood.total(sums, self.n_variables * (self.n_variables - 1) // 2)
 
     def regressions(self, members: BoolArray) -> Pieces:
         for _, which, variances in self.joint_regressions([self], [members]):

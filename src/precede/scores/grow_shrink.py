@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.graph.equivalence import told_by_targets
 from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
 from precede.scores.moves import CovarianceMoves, ExpandedMoves, Expansion, ParentSet
@@ -102,6 +103,8 @@ class FamiliesScore(GrowShrinkScore):
     """
 
     identifies = "cpdag"
+    targets: BoolArray | None = None
+    """Sets of variables that were set together, (n_sets, n_variables): they direct edges that the class leaves open."""
 
     def __init__(
         self,
@@ -134,6 +137,10 @@ class FamiliesScore(GrowShrinkScore):
     def graph(self, order: IntArray) -> BoolArray:
         """The graph of an order: the parent sets."""
         return self.parent_sets(order)
+
+    def told(self, edges: BoolArray) -> BoolArray:
+        """Edges whose direction every graph of the interventional class shares (Hauser and Bühlmann 2012)."""
+        return super().told(edges) if self.targets is None else told_by_targets(edges, self.targets)
 
     def expand(self, variable: int, parents: ParentSet) -> Expansion:
         """A parent set (ascending) and what one more or less changes, each worked out once."""

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.arrays import FloatArray, IntArray
 from precede.data.table import Table
 from precede.errors import OptionError, listed
-from precede.graph.equivalence import told_by_targets
 from precede.knowledge import Constraints
 from precede.scores.grow_shrink import FamiliesScore, FamilyScore
-from precede.scores.mixed import KIND_SCORES, KindScoreName, families_of
+from precede.scores.mixed import KIND_SCORES, KindScoreName, build_by_kind, families_of
 from precede.scores.moves import ParentSet
 
 TAKES_INTERVENTIONS = ("sparse-linear", *KIND_SCORES)
@@ -44,39 +43,16 @@ class InterventionalFamilies:
         return self.families[int(self.which[variable])].additions(variable, parents)
 
 
-class InterventionalScore(FamiliesScore):
-    """A score whose equivalence class is cut down by interventions.
-
-    An edge is directed where some intervention set one of its ends and not the other (Hauser and Bühlmann 2012), and
-    where that implies it.
-    """
-
-    targets: BoolArray
-
-    def told(self, edges: BoolArray) -> BoolArray:
-        """Edges of a graph whose direction every graph of the interventional class shares."""
-        return told_by_targets(edges, self.targets)
-
-
-def interventional_score(name: str, table: Table, constraints: Constraints) -> InterventionalScore:
+def interventional_score(name: str, table: Table, constraints: Constraints) -> FamiliesScore:
     """Build a score of a table with targets."""
     if table.targets is None or name not in TAKES_INTERVENTIONS:
         raise OptionError(f"score={name!r} does not take interventions: {listed(TAKES_INTERVENTIONS)} do.")
     kind: KindScoreName = next((known for known in KIND_SCORES if known == name), "degenerate-gaussian")
     penalty = LINEAR_PENALTY if name == "sparse-linear" else 1.0
     settings, which = np.unique(table.targets, axis=1, return_inverse=True)
-    parts = [table.only(~settings[:, k]) for k in range(settings.shape[1])]
-    scores = [families_of(kind, part, constraints, penalty=penalty) for part in parts]
-    first = scores[0]
-    score = InterventionalScore(
-        InterventionalFamilies([part.local for part in scores], np.ravel(which)),
-        name,
-        assumes=first.assumes,
-        max_parents=first.max_parents,
-        exchange=first.exchange,
-        constraints=constraints,
-    )
-    score.targets = np.unique(table.targets, axis=0)
+    families = [families_of(kind, table.only(~settings[:, k]), penalty) for k in range(settings.shape[1])]
+    score = build_by_kind(kind, table, constraints, InterventionalFamilies(families, np.ravel(which)))
+    score.name, score.targets = name, np.unique(table.targets, axis=0)
     score.notes = [
         "Interventions direct edges at what was set; the direction of an edge that neither they nor the CPDAG tell is "
         "arbitrary."

@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 from precede.arrays import FloatArray, IntArray
-from precede.errors import OptionError, check_choice
+from precede.errors import OptionError
 from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import Moments, covariance, ordered_cholesky, regularized
-from precede.scores.likelihood import EqualNoise, Noise
+from precede.scores.likelihood import Noise, NoiseModel
 from precede.scores.moves import VarianceMoves
 from precede.scores.protocol import BatchedScore, OrderScore
 from precede.ties import first_best
@@ -77,7 +77,6 @@ class LinearScore(OrderScore):
         moments: Moments | None = None,
         device: torch.device | str = "cpu",
     ) -> None:
-        check_choice("noise", noise, ("equal", "unequal"))
         if noise == "unequal":
             raise OptionError(
                 "noise='unequal' with a linear Gaussian score on all predecessors tells nothing: the score is "
@@ -87,26 +86,27 @@ class LinearScore(OrderScore):
         self.device = torch.device(device)
         matrix = covariance(values) if moments is None else moments.covariance
         self.covariance = torch.from_numpy(regularized(matrix)).to(self.device)
-        self.noise = EqualNoise(self.n_samples, self.n_variables, float(self.covariance.diagonal().min()))
+        variances = self.covariance.diagonal().cpu().numpy()
+        self.likelihood = NoiseModel(noise, self.n_samples, variances, self.n_variables * (self.n_variables - 1) // 2)
 
     @property
     def residual_units(self) -> tuple[float, float]:
-        return self.noise.residual_units
+        return self.likelihood.residual_units
 
     def residual_variances(self, orders: Tensor) -> Tensor:
         """Variance of each variable given its predecessors, (n_orders, n_variables), in sequence."""
         return residual_variances(self.covariance, orders)
 
     def terms(self, orders: Tensor) -> Tensor:
-        return self.noise.terms(self.residual_variances(orders))
+        return self.likelihood.terms(self.residual_variances(orders))
 
     def total(self, sums: Tensor) -> Tensor:
-        return self.noise.total(sums, self.n_variables * (self.n_variables - 1) // 2)
+        return self.likelihood.total(sums)
 
     def bounds(self) -> Tensor:
         r"""Terms given all the others: the residual variance is :math:`1 / (S^{-1})_{jj}`."""
         variances: Tensor = 1 / torch.linalg.inv(self.covariance).diagonal()
-        return self.noise.terms(variances)
+        return self.likelihood.terms(variances)
 
     def quick_order(self, constraints: Constraints) -> IntArray:
         """The variable of smallest conditional variance comes next (Chen, Drton, Wang 2019)."""
@@ -115,9 +115,9 @@ class LinearScore(OrderScore):
     def moves(self) -> VarianceMoves | None:
         """Variances; None for a score made from this one that works out terms or moves in its own way."""
         own = type(self)
-        if own.terms is not LinearScore.terms or own.insertion_sums is not LinearScore.insertion_sums:
+        if own.terms is not LinearScore.terms or own.insertion_sums is not OrderScore.insertion_sums:
             return None
-        return VarianceMoves(self.covariance.cpu().numpy(), self.n_samples / (2 * self.noise.noise_variance))
+        return VarianceMoves(self.covariance.cpu().numpy(), self.n_samples / (2 * self.likelihood.noise_variance))
 
     @classmethod
     def together(cls, scores: Sequence[Self]) -> BatchedScore:
@@ -127,63 +127,20 @@ class LinearScore(OrderScore):
             return BatchedScore(scores)
         return LinearScores(scores)
 
-    def insertion_sums(self, order: Tensor) -> Tensor:
-        r"""As in ``OrderScore``, all moves together in O(d³).
-
-        Notes
-        -----
-        Moving a variable is a chain of adjacent swaps, and a swap leaves the product of its two residual variances
-        as it is. To the left, the moved variable's variance given fewer predecessors is a tail sum of its own row of
-        L. To the right, taking it out of the predecessors is a rank-one update of the trailing factor; all moved
-        variables go through the update of one column together.
-        """
-        d = self.n_variables
-        factor = ordered_cholesky(self.covariance, order[None])[0]
-        variance = factor.diagonal() ** 2
-        # changes[i, j]: how the variable at j changes when the one at i moves past it; moved[i, k]: i's own at k
-        tails = (factor**2).flip(1).cumsum(1).flip(1)  # tails[k, j] = variance of k given the first j
-        moved = tails.tril()
-        changes = torch.zeros_like(factor)
-        shrunk = variance[:-1] * tails[:, 1:] / tails[:, :-1].clamp_min(torch.finfo(torch.float64).tiny)
-        changes[:, :-1] = (shrunk - variance[:-1]).tril(-1)
-        update = factor.T.clone()  # update[i]: the vector of i's rank-one update
-        own = variance.clone()
-        for j in range(1, d):
-            pivot, vector = factor[j, j], update[:j, j].clone()
-            length = torch.sqrt(pivot**2 + vector**2)
-            own[:j] *= (pivot / length) ** 2
-            moved[:j, j] = own[:j]
-            changes[:j, j] = vector**2
-            update[:j, j + 1 :] = (pivot * update[:j, j + 1 :] - vector[:, None] * factor[j + 1 :, j]) / length[:, None]
-        right = changes.triu(1).cumsum(1)
-        left = changes.tril(-1).flip(1).cumsum(1).flip(1)
-        sums = variance.sum() - variance[:, None] + moved + right.triu(1) + left.tril(-1)
-        return self.noise.terms(sums)
-
 
 class LinearScores(BatchedScore):
     """Linear scores of data sets of one size: all orders are factorized in one batch."""
 
     def __init__(self, scores: Sequence[LinearScore]) -> None:
         super().__init__(scores)
-        first = scores[0]
-        self.covariances = torch.stack([score.covariance for score in scores])
-        self.noise = EqualNoise(first.n_samples, first.n_variables, noise_variance=1.0)
-        variances = [score.noise.noise_variance for score in scores]
-        self.noise_variances = torch.tensor(variances, dtype=torch.float64, device=first.device)
+        self._likelihood = scores[0].likelihood
+        unit = [score.likelihood.noise_variance / self._likelihood.noise_variance for score in scores]
+        self.covariances = torch.stack([score.covariance / own for score, own in zip(scores, unit, strict=True)])
 
     def terms(self, orders: Tensor) -> Tensor:
         which = torch.arange(len(orders), device=orders.device).repeat_interleave(orders.shape[1])
         variances = residual_variances(self.covariances, orders.flatten(0, 1), which).view(orders.shape)
-        return self.noise.terms(variances) / self._beside(variances)
-
-    def total(self, sums: Tensor) -> Tensor:
-        d = self.covariances.shape[1]
-        return self.noise.total(sums * self._beside(sums), d * (d - 1) // 2)
-
-    def _beside(self, numbers: Tensor) -> Tensor:
-        """The noise variance of each score, to go with its numbers."""
-        return self.noise_variances.view(-1, *[1] * (numbers.dim() - 1))
+        return self._likelihood.terms(variances)
 
 
 def residual_variances(covariance: Tensor, orders: Tensor, which: Tensor | None = None) -> Tensor:

@@ -15,8 +15,7 @@ from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import standardized
 from precede.scores.heteroscedasticity import N_KNOTS, hinge_basis
 from precede.scores.moves import ParentSet
-from precede.scores.parent_sets import ParentSets, affordable_size, candidate_parents
-from precede.scores.parent_tables import SparseScore
+from precede.scores.parent_tables import SparseScore, screened_score
 from precede.scores.policy_prior import PolicyEvidence, informed
 
 MOST_ROWS = 1000
@@ -218,13 +217,11 @@ def location_scale_score(
     True
     """
     density = informed(ConditionalDensity(values), policy)
-    d = density.n_variables
-    constraints = constraints or Constraints.none(d)
-    candidates = candidate_parents(density, N_CANDIDATES, constraints)
-    table_size = affordable_size(candidates, MAX_PARENTS, SETS * d // 2)
-    return SparseScore(
+    return screened_score(
         density,
-        ParentSets(candidates, MAX_PARENTS, table_size, SETS * d),
+        SETS * density.n_variables,
+        max_candidates=N_CANDIDATES,
+        max_parents=MAX_PARENTS,
         penalty=penalty,
         constraints=constraints,
         device=device,

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 from precede.data.kinds import ColumnKind
 from precede.data.load import Table
 from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
-from precede.scores.protocol import OrderScore
-
-if TYPE_CHECKING:
-    from precede.scores.grow_shrink import FamiliesScore
-
+from precede.scores.grow_shrink import FamiliesScore, FamilyScore
 
 KindScoreName = Literal["discrete-bic", "bdeu", "degenerate-gaussian", "conditional-gaussian"]
 KIND_SCORES: tuple[KindScoreName, ...] = get_args(KindScoreName)
 
 PRIOR_SAMPLE_SIZE = 10.0
 """Of BDeu: how many rows the prior counts for."""
+
+MOST_PARENTS = 8
+"""Of a column whose combinations of parents are counted."""
 
 MANY_STEPS = 5
 """From this many levels on, ordinal columns among themselves are taken as numbers."""
@@ -69,25 +68,34 @@ def score_for(kinds: Sequence[ColumnKind]) -> tuple[KindScoreName, str] | None:
     )
 
 
-def build_by_kind(name: KindScoreName, table: Table, constraints: Constraints) -> OrderScore:
-    """Build a score of columns with levels."""
-    return families_of(name, table, constraints)
-
-
-def families_of(name: KindScoreName, table: Table, constraints: Constraints, *, penalty: float = 1.0) -> FamiliesScore:
-    """The same, with a penalty, and known to be one of families."""
+def families_of(name: KindScoreName, table: Table, penalty: float = 1.0) -> FamilyScore:
+    """What a score of columns with levels says of one variable and its parents."""
     # imported here, so that nobody else waits for a compiler
     match name:
         case "discrete-bic" | "bdeu":
-            from precede.scores.discrete import discrete_score
+            from precede.scores.discrete import DiscreteFamilies
 
-            prior = PRIOR_SAMPLE_SIZE if name == "bdeu" else None
-            return discrete_score(table, penalty=penalty, sample_size=prior, constraints=constraints)
+            return DiscreteFamilies.of_table(table, penalty, PRIOR_SAMPLE_SIZE if name == "bdeu" else None)
         case "degenerate-gaussian":
-            from precede.scores.degenerate_gaussian import degenerate_gaussian_score
+            from precede.scores.degenerate_gaussian import DegenerateGaussianFamilies
 
-            return degenerate_gaussian_score(table, penalty=penalty, constraints=constraints)
+            return DegenerateGaussianFamilies.of_table(table, penalty)
         case "conditional-gaussian":
-            from precede.scores.conditional_gaussian import conditional_gaussian_score
+            from precede.scores.conditional_gaussian import ConditionalGaussianFamilies
 
-            return conditional_gaussian_score(table, penalty=penalty, constraints=constraints)
+            return ConditionalGaussianFamilies.of_table(table, penalty)
+
+
+def build_by_kind(
+    name: KindScoreName, table: Table, constraints: Constraints, local: FamilyScore | None = None
+) -> FamiliesScore:
+    """Build a score of columns with levels; with a local score that stands in for its own."""
+    is_linear = name == "degenerate-gaussian"  # then growth alone finds the parents
+    return FamiliesScore(
+        local or families_of(name, table),
+        name,
+        assumes=ASSUMED[name],
+        max_parents=table.n_variables if is_linear else MOST_PARENTS,
+        exchange=not is_linear,
+        constraints=constraints,
+    )

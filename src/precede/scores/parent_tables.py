@@ -16,7 +16,15 @@ from precede.knowledge import Constraints
 from precede.runtime.deadline import GRACE, Deadline
 from precede.runtime.progress import ProgressBar
 from precede.scores.moves import ParentSet, TableMoves
-from precede.scores.parent_sets import SMALL_SETS, LocalScore, ParentSetCache, ParentSets
+from precede.scores.parent_sets import (
+    SMALL_SETS,
+    ColumnScore,
+    LocalScore,
+    ParentSetCache,
+    ParentSets,
+    affordable_size,
+    candidate_parents,
+)
 from precede.scores.protocol import OrderScore, check_agreement
 from precede.ties import TOLERANCE, first_best
 
@@ -250,3 +258,27 @@ class SparseScore(OrderScore):
             edges[list(self._members(v, int(self._chosen[v, bits]))), v] = True
         check_agreement(edges, order)
         return edges
+
+
+def screened_score(  # noqa: PLR0913 (what a table is made of)
+    local: ColumnScore,
+    max_sets: int,
+    *,
+    max_candidates: int,
+    max_parents: int,
+    table_size: int | None = None,
+    penalty: float = 1.0,
+    constraints: Constraints | None = None,
+    device: torch.device | str = "cpu",
+    deadline: Deadline | None = None,
+    verbose: bool = False,
+) -> SparseScore:
+    """Sparse score of screened candidates, half of whose sets are in the table, as those of a size are affordable."""
+    constraints = constraints or Constraints.none(local.n_variables)
+    candidates = candidate_parents(local, max_candidates, constraints)
+    sets = ParentSets(
+        candidates, max_parents, table_size or affordable_size(candidates, max_parents, max_sets // 2), max_sets
+    )
+    return SparseScore(
+        local, sets, penalty=penalty, constraints=constraints, device=device, deadline=deadline, verbose=verbose
+    )

@@ -13,7 +13,7 @@ from torch import Tensor
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import check_positive
 from precede.runtime.deadline import Deadline
-from precede.scores.likelihood import NoiseModel
+from precede.scores.likelihood import Noise, NoiseModel
 from precede.scores.protocol import BatchedScore, OrderScore
 
 # Which of the sets were evaluated, and their rows of terms, one piece after another.
@@ -169,12 +169,30 @@ JointPieces = Iterator[tuple[int, IntArray, FloatArray]]
 class PredecessorScore(OrderScore):
     """Terms looked up in a cache of predecessor sets; between the pieces that it lacks, it looks at the clock.
 
-    A subclass sets ``likelihood``, makes its ``cache`` of ``self.evaluate``, and adds ``total`` and ``regressions``.
+    A subclass adds ``regressions``.
+
+    Parameters
+    ----------
+    values : (n_samples, n_variables) array
+    noise : {"unequal", "equal"}
+    n_coefficients : int
+        Of the regressions on all predecessors, together.
+    device : str or torch.device
+    max_sets : int
+        Predecessor sets kept in the cache.
     """
 
     noises = ("equal", "unequal")
-    cache: PredecessorCache
-    likelihood: NoiseModel
+
+    def __init__(
+        self, values: FloatArray, noise: Noise, n_coefficients: int, device: torch.device | str, max_sets: int
+    ) -> None:
+        self.n_samples, self.n_variables = values.shape
+        self.device = torch.device(device)
+        self.likelihood = NoiseModel(noise, self.n_samples, values.var(axis=0), n_coefficients)
+        if noise == "equal":
+            self.assumes = self.assumes.with_equal_variances()
+        self.cache = PredecessorCache(self.n_variables, self.evaluate, max_sets=max_sets)
 
     @property
     def hit_rate(self) -> float:
@@ -192,6 +210,9 @@ class PredecessorScore(OrderScore):
 
     def terms(self, orders: Tensor) -> Tensor:
         return torch.from_numpy(self.cache.terms(orders.cpu().numpy(), self.deadline)).to(self.device)
+
+    def total(self, sums: Tensor) -> Tensor:
+        return self.likelihood.total(sums)
 
     def bounds(self) -> Tensor:
         return torch.from_numpy(self.cache.given_all_others(self.deadline)).to(self.device)

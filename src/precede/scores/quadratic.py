@@ -14,8 +14,8 @@ from precede.runtime.memory import memory_budget, size_in_words
 from precede.scores.assumptions import Assumptions
 from precede.scores.cholesky import jittered_cholesky
 from precede.scores.covariance import CHUNK_BYTES
-from precede.scores.likelihood import Noise, NoiseModel
-from precede.scores.predecessors import Pieces, PredecessorCache, PredecessorScore
+from precede.scores.likelihood import Noise
+from precede.scores.predecessors import Pieces, PredecessorScore
 
 RIDGE = 1e-12
 """Added to the Gram matrix of unit-variance features: a two-valued column's square is collinear with the column."""
@@ -84,15 +84,10 @@ class QuadraticScore(PredecessorScore):
         memory_limit: float | None = None,
         max_sets: int = 1_000_000,
     ) -> None:
-        self.n_samples, self.n_variables = values.shape
-        self.device = torch.device(device)
-        self.likelihood = NoiseModel(values, noise)
-        if noise == "equal":
-            self.assumes = self.assumes.with_equal_variances()
-        self.cache = PredecessorCache(self.n_variables, self.evaluate, max_sets=max_sets)
+        d = values.shape[1]
+        super().__init__(values, noise, sum(map(n_features, range(d))), device, max_sets)
         self._budget = memory_budget(memory_limit, self.device)
         self._check_size()
-        d = self.n_variables
         left, right = np.triu_indices(d)
         standardized = (values - values.mean(axis=0)) / values.std(axis=0)
         gram = torch.from_numpy(_unit_covariance(standardized, left, right)).to(self.device)
@@ -100,9 +95,6 @@ class QuadraticScore(PredecessorScore):
         self._gram = gram
         self._product = torch.zeros(d, d, dtype=torch.int64, device=self.device)  # where x_i x_k lies, i <= k
         self._product[left, right] = torch.arange(d, d + len(left), device=self.device)
-
-    def total(self, sums: Tensor) -> Tensor:
-        return self.likelihood.total(sums, sum(n_features(s) for s in range(self.n_variables)))
 
     def regressions(self, members: BoolArray) -> Pieces:
         sizes = members.sum(axis=1)

@@ -13,8 +13,8 @@ from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
 from precede.scores.evidence import GaussianProcessEvidence, Kernel
 from precede.scores.likelihood import Noise
-from precede.scores.parent_sets import MOST_CANDIDATES, ParentSets, affordable_size, candidate_parents
-from precede.scores.parent_tables import SparseScore
+from precede.scores.parent_sets import MOST_CANDIDATES
+from precede.scores.parent_tables import SparseScore, screened_score
 from precede.scores.policy_prior import PolicyEvidence, informed
 
 N_INDUCING = 100
@@ -111,15 +111,12 @@ def sparse_gp_score(
         ),
         settings.policy,
     )
-    constraints = constraints or Constraints.none(evidence.n_variables)
-    candidates = candidate_parents(evidence, min(settings.max_candidates, MOST_CANDIDATES), constraints)
-    max_sets = (SETS_ON_CPU if on_cpu else SETS_ON_GPU) * evidence.n_variables
-    table_size = settings.table_size
-    if table_size is None:
-        table_size = affordable_size(candidates, settings.max_parents, max_sets // 2)
-    return SparseScore(
+    return screened_score(
         evidence,
-        ParentSets(candidates, settings.max_parents, table_size, max_sets),
+        (SETS_ON_CPU if on_cpu else SETS_ON_GPU) * evidence.n_variables,
+        max_candidates=min(settings.max_candidates, MOST_CANDIDATES),
+        max_parents=settings.max_parents,
+        table_size=settings.table_size,
         penalty=settings.penalty,
         constraints=constraints,
         device=device,

@@ -1,7 +1,7 @@
 """Compiled: one variable taken through an order whose residual variances are known, where all noise varies alike.
 
-Moving a variable is a chain of adjacent swaps, and a swap leaves the product of its two residual variances as it is
-(see :meth:`precede.scores.linear.LinearScore.insertion_sums`).
+Moving a variable is a chain of adjacent swaps, and a swap leaves the product of its two residual variances as it is:
+that is their determinant given those before.
 """
 
 from __future__ import annotations
