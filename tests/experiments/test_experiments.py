@@ -377,7 +377,8 @@ def test_tables_say_what_was_not_run_and_where_it_comes_from(tmp_path: Path) -> 
     er2 = page.split("## er5")[0]
     assert "| notears | not run | 0.95 (0.03) | not run | 14.2 (9.4) | 0/5 |  |" in er2
     assert "▲ | 140.4 (36.7) | 3/5" in er2
-    (reason,) = [line for line in page.splitlines() if " was not run on " in line]
+    tried, reason = [line for line in page.splitlines() if " was not run on " in line]
+    assert tried.startswith("- notears-unpenalized was not run on er2, er5, sf2, sf5: it is tried where ")
     assert reason.startswith("- rl-bic2 was not run on er2, er5, sf2, sf5: 10,000 of its 40,000 iterations take ")
     assert "`precede reproduce table1-30 --seeds 0,1,2 --methods random,eqvar --data er2`, commit" in page
     assert "cores" in page
