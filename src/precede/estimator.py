@@ -382,7 +382,12 @@ class CausalEstimator:
         fixed = learned.told if learned.told.any() else None
         sample = sample_of(table.values, table.kinds, table.targets, table.gaps)
         self.graph_ = replace(
-            graph, sample=sample, lags=table.steps, fixed_directions=fixed, pag=findings.pag_of(table.names)
+            graph,
+            sample=sample,
+            lags=table.steps,
+            fixed_directions=fixed,
+            open_directions=learned.open_directions,
+            pag=findings.pag_of(table.names),
         )
         self.score_ = float(findings.score)
         columns = [field.name for field in fields(findings.step)]

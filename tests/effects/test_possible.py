@@ -97,6 +97,49 @@ def test_a_fit_with_knowledge_has_the_class_that_knowledge_leaves() -> None:
     assert check["details"]["undirected"] == []
 
 
+def fitted_class(**options: object) -> CORL:
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=500)
+    b = a + rng.normal(size=500)
+    frame = pd.DataFrame({"a": a, "b": b, "c": b + rng.normal(size=500)})
+    return CORL(random_state=0, verbose=False, diagnose="quick", search="local", **options).fit(frame)
+
+
+def test_an_effect_in_a_learned_class_is_a_range() -> None:
+    graph = fitted_class(score="sparse-linear").graph_
+    found, possible = graph.effect("a", "c"), graph.possible_effects("a", "c")
+    assert found.range == pytest.approx(possible.range, abs=0.02)
+    assert found.range[0] < 0.1 < 0.8 < found.range[1]  # c <- b -> a, and a -> b -> c
+    assert found.interval[0] <= possible.interval[0]
+    assert found.interval[1] >= possible.interval[1]
+    assert "The data leave directions open, so that this is a range." in found.sentence
+    assert found.robustness is None
+    drawn = replace(graph, open_directions=None).effect("a", "c")  # the same graph, its directions as they are
+    assert (drawn.value, drawn.range) == (found.value, None)
+    assert drawn.interval[1] - drawn.interval[0] < found.interval[1] - found.interval[0]
+    again = CausalGraph.from_json(graph.to_json())
+    assert again.effect("a", "c", graph.sample).range == found.range
+
+
+def test_a_direct_effect_in_a_learned_class_is_a_range() -> None:
+    graph = fitted_class(score="sparse-linear").graph_
+    direct = graph.effect("a", "b", kind="direct")
+    drawn = [CausalGraph.from_matrix(one, names=graph.names) for one in members(graph.edges)]
+    each = {round(one.effect("a", "b", graph.sample, kind="direct").value, 6) for one in drawn}
+    assert len(each) > 1
+    assert direct.range == pytest.approx((min(each), max(each)), abs=1e-6)
+
+
+def test_what_shape_tells_is_not_open() -> None:
+    rng = np.random.default_rng(0)
+    a = rng.laplace(size=800)
+    graph = CORL("linear-any", random_state=0, verbose=False, search="local").fit(
+        pd.DataFrame({"a": a, "b": a + rng.laplace(size=800)})
+    ).graph_  # fmt: skip
+    assert graph.pattern.tolist() == [[0, 1], [0, 0]]
+    assert graph.effect("a", "b").range is None
+
+
 def test_words_say_what_the_class_leaves_open() -> None:
     rain = np.random.default_rng(0).normal(size=200)
     rows = np.column_stack([rain, 2 * rain + np.random.default_rng(1).normal(size=200)])

@@ -16,7 +16,6 @@ import torch
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.table import Table
 from precede.graph.dags import full_dag
-from precede.graph.equivalence import class_of
 from precede.knowledge import Constraints
 from precede.policy.prediction import PolicyPrediction
 from precede.pruning.order_to_graph import order_to_graph
@@ -205,10 +204,4 @@ def _ballot(
         score, table.values, constraints, SearchSettings("local", initial_order=start), rng, deadline
     ).run()
     edges, _ = order_to_graph(found.order, table, score, constraints, pruning="auto", threshold=THRESHOLD, cutoff=0.001)
-    if score.identifies == "dag":
-        return Ballot(name, edges.astype(float), found.order)
-    known = (
-        constraints.required | constraints.before | ~constraints.allowed.T
-    ) & edges  # transposed: not the other way
-    pattern = class_of(edges, score.told(edges) | known).astype(float)
-    return Ballot(name, np.where(pattern * pattern.T > 0, 0.5, pattern))  # transposed: left open
+    return Ballot(name, score.marks(edges, constraints), found.order if score.identifies == "dag" else None)

@@ -1,12 +1,13 @@
 """From a graph to numbers: effects, possible effects, effects over resampled graphs, and what-if questions."""
 
 from precede.effects.attribution import Explanation, explain_change, explain_row
+from precede.effects.averaged import averaged_effect
 from precede.effects.curve import EffectCurve, effect_curve
 from precede.effects.intervention import WhatIf, what_if
-from precede.effects.linear import Effect, averaged_effect, level_effects, linear_effect, path_effects
+from precede.effects.linear import Effect, level_effects, linear_effect, path_effects
 from precede.effects.outcome import Outcome, causes_of
 from precede.effects.planning import NextSteps, next_steps
-from precede.effects.possible import PossibleEffects, possible_effects
+from precede.effects.possible import PossibleEffects, effect_in_class, possible_effects
 from precede.evidence.sample import sample_of
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "averaged_effect",
     "causes_of",
     "effect_curve",
+    "effect_in_class",
     "explain_change",
     "explain_row",
     "level_effects",

@@ -16,7 +16,6 @@ from precede.arrays import FloatArray, IntArray
 from precede.data.kinds import label_of
 from precede.effects.least_squares import LeastSquares
 from precede.errors import GraphError, OptionError, check_choice, did_you_mean, is_number, listed
-from precede.evidence.confidence import Confidence
 from precede.evidence.sample import sample_for
 from precede.graph import CausalGraph, MixedGraph
 from precede.graph.adjustment import causal_nodes, is_adjustment_set, minimal_adjustments, optimal_adjustment
@@ -47,7 +46,8 @@ class Effect:
         difference of risks where the effect has two values.
     standard_error : float
     interval : (float, float)
-        Where the effect lies at the given level. Over bootstrap graphs it includes the doubt about the graph.
+        Where the effect lies at the given level. Over bootstrap graphs it includes the doubt about the graph; in a
+        learned class of graphs it holds the interval in each of them.
     level : float
     adjusted_for : tuple of names
         Held fixed in the regression.
@@ -58,6 +58,9 @@ class Effect:
         hidden common cause would have to explain to bring the effect to zero; None where the effect is ruled out.
     complete_rows : int or None
         Where cells of these variables are missing, the rows in which none is: the interval counts these.
+    range : (float, float) or None
+        In a learned class of graphs that do not agree, the smallest and the largest effect; ``value`` is then that in
+        the graph as it is drawn.
     compared : (str, str) or None
         The states of the cause that are compared: the second instead of the first. None for one unit more.
     outcome_level : str or None
@@ -81,6 +84,7 @@ class Effect:
     probability: float | None = None
     robustness: float | None = None
     complete_rows: int | None = None
+    range: tuple[float, float] | None = None
     compared: tuple[str, str] | None = None
     outcome_level: str | None = None
     together: tuple[Hashable, ...] = ()
@@ -98,6 +102,11 @@ class Effect:
     @property
     def size(self) -> str:
         """What this does to the effect, in words: percentage points of a risk."""
+        if self.range is not None:
+            risk = self.outcome_level is not None
+            what = f"the risk of {self.effect} = {self.outcome_level}" if risk else str(self.effect)
+            low, high = (f"{100 * end:.3g}" if risk else f"{end:.4g}" for end in self.range)
+            return f"changes {what} by something from {low} to {high}{' points' if risk else ''}"
         if self.outcome_level is None:
             return f"changes {self.effect} by {self.value:.4g}"
         verb = "raises" if self.value >= 0 else "lowers"
@@ -127,6 +136,8 @@ class Effect:
             text = f"The graph says that {self.cause} has no {self.kind} effect on {self.effect}: no {way} there."
         else:
             text = f"{self.change} {self.size} {how} ({self.interval_in_words}"
+            if self.range is not None:
+                text = f"The data leave directions open, so that this is a range. {text}"
             fixed = ", ".join(map(str, self.adjusted_for))
             text += f"; adjusted for {fixed})." if self.adjusted_for and self.kind == "total" else ")."
         if self.robustness is not None:
@@ -590,125 +601,3 @@ def _chosen_set(graph: CausalGraph, i: int, j: int, adjustment: Adjustment) -> I
             f"{graph.names[j]!r} in this graph: graph.adjustment_sets names the sets that do."
         )
     return columns
-
-
-@dataclass(frozen=True)
-class Mixture:
-    """A mixture of Student distributions; one of spread zero is a point.
-
-    Parameters
-    ----------
-    centers, spreads, freedoms, shares : (n_parts,) float arrays
-        The shares sum to one.
-    """
-
-    centers: FloatArray
-    spreads: FloatArray
-    freedoms: FloatArray
-    shares: FloatArray
-
-    def below(self, point: float) -> float:
-        """Probability of a value of at most ``point``."""
-        distance = point - self.centers
-        with np.errstate(divide="ignore", invalid="ignore"):
-            parts = special.stdtr(self.freedoms, distance / self.spreads)
-        parts = np.where(self.spreads > 0, parts, distance >= 0)
-        return float(self.shares @ parts)
-
-    def quantile(self, probability: float) -> float:
-        """Smallest point with at least so much probability at or below it, by bisection.
-
-        Examples
-        --------
-        >>> one = Mixture(np.array([0.0, 4.0]), np.zeros(2), np.full(2, 9.0), np.array([0.3, 0.7]))
-        >>> one.quantile(0.2), one.quantile(0.5)
-        (0.0, 4.0)
-        """
-        points = self.centers[self.spreads == 0]
-        for point in np.sort(points):  # a step: the quantile is the point itself
-            if self.below(float(point)) >= probability > self.below(np.nextafter(float(point), -np.inf)):
-                return float(point)
-        reach = 1.0 + float(np.abs(self.centers).max() + 50 * self.spreads.max())
-        low, high = -reach, reach
-        while self.below(low) > probability:
-            low *= 2
-        while self.below(high) < probability:
-            high *= 2
-        while high - low > 1e-12 * reach:
-            middle = (low + high) / 2
-            low, high = (low, middle) if self.below(middle) >= probability else (middle, high)
-        return high
-
-    def standard_deviation(self) -> float:
-        mean = float(self.shares @ self.centers)
-        return float(np.sqrt(self.shares @ (self.spreads**2 + (self.centers - mean) ** 2)))
-
-
-def averaged_effect(
-    graph: CausalGraph,
-    cause: Hashable,
-    effect: Hashable,
-    confidence: Confidence,
-    data: Any = None,
-    kind: EffectKind = "total",
-    adjustment: Adjustment = "optimal",
-    level: float = 0.95,
-    compared: Compared | None = None,
-    outcome_level: Hashable = None,
-) -> Effect:
-    """The effect in this graph, with an interval and a probability over the graphs of a bootstrap.
-
-    Every resample's graph gives an estimate with its standard error, a point at zero where it rules the effect out. The
-    interval holds the middle of their mixture, so it knows two doubts: about the graph, and about the numbers.
-
-    Parameters
-    ----------
-    graph, cause, effect, data, kind, adjustment, level, compared, outcome_level
-        As for :func:`precede.effects.linear.linear_effect`; the adjustment by a name, for each graph has its own sets.
-    confidence : Confidence
-        Of ``model.bootstrap``.
-    """
-    check_question(kind, adjustment, level)
-    if not isinstance(confidence, Confidence):
-        raise OptionError(f"confidence={confidence!r} cannot be used: give what model.bootstrap(data) returns.")
-    if not isinstance(adjustment, str):
-        raise OptionError(
-            "a set of names may be no adjustment set in some of the resampled graphs: with confidence=... give "
-            "adjustment='optimal', 'minimal' or 'parents'."
-        )
-    counted = sum(found.count for found in confidence.graphs)
-    if counted < confidence.n_resamples:
-        raise OptionError(
-            f"the confidence holds {counted} of {confidence.n_resamples} resampled graphs, and an interval needs all: "
-            "repeat the bootstrap with this release."
-        )
-    i, j = positions_of(graph, cause, effect)
-    sample = sample_for(graph, data)
-    asked = Contrast.of(graph, sample, (i, j), compared, outcome_level)
-    slopes = asked.after - asked.before
-    parts = []
-    for found in confidence.graphs:
-        member = found.graph
-        if set(member.names) != set(graph.names):
-            raise OptionError("the confidence is over other variables than the graph.")
-        here = np.array([graph.position(name) for name in member.names], dtype=np.int64)
-        if graph.lags is not None:
-            member = replace(member, lags=tuple(graph.lags[k] for k in here))
-        a, b = positions_of(member, cause, effect)
-        regression = regression_for(member, a, b, kind, adjustment)
-        if regression is None:
-            parts.append((0.0, 0.0, 1.0, found.count))
-            continue
-        own = Regression(i, j, here[regression.fixed], here[regression.unset])
-        fit = own.fit(graph, sample, asked.target)
-        whole = np.append(slopes, np.zeros(len(fit.weights) - len(slopes)))
-        parts.append((float(whole @ fit.weights), fit.standard_error(whole), fit.freedom, found.count))
-    centers, spreads, freedoms, counts = (np.array(column, dtype=float) for column in zip(*parts, strict=True))
-    mixture = Mixture(centers, spreads, freedoms, counts / counts.sum())
-    interval = mixture.quantile((1 - level) / 2), mixture.quantile((1 + level) / 2)
-    return replace(
-        linear_effect(graph, cause, effect, sample, kind, adjustment, level, compared, outcome_level),
-        standard_error=mixture.standard_deviation(),
-        interval=interval,
-        probability=float(mixture.shares[spreads > 0].sum()),
-    )

@@ -16,12 +16,15 @@ import numpy as np
 
 from precede.arrays import IntArray
 from precede.effects.linear import (
+    Adjustment,
     Compared,
     Contrast,
     Effect,
+    EffectKind,
     Regression,
     check_level,
     estimated,
+    linear_effect,
     no_effect,
     positions_of,
     regression_for,
@@ -126,6 +129,37 @@ def possible_effects(
     return effects_in_class(graph, sample, graph.pattern, (i, j), level, asked)
 
 
+def effect_in_class(
+    graph: CausalGraph,
+    cause: Hashable,
+    effect: Hashable,
+    data: Any = None,
+    kind: EffectKind = "total",
+    adjustment: Adjustment = "optimal",
+    level: float = 0.95,
+    compared: Compared | None = None,
+    outcome_level: Hashable = None,
+) -> Effect:
+    """:func:`precede.effects.linear.linear_effect`, with the range over the class where only that was learned.
+
+    Where a set of variables is named as the adjustment, the directions are taken as they are drawn.
+    """
+    drawn = linear_effect(graph, cause, effect, data, kind, adjustment, level, compared, outcome_level)
+    if graph.open_directions is None or not graph.open_directions.any() or not isinstance(adjustment, str):
+        return drawn
+    pair, sample = positions_of(graph, cause, effect), sample_for(graph, data)
+    asked = Contrast.of(graph, sample, pair, compared, outcome_level)
+    found = effects_in_class(graph, sample, graph.pattern, pair, level, asked, kind, adjustment)
+    if len(found.effects) == 1:
+        return drawn
+    ends = [drawn.value, *found.values]
+    low, high = (end for end in zip(drawn.interval, found.interval, strict=True))
+    return replace(
+        drawn, range=(min(ends), max(ends)), interval=(min(low), max(high)), robustness=None, risks=None, ratio=None,
+        ratio_interval=None,
+    )  # fmt: skip
+
+
 def effects_in_class(
     graph: CausalGraph,
     sample: Sample,
@@ -133,36 +167,57 @@ def effects_in_class(
     pair: tuple[int, int],
     level: float,
     asked: Contrast | None = None,
+    kind: EffectKind = "total",
+    adjustment: Adjustment = "optimal",
 ) -> PossibleEffects:
-    """The same where the class and the columns of cause and effect are known.
+    """The same where the class and the columns of cause and effect are known."""
+    asked = asked or Contrast.of(graph, sample, pair)
+    none = no_effect(graph, pair, kind, level, asked)
+    found = [
+        none if regression is None else estimated(graph, sample, regression, kind, level, asked)
+        for regression in regressions_in_class(graph, pattern, pair, kind, adjustment, sample.settings is not None)
+    ]
+    return PossibleEffects(none.cause, none.effect, tuple(sorted(found, key=lambda one: one.value)))
 
-    Given its parents, the effect of a variable is the same in all members (Maathuis et al. 2009). Where independences
-    alone tell the class, the regression on them tells the effect. Else one member is asked: only that shows which sets
-    of parents time and knowledge permit, and which rows tell of the paths where variables were set.
+
+def regressions_in_class(
+    graph: CausalGraph,
+    pattern: IntArray,
+    pair: tuple[int, int],
+    kind: EffectKind,
+    adjustment: Adjustment,
+    settings: bool,
+) -> list[Regression | None]:
+    """The regressions that tell an effect in the graphs of a class, one for each set of parents that matters.
+
+    Given its parents, the total effect of a variable is the same in all members (Maathuis et al. 2009), and given the
+    parents of the other the direct one. Where independences alone tell the class, the regression on them tells the
+    effect. Else one member is asked: only that shows which sets of parents time and knowledge permit, and which rows
+    tell of the paths where variables were set (``settings``).
     """
     i, j = pair
-    cause, effect = graph.names[i], graph.names[j]
-    asked = asked or Contrast.of(graph, sample, pair)
-    none = no_effect(graph, pair, "total", level, asked)
     if graph.pag is not None:  # refused where the members would have different effects
-        told = regression_for(graph, i, j, "total", "optimal")
-        return PossibleEffects(
-            cause, effect, (none if told is None else estimated(graph, sample, told, "total", level, asked),)
-        )
+        return [regression_for(graph, i, j, kind, adjustment)]
     plain = cpdag(graph.edges)
-    alone = graph.lags is None and sample.settings is None and np.array_equal(pattern, plain)
-    found = []
-    for parents in possible_parents(pattern, i):
-        regression: Regression | None
-        if alone:
-            regression = None if j in parents else Regression(i, j, parents, np.zeros(0, np.int64))
-        else:
-            member = _member(graph, pattern, i, parents)
-            if member is None or not np.array_equal(cpdag(member.edges), plain):
-                continue  # these parents would meet in a new collider, or close a cycle
-            regression = regression_for(member, i, j, "total", "optimal")
-        found.append(none if regression is None else estimated(graph, sample, regression, "total", level, asked))
-    return PossibleEffects(cause, effect, tuple(sorted(found, key=lambda one: one.value)))
+    by_parents = (
+        (kind, adjustment) == ("total", "optimal")
+        and graph.lags is None
+        and not settings
+        and np.array_equal(pattern, plain)
+    )
+    loose = (pattern != 0) & (pattern.T != 0)  # transposed: the other way as well
+    equivalent = not (loose & (plain.T == 0)).any()  # classes of models that voted may dispute any direction
+    varied = i if kind == "total" else j
+    found: list[Regression | None] = []
+    for parents in possible_parents(pattern, varied):
+        if by_parents:
+            found.append(None if j in parents else Regression(i, j, parents, np.zeros(0, np.int64)))
+            continue
+        member = _member(graph, pattern, varied, parents)
+        if member is None or (equivalent and not np.array_equal(cpdag(member.edges), plain)):
+            continue  # these parents would meet in a new collider, or close a cycle
+        found.append(regression_for(member, i, j, kind, adjustment))
+    return found or [regression_for(graph, i, j, kind, adjustment)]
 
 
 def _member(graph: CausalGraph, pattern: IntArray, variable: int, parents: IntArray) -> CausalGraph | None:

@@ -56,6 +56,9 @@ class CausalGraph(GraphQueries):
         How many rows before now each column is, for time series; edges among lagged columns are not estimated.
     fixed_directions : (n_variables, n_variables) bool array, optional
         Edges whose direction interventions, time or background knowledge fix, whatever the data say.
+    open_directions : (n_variables, n_variables) bool array, optional
+        For a graph that was learned as a member of a class, edges that may point either way; None where the directions
+        are taken as they are.
     standardized : (n_variables, n_variables) float array, optional
         What each cause contributes to the spread of its effect, in standard deviations of the effect, negative where
         the effect falls as the cause rises: the strength that every picture and report shows. NaN for categories.
@@ -78,6 +81,7 @@ class CausalGraph(GraphQueries):
     sample: Sample | None = None
     lags: tuple[int, ...] | None = None
     fixed_directions: BoolArray | None = None
+    open_directions: BoolArray | None = None
     standardized: FloatArray | None = None
     pag: MixedGraph | None = None
 
@@ -322,12 +326,16 @@ class CausalGraph(GraphQueries):
         return drawing.to_svg(self._parts(), self.positions, self.shown_strengths)
 
     def _parts(self) -> formats.Parts:
-        return formats.Parts(self.edges, self.strengths, self.names, self.order, self.lags, self.fixed_directions)
+        return formats.Parts(
+            self.edges, self.strengths, self.names, self.order, self.lags, self.fixed_directions, self.open_directions
+        )
 
     @classmethod
     def _from_parts(cls, parts: formats.Parts) -> CausalGraph:
         graph = cls.from_matrix(parts.edges, parts.strengths, parts.order, parts.names)
-        return replace(graph, lags=parts.lags, fixed_directions=parts.fixed_directions)
+        return replace(
+            graph, lags=parts.lags, fixed_directions=parts.fixed_directions, open_directions=parts.open_directions
+        )
 
     def __eq__(self, other: object) -> bool:
         """Same names, edges and weights; the order is a witness, not part of the graph."""

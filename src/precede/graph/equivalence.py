@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from precede.arrays import BoolArray, IntArray
+from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.graph.dags import topological_order
 
 
@@ -169,6 +169,20 @@ def parted_by(edges: BoolArray, targets: BoolArray) -> BoolArray:
     for setting in np.unique(targets, axis=0):
         parted |= edges & (setting[:, None] != setting[None, :])
     return parted
+
+
+def halves(pattern: IntArray | BoolArray) -> FloatArray:
+    """What a class says of each direction: one where it has it, and a half each way where it may be either.
+
+    Examples
+    --------
+    >>> halves(np.array([[0, 1, 0], [1, 0, 1], [0, 0, 0]]))
+    array([[0. , 0.5, 0. ],
+           [0.5, 0. , 1. ],
+           [0. , 0. , 0. ]])
+    """
+    marks = pattern != 0
+    return np.where(marks & marks.T, 0.5, marks)  # transposed: the other way as well
 
 
 def class_of(edges: BoolArray, told: BoolArray | None = None) -> IntArray:

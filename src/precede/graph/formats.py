@@ -30,8 +30,8 @@ MOST_VARIABLES = 10_000
 class Parts(NamedTuple):
     """What a graph is made of; ``edges[i, j]`` means i -> j.
 
-    ``order`` holds names, causes first; it, ``lags`` and ``fixed_directions`` (as of a graph) are None where a format
-    does not carry them.
+    ``order`` holds names, causes first; it, ``lags``, ``fixed_directions`` and ``open_directions`` (as of a graph) are
+    None where a format does not carry them.
     """
 
     edges: npt.NDArray[np.bool_]
@@ -40,6 +40,7 @@ class Parts(NamedTuple):
     order: tuple[Hashable, ...] | None = None
     lags: tuple[int, ...] | None = None
     fixed_directions: npt.NDArray[np.bool_] | None = None
+    open_directions: npt.NDArray[np.bool_] | None = None
 
 
 def parts_of_edges(
@@ -117,9 +118,9 @@ def to_json(parts: Parts) -> str:
     }
     if parts.lags is not None:
         document["lags"] = list(parts.lags)
-    if parts.fixed_directions is not None:
-        fixed = np.argwhere(parts.fixed_directions)
-        document["fixed_directions"] = [[plain[parts.names[i]], plain[parts.names[j]]] for i, j in fixed]
+    for name in ("fixed_directions", "open_directions"):
+        if (marked := getattr(parts, name)) is not None:
+            document[name] = [[plain[parts.names[i]], plain[parts.names[j]]] for i, j in np.argwhere(marked)]
     return strict_json(document, indent=1) + "\n"
 
 
@@ -148,8 +149,9 @@ def from_json(text: str) -> Parts:
         order = document["order"]
         parts = parts_of_edges(document["names"], edges, None if order is None else tuple(order))
         lags = document.get("lags", document.get("steps"))  # the second: names of earlier releases
-        fixed = document.get("fixed_directions", document.get("told"))
-        return parts._replace(lags=_lags(lags, parts), fixed_directions=_fixed(fixed, parts))
+        fixed = _among_edges(document.get("fixed_directions", document.get("told")), parts)
+        loose = _among_edges(document.get("open_directions"), parts)
+        return parts._replace(lags=_lags(lags, parts), fixed_directions=fixed, open_directions=loose)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         if isinstance(error, GraphError):
             raise
@@ -164,15 +166,15 @@ def _lags(given: list[int] | None, parts: Parts) -> tuple[int, ...] | None:
     return tuple(given)
 
 
-def _fixed(given: list[list[Hashable]] | None, parts: Parts) -> npt.NDArray[np.bool_] | None:
+def _among_edges(given: list[list[Hashable]] | None, parts: Parts) -> npt.NDArray[np.bool_] | None:
     if given is None:
         return None
-    fixed = np.zeros_like(parts.edges)
+    marked = np.zeros_like(parts.edges)
     for cause, effect in given:
-        fixed[parts.names.index(cause), parts.names.index(effect)] = True
-    if (fixed & ~parts.edges).any():
-        raise GraphError("the graph says that a direction is fixed where it has no edge.")
-    return fixed
+        marked[parts.names.index(cause), parts.names.index(effect)] = True
+    if (marked & ~parts.edges).any():
+        raise GraphError("the graph says that a direction is fixed or open where it has no edge.")
+    return marked
 
 
 def to_csv(parts: Parts) -> str:

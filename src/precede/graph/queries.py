@@ -28,6 +28,7 @@ class GraphQueries:
     names: tuple[Hashable, ...]
     lags: tuple[int, ...] | None
     fixed_directions: BoolArray | None
+    open_directions: BoolArray | None
     pag: MixedGraph | None
 
     @property
@@ -39,11 +40,14 @@ class GraphQueries:
     def pattern(self) -> IntArray:
         """The graph's class: 1 at both ``[i, j]`` and ``[j, i]`` where the edge could point either way.
 
-        What interventions, time and background knowledge tell about directions counts. With hidden causes an edge has
-        one direction where it is sure to be a cause.
+        What interventions, time and background knowledge tell about directions counts, and where the graph was learned
+        as a member of a class, what the model told. With hidden causes an edge has one direction where it is sure to be
+        a cause.
         """
         if self.pag is not None:
             return self.pag.pattern
+        if self.open_directions is not None:
+            return (self.edges | self.open_directions.T).astype(np.int64)  # transposed: the other way as well
         fixed = np.zeros_like(self.edges) if self.fixed_directions is None else self.fixed_directions
         if self.lags is not None:
             lag = np.array(self.lags)
@@ -135,6 +139,10 @@ class GraphQueries:
     ) -> Effect:
         """How much raising one variable by 1 changes another, in a linear model with this graph.
 
+        Where the graph was learned as one of a class, and directions that are open matter to the effect, ``range`` has
+        the smallest and the largest, and the interval holds all of them; with ``together`` or a set of names as the
+        adjustment, the directions are taken as they are drawn.
+
         Categories, also among what is held fixed, are columns of 0 and 1. A 0/1 outcome makes the effect a difference
         of risks, with their ratio.
 
@@ -168,14 +176,17 @@ class GraphQueries:
         >>> round(graph.effect("rain", "wet", np.column_stack([rain, 2 * rain + np.sin(rain)])).value, 2)
         2.0
         """
-        from precede.effects import averaged_effect, linear_effect  # the one arrow that points up: see .importlinter
+        from precede.effects import averaged_effect, effect_in_class, linear_effect  # points up: see .importlinter
 
         graph = cast("CausalGraph", self)
-        if confidence is None:
-            return linear_effect(graph, cause, effect, data, kind, adjustment, level, compared, outcome_level, together)
-        if together:
+        if together and confidence is not None:
             raise OptionError("together=... and confidence=... cannot be combined: leave one of them out.")
-        return averaged_effect(graph, cause, effect, confidence, data, kind, adjustment, level, compared, outcome_level)
+        if together:
+            return linear_effect(graph, cause, effect, data, kind, adjustment, level, compared, outcome_level, together)
+        asked = (data, kind, adjustment, level, compared, outcome_level)
+        if confidence is None:
+            return effect_in_class(graph, cause, effect, *asked)
+        return averaged_effect(graph, cause, effect, confidence, *asked)
 
     def effect_curve(self, cause: Hashable, effect: Hashable, data: Any = None, level: float = 0.95) -> EffectCurve:
         """The total effect of a number as a curve, with a band at the given level.

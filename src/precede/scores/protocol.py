@@ -14,8 +14,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from precede.arrays import BoolArray, IntArray
+from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import KnowledgeError
+from precede.graph.equivalence import class_of, halves
 from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
 from precede.scores.assumptions import Assumptions
@@ -206,6 +207,12 @@ class OrderScore(ABC):
     def told(self, edges: BoolArray) -> BoolArray:
         """Edges whose direction the score tells although it identifies the CPDAG only: none but with interventions."""
         return np.zeros_like(edges)
+
+    def marks(self, edges: BoolArray, constraints: Constraints) -> FloatArray:
+        """What the score says of each direction: one for i -> j, a half each way where it knows only the class."""
+        if self.identifies == "dag":
+            return edges.astype(float)
+        return halves(class_of(edges, self.told(edges) | constraints.directs(edges)))
 
     def quick_order(self, constraints: Constraints) -> IntArray | None:
         """A good order in milliseconds, where the score knows a way; None where it does not."""

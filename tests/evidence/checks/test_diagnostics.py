@@ -11,6 +11,7 @@ from precede.evidence.checks import Check, CheckContext, Diagnostics, compare_wi
 from precede.evidence.checks import diagnose as diagnose_record
 from precede.evidence.checks.context import regress_on_parents
 from precede.evidence.checks.data_checks import curvature, equal_variances, holm, normality
+from precede.evidence.checks.record import EdgeDiagnostics
 from precede.evidence.checks.stability import stability, with_shares
 from precede.knowledge import Knowledge
 from precede.scores.build import NOISES
@@ -194,7 +195,10 @@ def test_stability():
     assert stability(CHAIN, turned, NAMES).details["absent"] == []
     reversed_ = np.where(CHAIN.T, 1.0, 0.0)
     assert stability(CHAIN, reversed_, NAMES).details["absent"] == ["b -> a", "c -> b"]
-    assert stability(CHAIN, reversed_, NAMES, loose=CHAIN).details["absent"] == []
+    open_edges = tuple(EdgeDiagnostics(i, j, 1.0, 0.4, "rising", 0.2, source="open") for i, j in np.argwhere(CHAIN))
+    found = with_shares(Diagnostics(edges=open_edges), CHAIN, reversed_, NAMES)
+    assert found.checks[0].details == {"unstable": [], "absent": []}  # the direction of neither was claimed
+    assert [edge.confidence for edge in found.edges] == [1.0, 1.0]
     shaky = with_shares(Diagnostics(), CHAIN, shares, NAMES).checks[0]
     assert (shaky.level, shaky.details["unstable"]) == ("warning", ["a -> b"])
 

@@ -57,6 +57,43 @@ def test_probabilities_are_shares(orders: list[list[int]], seed: int) -> None:
     assert list(again.edge_probability.columns) == list("abcd")
 
 
+def test_a_class_counts_and_not_its_member() -> None:
+    """Of two members of a class, each drawn once, the same answer was found twice."""
+    chain = np.array([[0, 1], [0, 0]], bool)
+    orders = [np.array([0, 1]), np.array([1, 0]), np.array([0, 1])]
+    found = Confidence.of("ab", [chain, chain.T, chain], orders, loose=[chain, chain.T, None])
+    np.testing.assert_allclose(found.edge_probability, [[0, 2 / 3], [1 / 3, 0]])
+    np.testing.assert_allclose(found.ancestor_probability, [[0, 2 / 3], [1 / 3, 0]])
+    assert [one.count for one in found.graphs] == [2, 1]
+    again = Confidence.from_json(found.to_json())
+    assert again.to_json() == found.to_json()
+    assert again.graphs[0].graph.pattern.tolist() == [[0, 1], [1, 0]]
+
+
+def test_a_path_with_open_directions_counts_a_half() -> None:
+    edges = np.array([[0, 1, 0, 0], [0, 0, 0, 0], [0, 1, 0, 1], [0, 0, 0, 0]], bool)  # 0 -> 1 <- 2 - 3
+    loose = np.zeros((4, 4), bool)
+    loose[2, 3] = True
+    found = Confidence.of("abcd", [edges], [np.array([0, 2, 1, 3])], loose=[loose]).ancestor_probability
+    assert (found.loc["a", "b"], found.loc["c", "d"], found.loc["d", "c"], found.loc["d", "b"]) == (1, 0.5, 0.5, 0.5)
+    assert found.loc["a", "c"] == 0
+
+
+def test_resamples_of_a_class_know_no_direction(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=400)
+    frame = pd.DataFrame({"a": a, "b": a + rng.normal(size=400)})
+    model = CORL("sparse-linear", search="local", verbose=False, random_state=0)
+    found = model.bootstrap(frame, n_resamples=4, checkpoint=tmp_path / "journal")
+    np.testing.assert_array_equal(found.edge_probability, [[0, 0.5], [0.5, 0]])
+    assert found.graphs[0].count == 4
+    again = model.bootstrap(frame, n_resamples=4, checkpoint=tmp_path / "journal")  # as the journal keeps it
+    assert again.to_json() == found.to_json()
+    effect = model.fit(frame).graph_.effect("a", "b", confidence=found)
+    assert effect.probability == pytest.approx(0.5)  # no effect where b causes a
+    assert effect.interval[0] <= 0 < effect.value < effect.interval[1]
+
+
 def test_agreement_by_hand() -> None:
     nothing = np.zeros((2, 2), bool)
     orders = [np.array(o) for o in ([0, 1], [0, 1], [0, 1], [1, 0])]

@@ -338,6 +338,22 @@ class CheckContext:
             return MixedGraph.from_edges(map(tuple, self.reported["marks"]), self.names).pattern
         return class_of(self.edges, self.told)
 
+    @property
+    def open_directions(self) -> BoolArray | None:
+        """Edges that may point either way, where a class was learned or classes of models voted; None elsewhere."""
+        place = {name: k for k, name in enumerate(self.names)}
+        if self.score == "vote":
+            disputed = np.zeros_like(self.edges)
+            for i, j, source in self.reported["direction_sources"]:
+                disputed[place[i], place[j]] = source == "open"
+            return disputed & ~self.told
+        if self.identifies != "cpdag" or self.assumptions.hidden_causes:
+            return None
+        known = self.told.copy()
+        for i, j in self.reported.get("told_directions", ()):
+            known[place[i], place[j]] = True
+        return np.asarray(self.edges & (class_of(self.edges, known).T != 0))  # transposed: the other way as well
+
     def variable_names(self, variables: IntArray) -> list[str]:
         """Names of columns, as text."""
         return [str(self.names[int(j)]) for j in variables]

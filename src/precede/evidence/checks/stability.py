@@ -36,9 +36,10 @@ def with_shares(
     names: Sequence[Hashable],
     n_resamples: int = 0,
     remarks: Sequence[str] = (),
-    connected: FloatArray | None = None,
 ) -> Diagnostics:
     """The record with the share of resamples that have each edge, in place of any it had before.
+
+    An edge whose direction is not claimed has the share of those in which the two are joined.
 
     Parameters
     ----------
@@ -46,16 +47,18 @@ def with_shares(
     edges : (n_variables, n_variables) bool array
         The graph.
     shares : (n_variables, n_variables) float array
-        ``[i, j]`` for i -> j.
+        ``[i, j]`` for i -> j; one of which a resample knows no direction counts a half each way.
     names : sequence
     n_resamples : int
         0 where it is not known.
     remarks : sequence of str
         What happened while resampling.
-    connected : (n_variables, n_variables) float array, optional
-        Shares with an edge in either direction; the sum of both directions when left out.
     """
-    either = np.minimum(shares + shares.T, 1.0) if connected is None else connected
+    either = np.minimum(shares + shares.T, 1.0)  # transposed: joined in either direction
+    loose = np.zeros_like(edges)
+    for reading in diagnostics.edges:
+        loose[reading.cause, reading.effect] = not reading.directed
+    shares = np.where(loose, either, np.where(loose.T, 0.0, shares))  # transposed: said of the edge as it is drawn
     readings = tuple(
         replace(
             reading,
@@ -64,14 +67,11 @@ def with_shares(
         )
         for reading in diagnostics.edges
     )
-    loose = np.zeros_like(edges)
-    for reading in diagnostics.edges:
-        loose[reading.cause, reading.effect] = not reading.directed
     others = tuple(check for check in diagnostics.checks if check.name != NAME)
     return replace(
         diagnostics,
         remarks=(*diagnostics.remarks, *(Remark(sentence) for sentence in remarks)),
-        checks=(stability(edges, shares, names, loose), *others),
+        checks=(stability(edges, shares, names), *others),
         edges=readings,
         resamples=n_resamples,
     )
@@ -113,9 +113,7 @@ def resample(learned: CheckContext, diagnostics: Diagnostics, deadline: Deadline
         remarks.append(
             f"Time ran out after {found.n_resamples} of {N_RESAMPLES} resamples: the confidences are coarse."
         )
-    return with_shares(
-        diagnostics, learned.edges, found.directed, learned.names, found.n_resamples, remarks, found.connected
-    )
+    return with_shares(diagnostics, learned.edges, found.directed, learned.names, found.n_resamples, remarks)
 
 
 def relearning(learned: CheckContext) -> Relearn:
@@ -133,7 +131,6 @@ def relearning(learned: CheckContext) -> Relearn:
                 pruning=learned.pruning if same else "auto",  # type: ignore[arg-type]
                 threshold=learned.threshold,
                 cutoff=learned.cutoff,
-                identifies=learned.identifies,
             )
     curved = assumed.mechanism == "additive"
     criterion: Criterion = "none"
@@ -160,12 +157,8 @@ def _score_of(learned: CheckContext) -> ScoreName | None:
     return "sparse-linear" if learned.assumptions.gaussian == "assumed" else None
 
 
-def stability(
-    edges: BoolArray, confidence: FloatArray, names: Sequence[Hashable], loose: BoolArray | None = None
-) -> Check:
+def stability(edges: BoolArray, confidence: FloatArray, names: Sequence[Hashable]) -> Check:
     """Compare a graph with the probability of each edge, ``[i, j]`` for i -> j.
-
-    An edge whose direction is not claimed (``loose``) is not missed the other way round.
 
     Examples
     --------
@@ -178,8 +171,8 @@ def stability(
     def named(chosen: BoolArray) -> list[str]:
         return [f"{names[i]} -> {names[j]}" for i, j in np.argwhere(chosen)]
 
-    turned = edges.T if loose is None else edges.T & ~loose.T  # transposed: edges of the graph the other way round
-    lacking_edges = ~edges & (confidence >= UNSTABLE) & (~edges.T | (turned & (confidence > confidence.T)))
+    turned = edges.T & (confidence > confidence.T)  # transposed: edges of the graph the other way round
+    lacking_edges = ~edges & (confidence >= UNSTABLE) & (~edges.T | turned)
     unstable, absent = named(edges & (confidence < UNSTABLE)), named(lacking_edges)
     details = {"unstable": unstable, "absent": absent}
     n = int(edges.sum())

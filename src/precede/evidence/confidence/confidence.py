@@ -6,8 +6,8 @@ import json
 import os
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Any, Self, overload
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import DataError
 from precede.files import write_text
 from precede.graph import CausalGraph
-from precede.graph.dags import ancestors
+from precede.graph.ancestral import reachable
+from precede.graph.equivalence import halves
 from precede.graph.formats import text_of
 from precede.lazy import pandas as pd
 from precede.strict_json import JsonObject, to_json
@@ -114,9 +115,10 @@ class Confidence:
     ----------
     n_resamples : int
     edge_probability : DataFrame
-        ``[i, j]``: share of resamples with the edge i -> j.
+        ``[i, j]``: share of resamples with the edge i -> j. Where a resample gives a class of graphs, an edge that may
+        point either way counts a half each way: both directions together are the share in which the two are joined.
     ancestor_probability : DataFrame
-        ``[i, j]``: share in which a directed path leads from i to j.
+        ``[i, j]``: share in which a directed path leads from i to j; a half for a path with open directions.
     order_probability : DataFrame
         ``[i, j]``: share in which i precedes j in the causal order. Variables that no path connects may come in any
         order, so a value near a half need not mean doubt about a cause.
@@ -149,8 +151,11 @@ class Confidence:
         edges: Sequence[BoolArray],
         orders: Sequence[IntArray],
         remarks: Sequence[str] = (),
+        loose: Sequence[BoolArray | None] | None = None,
     ) -> Self:
         """Count over fits, each with an acyclic adjacency and an order that agrees with it.
+
+        ``loose`` are the edges of each that may point either way, None where a fit takes its directions as they are.
 
         Examples
         --------
@@ -166,17 +171,18 @@ class Confidence:
         d = len(names)
         precedence = precedence_shares(np.asarray(orders, dtype=np.int64))
         share = precedence[np.triu_indices(d, 1)]
-        tally = Counter(adjacency.astype(bool).tobytes() for adjacency in edges)
-        graphs = [
-            FrequentGraph(
-                CausalGraph.from_matrix(np.frombuffer(found, dtype=bool).reshape(d, d), names=tuple(names)), count
-            )
-            for found, count in tally.most_common()
+        found = [
+            replace(CausalGraph.from_matrix(adjacency, names=tuple(names)), open_directions=either)
+            for adjacency, either in zip(edges, loose or [None] * len(edges), strict=True)
         ]
+        patterns = [_pattern(graph) for graph in found]
+        keys = [pattern.tobytes() for pattern in patterns]  # members of a class are the same answer
+        first = dict(reversed(list(zip(keys, found, strict=True))))
+        graphs = [FrequentGraph(first[key], count) for key, count in Counter(keys).most_common()]
         return cls(
             n_resamples=len(edges),
-            edge_probability=_labeled(np.mean(edges, axis=0), names),
-            ancestor_probability=_labeled(np.mean([ancestors(adjacency) for adjacency in edges], axis=0), names),
+            edge_probability=_labeled(np.mean([halves(pattern) for pattern in patterns], axis=0), names),
+            ancestor_probability=_labeled(np.mean([_reach(pattern) for pattern in patterns], axis=0), names),
             order_probability=_labeled(precedence, names),
             order_agreement=float(np.mean(share**2 + (1 - share) ** 2)),
             graphs=tuple(graphs),
@@ -201,7 +207,10 @@ class Confidence:
             "ancestor_probability": self.ancestor_probability.to_numpy().tolist(),
             "order_probability": self.order_probability.to_numpy().tolist(),
             "order_agreement": self.order_agreement,
-            "graphs": [{"count": g.count, "edges": np.argwhere(g.graph.edges).tolist()} for g in self.graphs],
+            "graphs": [
+                {"count": one.count, "edges": pairs_of(one.graph.edges), "open": pairs_of(one.graph.open_directions)}
+                for one in self.graphs
+            ],
             "remarks": list(self.remarks),
         }
         text = to_json(document) + "\n"
@@ -230,10 +239,10 @@ class Confidence:
         names = tuple(document["names"])
         graphs = []
         for entry in document["graphs"]:
-            edges = np.zeros((len(names), len(names)), dtype=bool)
-            for i, j in entry["edges"]:
-                edges[i, j] = True
-            graphs.append(FrequentGraph(CausalGraph.from_matrix(edges, names=names), int(entry["count"])))
+            loose = None if entry.get("open") is None else matrix_of(entry["open"], len(names))
+            graph = CausalGraph.from_matrix(matrix_of(entry["edges"], len(names)), names=names)
+            graph = replace(graph, open_directions=loose)
+            graphs.append(FrequentGraph(graph, int(entry["count"])))
         return cls(
             n_resamples=int(document["n_resamples"]),
             edge_probability=_shares(document["edge_probability"], names),
@@ -243,6 +252,35 @@ class Confidence:
             graphs=tuple(graphs),
             remarks=tuple(map(str, document["remarks"])),
         )
+
+
+@overload
+def pairs_of(matrix: BoolArray) -> list[list[int]]: ...
+@overload
+def pairs_of(matrix: None) -> None: ...
+def pairs_of(matrix: BoolArray | None) -> list[list[int]] | None:
+    """The places of a matrix that are true, as a file keeps them."""
+    return None if matrix is None else np.argwhere(matrix).tolist()
+
+
+def matrix_of(pairs: list[list[int]], n_variables: int) -> BoolArray:
+    """A matrix that is true at these places."""
+    matrix = np.zeros((n_variables, n_variables), dtype=bool)
+    for i, j in pairs:
+        matrix[i, j] = True
+    return matrix
+
+
+def _pattern(graph: CausalGraph) -> BoolArray:
+    """The directions that are claimed: those of the class, where it is all that is known."""
+    return graph.edges if graph.open_directions is None else graph.pattern != 0
+
+
+def _reach(pattern: BoolArray) -> FloatArray:
+    """One where a path of edges with a direction leads from i to j, a half where it has open ones."""
+    directed = pattern & ~pattern.T  # transposed: not the other way as well
+    found = (reachable(directed).astype(float) + reachable(pattern)) / 2
+    return found * ~np.eye(len(found), dtype=bool)
 
 
 def _labeled(matrix: Any, names: Sequence[Hashable]) -> pd.DataFrame:

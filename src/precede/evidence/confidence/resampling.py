@@ -16,7 +16,7 @@ from precede.arrays import IntArray
 from precede.data.checks import check_values
 from precede.data.load import Table, load_table
 from precede.errors import DataError, OptionError, check_positive, listed
-from precede.evidence.confidence.confidence import Confidence
+from precede.evidence.confidence.confidence import Confidence, matrix_of, pairs_of
 from precede.files import append_line, write_text
 from precede.options import Options
 from precede.runtime.device import one_thread
@@ -27,7 +27,7 @@ from precede.scores.protocol import OrderScore
 from precede.search.checkpoint import data_fingerprint
 from precede.strict_json import JsonObject, to_json
 
-FORMAT, VERSION = "precede-bootstrap", 2
+FORMAT, VERSION = "precede-bootstrap", 3
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,15 @@ class Outcome:
         Pairs of cause and effect.
     redraws : int
         How often its rows had to be drawn again.
+    open : list of [int, int] or None
+        Edges that may point either way, where only the class of the graph is known.
     """
 
     resample: int
     order: list[int]
     edges: list[list[int]]
     redraws: int
+    open: list[list[int]] | None = None
 
 
 class Journal:
@@ -138,12 +141,14 @@ def _outcome(entry: Any, n_variables: int) -> Outcome | None:
     """An outcome whose numbers make sense, else None."""
     try:
         outcome = Outcome(**entry)
-        ends = [end for edge in outcome.edges for end in edge]
+        pairs = [*outcome.edges, *(outcome.open or ())]
+        ends = [end for edge in pairs for end in edge]
         right = (
             isinstance(outcome.resample, int)
             and isinstance(outcome.redraws, int)
             and sorted(outcome.order) == list(range(n_variables))
-            and all(len(edge) == 2 for edge in outcome.edges)
+            and all(len(edge) == 2 for edge in pairs)
+            and all(edge in outcome.edges for edge in outcome.open or ())
             and all(isinstance(end, int) and 0 <= end < n_variables for end in ends)
         )
     except TypeError:
@@ -225,7 +230,7 @@ def fit_resample(model: Any, table: Table, block: int | None, entropy: int, k: i
         return None
     index = {name: position for position, name in enumerate(table.names)}
     order = [index[name] for name in fitted.causal_order_]
-    return Outcome(k, order, np.argwhere(fitted.graph_.edges).tolist(), redraws)
+    return Outcome(k, order, pairs_of(fitted.graph_.edges), redraws, pairs_of(fitted.graph_.open_directions))
 
 
 def time_block(table: Table) -> int | None:
@@ -285,10 +290,6 @@ def _settings(model: Any) -> dict[str, str]:
 
 
 def _summary(table: Table, outcomes: list[Outcome]) -> Confidence:
-    edges = np.zeros((len(outcomes), table.n_variables, table.n_variables), dtype=bool)
-    for adjacency, outcome in zip(edges, outcomes, strict=True):
-        for i, j in outcome.edges:
-            adjacency[i, j] = True
     redrawn = Counter(outcome.redraws > 0 for outcome in outcomes)[True]
     remarks = []
     if redrawn:
@@ -296,5 +297,6 @@ def _summary(table: Table, outcomes: list[Outcome]) -> Confidence:
             f"The rows of {redrawn} of {len(outcomes)} resamples were drawn again, since a column came out constant or "
             "collinear: some column has few distinct values."
         )
-    orders = [np.array(outcome.order) for outcome in outcomes]
-    return Confidence.of(table.names, list(edges), orders, remarks)
+    edges = [matrix_of(outcome.edges, table.n_variables) for outcome in outcomes]
+    loose = [None if outcome.open is None else matrix_of(outcome.open, table.n_variables) for outcome in outcomes]
+    return Confidence.of(table.names, edges, [np.array(outcome.order) for outcome in outcomes], remarks, loose)

@@ -14,7 +14,6 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.load import Table
 from precede.evidence.confidence.resampling import draw_rows, resampled, time_block
 from precede.graph.dags import ancestors
-from precede.graph.equivalence import cpdag
 from precede.knowledge import Constraints
 from precede.lazy import special
 from precede.pruning.gam import spline_basis
@@ -90,21 +89,21 @@ class Alternatives:
         others = parents if turnable else self.edges[:, j] & (np.arange(len(parents)) != i)
         return i, j, [int(k) for k in np.flatnonzero(others)], turnable
 
-    def __call__(self, rng: np.random.Generator, deadline: Deadline) -> tuple[BoolArray, BoolArray]:
+    def __call__(self, rng: np.random.Generator, deadline: Deadline) -> FloatArray:
         m = len(self.design)
         weights = self._drawn(m, rng)
         centered: FloatArray = self.design - weights @ self.design / m
         gram = (centered * weights[:, None]).T @ centered
         gram[np.diag_indices(len(gram))] += 1e-8 * m
-        directed = np.zeros_like(self.edges)
+        directed = np.zeros(self.edges.shape)
         for i, j, others, turnable in self.pairs:
             if deadline.passed():
                 break
             if not self._present(gram, i, j, others):
                 continue
             turned = turnable and self._turned(gram, centered, weights, i, j, others)
-            directed[(j, i) if turned else (i, j)] = True
-        return directed, directed | directed.T  # transposed: connected either way
+            directed[(j, i) if turned else (i, j)] = 1.0
+        return directed
 
     def _drawn(self, m: int, rng: np.random.Generator) -> FloatArray:
         """How often each row was drawn, on average once."""
@@ -166,20 +165,17 @@ class Shares:
     Parameters
     ----------
     directed : (n_variables, n_variables) float array
-        ``[i, j]``: with i -> j, or with an edge that may point so.
-    connected : (n_variables, n_variables) float array
-        With an edge between the two; symmetric.
+        ``[i, j]``: with i -> j; an edge that may point either way counts a half each way.
     n_resamples : int
         How many were made; fewer than asked for where the time was over.
     """
 
     directed: FloatArray
-    connected: FloatArray
     n_resamples: int
 
 
-Relearn = Callable[[np.random.Generator, Deadline], tuple[BoolArray, BoolArray]]
-"""Draw rows and learn again: which edges may point from i to j, and which pairs are connected."""
+Relearn = Callable[[np.random.Generator, Deadline], FloatArray]
+"""Draw rows and learn again: one for i -> j, a half each way where it may be either."""
 
 
 def shares_of(relearn: Relearn, seed: int, deadline: Deadline) -> Shares | None:
@@ -190,7 +186,7 @@ def shares_of(relearn: Relearn, seed: int, deadline: Deadline) -> Shares | None:
     """
     own = deadline.part()
 
-    def one(k: int) -> tuple[BoolArray, BoolArray] | None:
+    def one(k: int) -> FloatArray | None:
         if own.passed():
             return None
         found = relearn(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(k,))), own)
@@ -204,8 +200,7 @@ def shares_of(relearn: Relearn, seed: int, deadline: Deadline) -> Shares | None:
             raise
     if not made:
         return None
-    directed, connected = (np.sum(part, axis=0, dtype=float) / len(made) for part in zip(*made, strict=True))
-    return Shares(directed, connected, len(made))
+    return Shares(np.mean(made, axis=0), len(made))
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,8 +215,6 @@ class PolishAgain:
     score, noise, pruning, threshold, cutoff
         As for the fit.
     constraints : Constraints
-    identifies : "dag" or "cpdag"
-        With "cpdag", an edge that may point either way counts in both directions.
     """
 
     table: Table
@@ -232,9 +225,8 @@ class PolishAgain:
     pruning: PruningName = "auto"
     threshold: float = 0.3
     cutoff: float = 0.001
-    identifies: str = "dag"
 
-    def __call__(self, rng: np.random.Generator, deadline: Deadline) -> tuple[BoolArray, BoolArray]:
+    def __call__(self, rng: np.random.Generator, deadline: Deadline) -> FloatArray:
         rows, _ = resampled(self.table, time_block(self.table), rng)
         score = build_score(self.score, rows, self.constraints, noise=self.noise, device=torch.device("cpu"))
         order = polish(score, self.order, self.constraints, deadline=deadline).order
@@ -242,5 +234,4 @@ class PolishAgain:
             order, rows, score, self.constraints,
             pruning=self.pruning, threshold=self.threshold, cutoff=self.cutoff,
         )  # fmt: skip
-        pattern = cpdag(edges).astype(bool) if self.identifies == "cpdag" else edges
-        return pattern, edges | edges.T  # transposed: connected either way
+        return score.marks(edges, self.constraints)
