@@ -26,6 +26,7 @@ from precede.graph.layout import layered_layout
 from precede.knowledge import Knowledge
 from precede.report import Heading, Provenance, rebuild_report, render_report, summarize, write_report, write_results
 from precede.report.geometry import picture
+from precede.report.load import load_results
 from precede.report.render import graph_of
 from precede.report.words import belief_words
 from precede.simulation import simulate
@@ -392,3 +393,26 @@ def test_checks_that_were_not_run_share_a_line(summary):
     page = render_report({**summary, "checks": skipped})
     assert page.count(why) == 1
     assert "A, b" in page
+
+
+def test_marks_of_hidden_causes_and_the_summary_graph_lie_beside_the_graph(tmp_path):
+    rng = np.random.default_rng(0)
+    hidden, a, d = rng.normal(size=(3, 2000))
+    frame = pd.DataFrame({"a": a, "b c": a + hidden + 0.5 * rng.normal(size=2000), "d": d + hidden})
+    table = load_table(frame)
+    model = CORL("linear", hidden="allowed", random_state=0, verbose=False).fit(table)
+    folder = tmp_path / "out"
+    write_results(folder, model, table)
+    found = load_results(folder)
+    assert found.graph.pag == model.pag_
+    shown = summarize(model, table)
+    assert {edge["mark"] for edge in shown["edges"]} <= {"arrow", "half", "open", "line"}
+    assert any(sentence.endswith("B does not cause A.") or "cannot tell" in sentence for sentence in shown["found"])
+    (folder / "pag.json").write_text('{"edges": [["a", "z", "o->"]]}')
+    with pytest.raises(OptionError, match="other columns"):
+        load_results(folder)
+    series = load_table(pd.DataFrame({"x": a[:300], "y": np.r_[0, a[:299]] + 0.1 * d[:300]}), lags=1)
+    window = CORL("linear", random_state=0, verbose=False).fit(series)
+    write_results(folder, window, series)
+    assert not (folder / "pag.json").exists()  # of the result that was here before
+    assert pd.read_csv(folder / "summary_graph.csv", index_col=0).loc["x", "y"] == 1

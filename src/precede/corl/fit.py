@@ -90,7 +90,6 @@ def learn(
         pag, edges, order, assumes = allow_hidden(edges, order, table, known, assumes, deadline)
         weights = weigh(edges, order, table, score)
         reported |= {"identifies": "cpdag", "hidden": "allowed", "marks": [list(edge) for edge in pag.edge_list()]}
-        reported["remarks"] = [f"{count} x A {mark} B: {words}." for mark, words, count in pag.legend()]
     elif score.identifies == "cpdag":
         member = choose(edges, found, table, score, constraints, settings.initial_order)
         edges, order = member.edges, member.order

@@ -25,7 +25,7 @@ def picture(summary: Summary, graph: CausalGraph) -> ShownGraph:
             "sign": "negative" if edge["trend"] == "falling" else "positive",
             "probability": edge["confidence"],
             "doubtful": edge["confidence"] is not None and edge["confidence"] < DOUBTFUL,
-            "mark": "line" if edge["source"] == "open" else "arrow",
+            "mark": edge.get("mark", "line" if edge["source"] == "open" else "arrow"),
         }
         for edge in summary["edges"]
     ]

@@ -17,12 +17,13 @@ from precede.evidence.checks.record import Trend, signed_strengths
 from precede.evidence.confidence import Confidence
 from precede.evidence.sample import moments_from_json, sample_for
 from precede.files import finish_swap
-from precede.graph import CausalGraph
+from precede.graph import CausalGraph, MixedGraph
 from precede.knowledge import Knowledge
 from precede.strict_json import JsonObject, checked, read_json
 
 MOMENTS_FILE, CONFIDENCE_FILE = "moments.json", "confidence.json"
 SUMMARY_FILE, REPORT_FILE = "summary.json", "report.html"
+PAG_FILE, SUMMARY_GRAPH_FILE = "pag.json", "summary_graph.csv"
 MARKS = {"result.json": "precede-result", SUMMARY_FILE: "precede-summary"}
 """Files by which a folder of results is known, and the formats that they name."""
 
@@ -31,6 +32,12 @@ class ScoreChoice(TypedDict):
     """The score that "auto" has chosen."""
 
     name: str
+
+
+class PagRecord(TypedDict):
+    """The content of pag.json: the first and the second variable of each edge, and its marks."""
+
+    edges: list[list[str | int]]
 
 
 class EdgeRecord(TypedDict):
@@ -156,8 +163,18 @@ def load_results(folder: str | os.PathLike[str]) -> Results:
             raise OptionError(f"result.json in {str(folder)!r} is about other columns than the graph.")
         strengths = [(edge["cause"], edge["effect"], edge["strength"], edge["trend"]) for edge in read]
         graph = replace(graph, standardized=signed_strengths(strengths, graph.n_variables))
+    if (place / PAG_FILE).is_file():
+        graph = replace(graph, pag=_read_pag(place / PAG_FILE, graph))
     resampled = place / CONFIDENCE_FILE
     return Results(place, graph, description, Confidence.from_json(resampled) if resampled.is_file() else None)
+
+
+def _read_pag(path: Path, graph: CausalGraph) -> MixedGraph:
+    """The marks of a graph with hidden causes."""
+    edges = checked(read_json(path), PagRecord, str(path))["edges"]
+    if any(len(edge) != 3 or not {*edge[:2]} <= set(graph.names) for edge in edges):
+        raise OptionError(f"{str(path)!r} is about other columns than the graph.")
+    return MixedGraph.from_edges([(first, second, str(mark)) for first, second, mark in edges], graph.names)
 
 
 def read_result(path: Path) -> ResultRecord:

@@ -12,7 +12,15 @@ from precede.estimator import CausalEstimator
 from precede.evidence.sample import moments_to_json, sample_of
 from precede.files import check_outputs, finish_swap, write_together
 from precede.graph import CausalGraph
-from precede.report.load import CONFIDENCE_FILE, MARKS, MOMENTS_FILE, REPORT_FILE, SUMMARY_FILE
+from precede.report.load import (
+    CONFIDENCE_FILE,
+    MARKS,
+    MOMENTS_FILE,
+    PAG_FILE,
+    REPORT_FILE,
+    SUMMARY_FILE,
+    SUMMARY_GRAPH_FILE,
+)
 from precede.report.provenance import Provenance, versions
 from precede.report.render import render_report
 from precede.report.summarize import Heading, summarize
@@ -45,16 +53,17 @@ def write_results(
     except OSError as error:
         raise OptionError(f"the folder {str(folder)!r} cannot be made: {error.strerror}.") from None
     check_outputs(folder, OUTPUTS, MARKS, {})
-    return write_together(folder, result_texts(model, table, loading), remove=ABOUT_THE_GRAPH)
+    texts = result_texts(model, table, loading)
+    return write_together(folder, texts, remove=[name for name in ABOUT_THE_GRAPH if name not in texts])
 
 
 OUTPUTS = (
     "adjacency.csv", "weights.csv", "order.txt", "graph.json", "graph.dot", MOMENTS_FILE, "history.csv", "result.json",
-    CONFIDENCE_FILE, SUMMARY_FILE, REPORT_FILE,
+    CONFIDENCE_FILE, SUMMARY_FILE, REPORT_FILE, PAG_FILE, SUMMARY_GRAPH_FILE,
 )  # fmt: skip
 """All that a folder of results may hold."""
 
-ABOUT_THE_GRAPH = (CONFIDENCE_FILE, SUMMARY_FILE, REPORT_FILE)
+ABOUT_THE_GRAPH = (CONFIDENCE_FILE, SUMMARY_FILE, REPORT_FILE, PAG_FILE, SUMMARY_GRAPH_FILE)
 """What an earlier result has said about its own graph goes with it."""
 
 
@@ -62,12 +71,15 @@ def result_texts(model: CausalEstimator, table: Table, loading: Mapping[str, Any
     """The files of :func:`write_results`, by name."""
     graph = model.graph_
     sample = graph.sample or sample_of(table.values, table.kinds, table.targets, table.gaps)
-    return {
+    more = {} if graph.lags is None else {SUMMARY_GRAPH_FILE: model.summary_graph_.to_csv()}
+    if graph.pag is not None:
+        more[PAG_FILE] = to_json({"edges": graph.pag.edge_list()}, indent=1) + "\n"
+    return more | {
         "adjacency.csv": graph.adjacency.to_csv(),
         "weights.csv": graph.weights.to_csv(),
         "order.txt": "".join(f"{one_line(name)}\n" for name in graph.order),
         "graph.json": graph.to_json(),
-        "graph.dot": graph.to_dot(),
+        "graph.dot": graph.to_dot() if graph.pag is None else graph.pag.to_dot(),
         MOMENTS_FILE: moments_to_json(sample, graph.names),
         "history.csv": model.history_.to_csv(index=False),
         "result.json": to_json({**describe_result(model, table), "reading": plain(dict(loading or {}))}, indent=1)

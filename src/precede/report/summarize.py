@@ -23,6 +23,7 @@ from precede.evidence.checks.record import SOURCE_WORDS, Check, EdgePlots, Level
 from precede.evidence.checks.stability import with_shares
 from precede.evidence.confidence import Confidence
 from precede.graph import CausalGraph
+from precede.graph.component.payload import mark_of
 from precede.metrics.structure import aligned, evaluate
 from precede.pruning.gam import prune_by_gam
 from precede.report.provenance import Provenance, code_for, versions
@@ -207,6 +208,8 @@ def _edges(graph: CausalGraph, known: Diagnostics, rows: bool) -> list[EdgeEntry
     for k, (reading, total) in enumerate(zip(known.edges, total_effects(graph, known.edges), strict=True)):
         plots = known.plots
         entry = _edge(reading)
+        if graph.pag is not None:
+            entry["mark"] = mark_of(graph, reading.cause, reading.effect, None)
         entry["total"] = None if total is None else _total(total)
         entry["belief"] = belief_words(reading, None if total is None else total["value"])
         if plots is not None:

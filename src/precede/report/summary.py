@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 
 from precede.errors import OptionError
 from precede.evidence.checks.record import Level, Source, Trend
+from precede.graph.component.payload import Mark
 from precede.options import Options
 from precede.strict_json import JsonObject, checked
 
@@ -76,6 +77,7 @@ class EdgeEntry(TypedDict):
     density: list[list[int]] | None
     extent: list[float] | None
     outside: int
+    mark: NotRequired[Mark]
 
 
 class CheckEntry(TypedDict):

@@ -64,6 +64,8 @@ def found_words(graph: CausalGraph, edges: Sequence[EdgeDiagnostics]) -> list[st
         f"{counted(graph.n_edges, 'edge')} among {graph.n_variables} variables, "
         f"{graph.n_edges / max(graph.n_variables, 1):.1f} per variable."
     ]
+    if graph.pag is not None:
+        sentences += [f"{count} {mark}: {words}." for mark, words, count in graph.pag.legend()]
     sized = [edge for edge in edges if math.isfinite(edge.strength)]
     if sized:
         strongest = max(sized, key=lambda edge: edge.strength)

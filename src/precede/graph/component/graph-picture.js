@@ -16,8 +16,8 @@ export function pictureOf(cy, title, colors, font) {
   shown.edges().forEach((edge) => {
     const stroke = edge.style("line-color"), opacity = edge.style("opacity");
     const group = drawn("g", { opacity }, drawn("path", { d: pathOf(edge), fill: "none", stroke, "stroke-width": parseFloat(edge.style("width")), ...dashes(edge) }));
-    if (edge.style("target-arrow-shape") !== "none") group.append(tip(drawn, edge.targetEndpoint(), before(edge, "end"), stroke));
-    if (edge.style("source-arrow-shape") !== "none") group.append(tip(drawn, edge.sourceEndpoint(), before(edge, "start"), stroke));
+    if (edge.style("target-arrow-shape") !== "none") group.append(tip(drawn, edge.targetEndpoint(), before(edge, "end"), stroke, edge.style("target-arrow-shape")));
+    if (edge.style("source-arrow-shape") !== "none") group.append(tip(drawn, edge.sourceEndpoint(), before(edge, "start"), stroke, edge.style("source-arrow-shape")));
     svg.append(group);
   });
   shown.nodes().forEach((node) => {
@@ -45,7 +45,8 @@ function before(edge, side) {
   if (side === "end") return bends[bends.length - 1] ?? edge.sourceEndpoint();
   return bends[0] ?? edge.targetEndpoint();
 }
-function tip(drawn, end, from, fill) {
+function tip(drawn, end, from, fill, shape) {
+  if (shape === "circle") return drawn("circle", { cx: round(end.x), cy: round(end.y), r: 4, fill: "none", stroke: fill });
   const size = Math.hypot(end.x - from.x, end.y - from.y) || 1, u = { x: (end.x - from.x) / size, y: (end.y - from.y) / size };
   const corner = (side) => ({ x: end.x - 9 * u.x - side * 4 * u.y, y: end.y - 9 * u.y + side * 4 * u.x });
   return drawn("path", { d: `M${at(end)}L${at(corner(1))}L${at(corner(-1))}Z`, fill });

@@ -16,7 +16,7 @@
 //       strength        the larger, the thicker the line; null for none
 //       sign            "negative" is drawn in another color
 //       probability     0 to 1, shown on the edge that is pointed at
-//       mark            "arrow", "line" where the direction is not told, "shared" for a hidden common cause
+//       mark            "arrow", "line" where the direction is not told, "shared" for a hidden common cause, "half" and "open" for o-> and o-o
 //       doubtful        drawn dashed
 //       change          "added", "removed" or "turned" since an earlier graph
 //       bends           [[x, y], ...] on its way
@@ -97,7 +97,7 @@ export class GraphView {
   leading(target) {
     const found = new Set([target]), links = this.edges.filter((edge) => edge.change !== "removed" && edge.mark !== "shared");
     for (const index of found) { // grows on the way
-      links.forEach((edge) => { if (edge.effect === index) found.add(edge.cause); else if (edge.mark === "line" && edge.cause === index) found.add(edge.effect); });
+      links.forEach((edge) => { if (edge.effect === index) found.add(edge.cause); else if (["line", "open"].includes(edge.mark) && edge.cause === index) found.add(edge.effect); });
     }
     return found;
   }
@@ -254,7 +254,7 @@ export class GraphView {
   describe(item) {
     if (item.kind === "node") return this.nodes[item.index].name;
     const edge = this.edges[item.index], [cause, effect] = [this.nodes[edge.cause].name, this.nodes[edge.effect].name];
-    const joint = { line: "is connected with", shared: "shares an unmeasured cause with" }[edge.mark] ?? "causes";
+    const joint = { line: "is connected with", open: "is connected with", half: "causes, or shares an unmeasured cause with,", shared: "shares an unmeasured cause with" }[edge.mark] ?? "causes";
     const sure = edge.probability === null || edge.probability === undefined ? "" : `, probability ${edge.probability.toFixed(2)}`;
     return `${cause} ${joint} ${effect}${sure}${edge.change ? `, ${CHANGES[edge.change]}` : ""}`;
   }

@@ -18,6 +18,8 @@ DOUBTFUL = 0.5
 
 
 Sign = Literal["positive", "negative"]
+Mark = Literal["arrow", "line", "shared", "half", "open"]
+"""a -> b, a direction that is not told, a <-> b, a o-> b and a o-o b."""
 
 
 class ShownNode(TypedDict):
@@ -38,7 +40,7 @@ class ShownEdge(TypedDict):
     sign: Sign | None
     probability: float | None
     doubtful: bool
-    mark: Literal["arrow", "line", "shared"]
+    mark: Mark
     change: NotRequired[Literal["added", "removed", "turned"]]
     bends: NotRequired[list[list[float]]]
 
@@ -90,7 +92,7 @@ def payload(
             "sign": _sign(float(strengths[i, j])),
             "probability": None if probability is None else _finite(float(probability[i, j])),
             "doubtful": probability is not None and bool(probability[i, j] < DOUBTFUL),
-            "mark": "line" if cpdag is not None and cpdag[i, j] and cpdag[j, i] else "arrow",
+            "mark": mark_of(graph, int(i), int(j), cpdag),
         }
         for i, j in np.argwhere(graph.edges)
     ]
@@ -109,6 +111,14 @@ def payload(
         for first, second in (graph.shared_causes if shared_causes is None else shared_causes)
     ]
     return {"nodes": nodes, "edges": edges, "order": [int(k) for k in graph.positions]}
+
+
+def mark_of(graph: CausalGraph, i: int, j: int, cpdag: IntArray | None) -> Mark:
+    """How the edge i -> j of a graph is drawn: by its marks where hidden causes were allowed."""
+    if graph.pag is not None:
+        read = graph.pag.mark(graph.names[i], graph.names[j])
+        return "arrow" if read == "-->" else "half" if read == "o->" else "open" if read in ("o-o", "o--") else "line"
+    return "line" if cpdag is not None and cpdag[i, j] and cpdag[j, i] else "arrow"
 
 
 def _place(graph: CausalGraph, nodes: list[ShownNode], edges: list[ShownEdge]) -> None:

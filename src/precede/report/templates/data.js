@@ -12,4 +12,4 @@ edges.forEach((edge) => { edge.points = unpacked(edge.points); edge.curve = unpa
 
 const byId = (id) => document.getElementById(id);
 const totalEffect = ({ value, low, high }) => value === null ? `${number(low)} to ${number(high)}, by its direction` : `${number(value)} (${number(low)} to ${number(high)})`;
-const joint = (edge) => edge.source === "open" ? "–" : "→";
+const joint = (edge) => ({ half: "o→", open: "o–o" })[edge.mark] ?? (edge.source === "open" ? "–" : "→");

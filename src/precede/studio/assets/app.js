@@ -149,7 +149,7 @@ function drawLegend(shown) {
   };
   const slider = el("input", { type: "range", id: "least", min: "0", max: "1", step: "0.05", value: "0", oninput: filter });
   const strong = el("input", { type: "range", id: "strong", min: "0", max: "100", step: "1", value: String(first), oninput: filter });
-  byId("legend").replaceChildren(...[entry("rising", "rises"), entry("falling", "falls"), has((e) => e.mark === "line") && entry("either", "direction unknown"), has((e) => e.doubtful) && entry("doubtful", "confidence below ½"), has((e) => e.mark === "shared") && entry("shared", "unmeasured common cause")].filter(Boolean),
+  byId("legend").replaceChildren(...[entry("rising", "rises"), entry("falling", "falls"), has((e) => e.mark === "line") && entry("either", "direction unknown"), has((e) => e.doubtful) && entry("doubtful", "confidence below ½"), has((e) => ["half", "open"].includes(e.mark)) && entry("circle", "circle: perhaps an unmeasured common cause"), has((e) => e.mark === "shared") && entry("shared", "unmeasured common cause")].filter(Boolean),
     el("span", { class: "sliders" }, largest > 0 && el("span", { class: "least", title: "Standardized: of a thick line." }, el("label", { for: "strong" }, "Strength at least ", el("output", { id: "strong-value", for: "strong" }, "0.00")), strong),
       sure && el("span", { class: "least", title: "Share of the resamples that have the edge." }, el("label", { for: "least" }, "Confidence at least ", el("output", { id: "least-value", for: "least" }, "0.00")), slider)));
   filter();

@@ -19,7 +19,7 @@ function edgeCard(edge, shown, rules, actions) {
   const plot = known && mechanism(known, shown.summary.nodes[edge.cause], shown.summary.nodes[edge.effect]);
   const button = (words, kind, title) => el("button", { type: "button", "data-rule": kind, title, "aria-pressed": String(rule === kind), onclick: () => actions.rule(kind, cause, effect) }, words);
   return [
-    el("h2", {}, `${cause} ${edge.mark === "line" ? "–" : "→"} ${effect}`),
+    el("h2", {}, `${cause} ${{ line: "–", half: "o→", open: "o–o" }[edge.mark] ?? "→"} ${effect}`),
     edge.change === "removed" ? el("p", { class: "hint" }, "It was in the run before and is gone.") : null,
     el("p", { class: "acts" }, button("Veto", "forbidden", `${cause} does not cause ${effect}: run again without it`), button("Require", "required", `${cause} causes ${effect}: run again with it`),
       rule === null && edge.change !== "removed" ? el("button", { type: "button", "data-rule": "turn", title: `It is the other way round: run again with ${effect} → ${cause}`, onclick: () => actions.turn(cause, effect) }, "Turn") : null),
