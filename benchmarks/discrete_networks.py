@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from tetrad import boss_in
+from tetrad import search_in
 
 import precede as pc
 from precede.arrays import BoolArray, FloatArray
@@ -109,7 +109,7 @@ def one(network: Network, seed: int, options: argparse.Namespace) -> list[float]
         with tempfile.TemporaryDirectory() as folder:
             data, found = Path(folder, "data.csv"), Path(folder, "found.csv")
             frame.to_csv(data, index=False)
-            seconds = boss_in(options.tetrad_python, data, found, options.score)
+            seconds = search_in(options.tetrad_python, data, found, options.score)
             row += [distance(np.loadtxt(found, delimiter=","), cpdag(truth)), seconds]
     return row
 

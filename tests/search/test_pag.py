@@ -100,6 +100,21 @@ def test_less_evidence_than_asked_for_leaves_the_edges():
     assert learn_pag(FULL, independence_test(table), Knowledge(required=[(0, 3)]).over(range(6)))[0, 3]
 
 
+def test_one_independence_is_enough_among_few_columns_and_too_little_among_many():
+    a, d, hidden, *noise = np.random.default_rng(0).normal(size=(5, 5000))
+    x = np.column_stack([a, a + hidden + 0.7 * noise[0], hidden + d + 0.7 * noise[1], d])
+    start = np.zeros((4, 4), dtype=bool)
+    start[[0, 1, 0, 3], [1, 2, 2, 2]] = True
+    few = learn_pag(start, independence_test(Table(x, tuple("abcd"), True)))
+    assert few[1, 2] == few[2, 1] == ARROW
+    triangles = np.random.default_rng(1).normal(size=(5000, 30)).cumsum(axis=1)  # columns whose edges may fall too
+    wide = np.zeros((34, 34), dtype=bool)
+    wide[:4, :4] = start
+    wide[4:, 4:] = np.triu(np.ones((30, 30), dtype=bool), 1)
+    many = learn_pag(wide, independence_test(Table(np.column_stack([x, triangles]), tuple(range(34)), False)))
+    assert many[0, 2]
+
+
 def test_sets_are_not_larger_than_allowed():
     oracle, _, order = case(1)
     learn_pag(oracle.start(order), oracle, most_given=1)
