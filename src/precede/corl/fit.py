@@ -31,7 +31,7 @@ from precede.runtime.memory import give_back_memory
 from precede.runtime.progress import ProgressBar, logger
 from precede.scores.assumptions import Assumptions
 from precede.scores.build import ScoreName, build_score
-from precede.scores.choose import Choice, choose_score
+from precede.scores.choose import Choice, ChosenName, choose_score
 from precede.scores.policy_prior import WEIGHT, PolicyEvidence, PolicyScore
 from precede.scores.protocol import OrderScore
 from precede.search import local
@@ -336,7 +336,7 @@ def start_choice(choice: Choice) -> Choice:
     For columns with levels too: whole tables of the levels ask for so many parameters that a start with them leaves
     out edges which the tests would find (``benchmarks/hidden.py peers --kinds discrete``).
     """
-    start = dict.fromkeys(("linear-any", "location-scale", "policy", "vote"), "sparse-linear")
+    start: dict[str, ChosenName] = dict.fromkeys(("linear-any", "location-scale", "policy", "vote"), "sparse-linear")
     start |= dict.fromkeys(("discrete-bic", "conditional-gaussian"), "degenerate-gaussian")
     if choice.name not in start:
         return choice
