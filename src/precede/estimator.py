@@ -230,6 +230,10 @@ class CausalEstimator:
         """The table that is learned from, and resampled: a method may leave out what would mislead it."""
         return table
 
+    def _settled(self, table: Table) -> Self:
+        """What is fitted to resamples of the table: a method may fix what it would choose by the data."""
+        return self
+
     @abstractmethod
     def _learn(self, table: Table) -> FitResult:
         """Learn from a checked matrix; must not modify it."""

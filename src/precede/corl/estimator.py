@@ -9,8 +9,9 @@ from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from precede.corl.fit import learn
+from precede.corl.fit import learn, settled_options
 from precede.corl.settings import PaperName, ProgramName, check_search, own_network, paper_options
+from precede.data.canonical import canonical
 from precede.data.copies import without_copies
 from precede.data.load import Table
 from precede.data.odd import without_odd
@@ -263,6 +264,12 @@ class CORL(CausalEstimator):
             return table
         table = without_copies(table)
         return without_odd(table) if self.odd == "missing" else table
+
+    def _settled(self, table: Table) -> Self:
+        if self.score != "auto":
+            return self
+        inner, _ = canonical(table, columns=self._columns_by_name, rows=self._rows_by_value)
+        return self.unfitted().set_params(**settled_options(self, inner))
 
     def _learn(self, table: Table) -> FitResult:
         deadline = Deadline(self.max_time)

@@ -21,6 +21,7 @@ from precede.estimator import FitResult
 from precede.graph import MixedGraph
 from precede.graph.dags import topological_order
 from precede.knowledge import Constraints
+from precede.options import Options
 from precede.policy.actor import TrainedPolicy
 from precede.policy.prediction import TAKES, PolicyPrediction, judge_table
 from precede.policy.pretrained import Pretrained, load_pretrained
@@ -124,6 +125,24 @@ def directions_of(score: OrderScore, member: Member, table: Table) -> JsonObject
     return reported
 
 
+def choose_for(model: CORL, table: Table, said: PolicyPrediction | None) -> tuple[Choice, ChosenName, float]:
+    """What ``score="auto"`` chooses: why, the name, and what the policy counts beside it."""
+    choice = choose_score(table, None if said is None else said.likely())
+    choice = start_choice(choice) if model.hidden == "allowed" else choice
+    if model.policy_weight != "auto":
+        return choice, "location-scale" if choice.name == "vote" else choice.name, model.policy_weight
+    return choice, choice.name, WEIGHT if choice.informed else 0.0
+
+
+def settled_options(model: CORL, table: Table) -> Options:
+    """The options of a fit to resampled rows of a table, which are judged by the model that the table calls for."""
+    seen = standardized_table(table) if details_of(model).standardize_columns else table
+    start = search_settings(model, table).start
+    said = judge_table(seen, None if start is None else load_pretrained(start))
+    _, name, weight = choose_for(model, seen, said)
+    return {"score": name} | ({"policy_weight": weight} if weight else {})
+
+
 def make_score(
     model: CORL,
     table: Table,
@@ -142,11 +161,7 @@ def make_score(
     choice = None
     weight = 0.0 if model.policy_weight == "auto" else model.policy_weight
     if name == "auto":
-        choice = choose_score(table, None if said is None else said.likely())
-        choice = start_choice(choice) if model.hidden == "allowed" else choice
-        name = choice.name if choice.name != "vote" or model.policy_weight == "auto" else "location-scale"
-        if choice.informed and model.policy_weight == "auto":
-            weight = WEIGHT
+        choice, name, weight = choose_for(model, table, said)
         if model.verbose:
             logger.info("score: %s", choice.reason)
     if name == "policy":

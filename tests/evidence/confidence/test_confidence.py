@@ -94,6 +94,23 @@ def test_resamples_of_a_class_know_no_direction(tmp_path: Path) -> None:
     assert effect.interval[0] <= 0 < effect.value < effect.interval[1]
 
 
+@pytest.mark.parametrize("sem", ["lingam", "gp"])
+def test_resamples_are_judged_by_the_model_that_was_fitted(sem: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = simulate(n_variables=4, degree=1, sem=sem, n_samples=200, random_state=0).data
+    model = CORL(random_state=0, verbose=False, diagnose=False).fit(frame)
+    judged: list[object] = []
+    learn = CORL._learn
+
+    def watched(self: CORL, table: Any) -> Any:
+        judged.append(self.score)
+        return learn(self, table)
+
+    monkeypatch.setattr(CORL, "_learn", watched)
+    model.bootstrap(frame, n_resamples=2, random_state=0)
+    assert judged == [model.diagnostics_["score"]] * 2
+    assert model.score == "auto"
+
+
 def test_agreement_by_hand() -> None:
     nothing = np.zeros((2, 2), bool)
     orders = [np.array(o) for o in ([0, 1], [0, 1], [0, 1], [1, 0])]

@@ -183,7 +183,8 @@ def bootstrap(
     """Fit a method to resampled rows; :meth:`precede.estimator.CausalEstimator.bootstrap` documents the options.
 
     Resample k draws its rows and its seed from (seed, k) alone and computes on one thread, so neither the number of
-    jobs nor their sequence nor an interruption changes the result.
+    jobs nor their sequence nor an interruption changes the result. What the method chooses by the data (CORL's
+    ``score="auto"``) it chooses once, so that resamples are judged by the model that was fitted.
     """
     table = model._prepared(load_table(X))
     block = block or time_block(table)
@@ -199,6 +200,7 @@ def bootstrap(
     }
     journal = Journal(checkpoint, header)
     journal.open(table.n_variables, new_entropy=int(numpy_rng(None).integers(2**62)))
+    model = model._settled(table)
     missing = [k for k in range(n_resamples) if k not in journal.outcomes]
     tasks = ((model, table, block, journal.header["entropy"], k) for k in missing)
     done = n_resamples - len(missing)
