@@ -29,11 +29,12 @@ from precede.policy import moments
 from precede.policy.actor import Actor
 from precede.policy.features import ColumnReadings, classical_features, read_columns
 from precede.policy.pretrained import load_pretrained
-from precede.pretraining import curriculum
+from precede.policy.told import Told
+from precede.pretraining import curriculum, world
 from precede.pretraining.curriculum import CurriculumSettings
 from precede.pretraining.settings import PretrainingSettings, variant_settings
 from precede.pretraining.supervised import Pretrainer
-from precede.pretraining.validation import Reader, ValidationSettings, greedy_orders, order_shares
+from precede.pretraining.validation import Made, Reader, ValidationSettings, greedy_orders, order_shares
 from precede.simulation import mechanisms, observation, simulate
 
 SIZES, ROWS = (2, 2, 3, 5, 8, 10, 12), (100, 200, 300, 500)
@@ -84,8 +85,8 @@ def without_signals(name: str) -> tuple[Any, str, Any]:
 
 
 GAUSSIAN = (
-    (curriculum, "GAUSSIAN_SHARE", 1.0),
-    (curriculum, "ROOT_SHAPES", {"mixture": 0.0, "uniform": 0.0, "design": 0.0, "noise": 1.0}),
+    (world, "GAUSSIAN_SHARE", 1.0),
+    (world, "ROOT_SHAPES", {"mixture": 0.0, "uniform": 0.0, "design": 0.0, "noise": 1.0}),
 )
 PARTS: dict[str, Part] = {
     "nothing": Part(),
@@ -93,10 +94,10 @@ PARTS: dict[str, Part] = {
     "wide prior": Part(world=0.0),
     "six families": Part(world=1.0),
     "hidden variables": Part(((curriculum, "HIDDEN_SHARE", 0.0), (curriculum, "SMALL_HIDDEN_SHARE", 0.0))),
-    "uneven noise": Part(((curriculum, "HETEROSCEDASTIC_SHARE", 0.0),)),
-    "noise inside": Part(((curriculum, "INSIDE_SHARE", 0.0),)),
-    "distortions": Part(((curriculum, "DISTORTED_SHARE", 0.0),)),
-    "levels and digits": Part(((curriculum, "discrete_variables", no_levels), (observation, "DIGITS_SHARE", 0.0))),
+    "uneven noise": Part(((world, "HETEROSCEDASTIC_SHARE", 0.0),)),
+    "noise inside": Part(((world, "INSIDE_SHARE", 0.0),)),
+    "distortions": Part(((world, "DISTORTED_SHARE", 0.0),)),
+    "levels and digits": Part(((world, "discrete_variables", no_levels), (observation, "DIGITS_SHARE", 0.0))),
     "shapes of noise and roots": Part(GAUSSIAN),
     "linear mechanisms": Part((without_families("linear-gaussian", "lingam"), without_signals("identity"))),
     "Gaussian processes": Part((without_families("gp", "gp-additive"), without_signals("cosine"))),
@@ -151,12 +152,12 @@ def silence(part: Part) -> None:
         assert hasattr(module, name), name
         setattr(module, name, value)
 
-    def read(inputs: Tensor) -> ColumnReadings:
-        columns = read_columns(inputs)
+    def read(inputs: Tensor, told: Told) -> ColumnReadings:
+        columns = read_columns(inputs, told)
         return replace(columns, **{name: torch.zeros_like(getattr(columns, name)) for name in part.readings})
 
-    def features(columns: ColumnReadings) -> tuple[Tensor, Tensor]:
-        pairs, variables = classical_features(columns)
+    def features(columns: ColumnReadings, told: Told) -> tuple[Tensor, Tensor]:
+        pairs, variables = classical_features(columns, told)
         pairs[..., list(part.pair_features)] = 0.0
         variables[..., list(part.variable_features)] = 0.0
         return pairs, variables
@@ -206,8 +207,8 @@ def by_kind(reader: Reader, actor: Actor, n_sets: int) -> dict[str, float]:
     result = {}
     for name, kind in CELLS.items():
         sets = [simulate(**size, **kind, random_state=FIRST_SEED + k) for k in range(n_sets)]
-        inputs, graphs = reader.read([(made.data.to_numpy(), made.graph.edges, False) for made in sets])
-        result["kind " + name] = float(order_shares(greedy_orders(actor, inputs), graphs).nanmean())
+        read = reader.read([Made(made.data.to_numpy(), made.graph.edges) for made in sets])
+        result["kind " + name] = float(order_shares(greedy_orders(actor, read.inputs)[0], read.adjacency).nanmean())
     return result
 
 

@@ -165,8 +165,21 @@ def test_edges_lead_through_hidden_variables():
     adjacency = torch.zeros(1, 6, 6, dtype=torch.bool)
     for i, j in [(0, 1), (1, 2), (2, 3), (1, 4), (3, 5)]:
         adjacency[0, i, j] = True
-    marginal = hidden.marginal_graph(adjacency, torch.tensor([[0, 3, 4, 5]]))
-    assert marginal[0].nonzero().tolist() == [[0, 1], [0, 2], [1, 3]]
+    edges, common = hidden.marginal_graph(adjacency, torch.tensor([[0, 3, 4, 5]]))
+    assert edges[0].nonzero().tolist() == [[0, 1], [0, 2], [1, 3]]
+    assert common[0].nonzero().tolist() == [[1, 2], [2, 1]]  # 3 <- 2 <- 1 -> 4
+
+
+def test_what_is_set_does_not_hear_its_causes_and_its_effects_hear_it():
+    weights = torch.ones(1, 3, 3).triu(1)
+    imposed = torch.full((1, 3, 100), torch.nan)
+    imposed[0, 1, :50] = 0.0
+    x = structural_data(draws().normal((1, 3, 100)), weights, range(3), MECHANISMS["lingam"], draws(), imposed=imposed)
+    free = structural_data(draws().normal((1, 3, 100)), weights, range(3), MECHANISMS["lingam"], draws())
+    assert x[0, 1, :50].unique().numel() == 1
+    assert torch.equal(x[0, 0], free[0, 0])
+    assert torch.equal(x[0, 1:, 50:], free[0, 1:, 50:])
+    assert not torch.equal(x[0, 2, :50], free[0, 2, :50])
 
 
 def test_some_variables_are_shown():

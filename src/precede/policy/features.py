@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from precede.policy.told import Told
+
 RIDGE = 1e-6
 """Added to the correlation matrix, so that collinear columns have an inverse."""
 
@@ -26,8 +28,11 @@ LARGEST = 4.0
 SMALLEST_VARIANCE = 0.003
 """Variance within a bin, of a column with variance one, is taken as at least this."""
 
-N_PAIR_FEATURES = 38
-N_VARIABLE_FEATURES = 12
+FEW_ROWS = 5.0
+"""What a cell's setting did counts in full where it was set in many more rows than these."""
+
+N_PAIR_FEATURES = 56
+N_VARIABLE_FEATURES = 14
 
 
 @dataclass(frozen=True)
@@ -44,8 +49,8 @@ class ColumnReadings:
         Log of how often a cell's value is found in its column, from 0 (once) to 1 (always).
     positions : tensor of the same shape
         Mean rank as a share of the rows, between 0 and 1.
-    seen : tensor of the same shape
-        One for a cell that is there, zero for a missing one.
+    seen, was_set : tensors of the same shape
+        One for a cell that is there, zero for a missing one; one for a cell that an intervention set.
     log_scale : (batch, n_variables) tensor
     """
 
@@ -54,6 +59,7 @@ class ColumnReadings:
     ties: Tensor
     positions: Tensor
     seen: Tensor
+    was_set: Tensor
     log_scale: Tensor
 
     @property
@@ -63,7 +69,7 @@ class ColumnReadings:
 
 
 @torch.no_grad()
-def read_columns(inputs: Tensor) -> ColumnReadings:
+def read_columns(inputs: Tensor, told: Told) -> ColumnReadings:
     """Columns of inputs (batch, n_variables, n_samples + 1): values, NaN for a missing cell, and the log scale last."""
     raw = inputs[:, :, :-1].contiguous()
     seen = (~raw.isnan()).to(raw.dtype)
@@ -77,19 +83,22 @@ def read_columns(inputs: Tensor) -> ColumnReadings:
     scores = (scores - scores.sum(2, keepdim=True) / count) * seen
     scores = scores * torch.rsqrt((scores.square().sum(2, keepdim=True) / count).clamp_min(1e-6))
     ties = (upto - below).clamp_min(1).log() / count.clamp_min(2.0).log() * seen
-    return ColumnReadings(raw.nan_to_num(0.0), scores, ties, positions * seen, seen, inputs[:, :, -1])
+    return ColumnReadings(
+        raw.nan_to_num(0.0), scores, ties, positions * seen, seen, told.was_set * seen, inputs[:, :, -1]
+    )
 
 
 @torch.no_grad()
-def classical_features(columns: ColumnReadings) -> tuple[Tensor, Tensor]:
+def classical_features(columns: ColumnReadings, told: Told) -> tuple[Tensor, Tensor]:
     r"""Features of pairs and of single columns.
 
     With R the correlation matrix and z the log scale: :math:`\rho_{ij}`, the partial correlation given all others, the
     log residual scales :math:`\tfrac12 \log(1 - \rho_{ij}^2)` and :math:`-\tfrac12 \log (R^{-1})_{ii}`, alone
     and with z added (the scale of what is left), third and fourth moments, the number of samples; the same
     correlations of normal scores; moments of one column within bins of the other (:func:`binned_moments`); of single
-    columns also how many distinct values they have, how often the commonest, the least and the greatest is found, and
-    how many cells are missing.
+    columns also how many distinct values they have, how often the commonest, the least and the greatest is found, how
+    many cells are missing and how many were set, and whether levels have no order; of pairs also what is known
+    (required and forbidden, either way) and what setting one did to the other (:func:`responses`).
 
     Returns
     -------
@@ -133,7 +142,57 @@ def classical_features(columns: ColumnReadings) -> tuple[Tensor, Tensor]:
     ]
     for feature in binned_moments(columns):
         pairs += [feature, feature.transpose(1, 2)]
-    return torch.stack(pairs, dim=3), _variable_features(columns, left_all)
+    # new features come last: a network that was trained without them has no weight for them (`widened`)
+    for feature in (told.required.to(x.dtype), told.forbidden.to(x.dtype), *responses(columns)):
+        pairs += [feature, feature.transpose(1, 2)]
+    return torch.stack(pairs, dim=3), _variable_features(columns, left_all, told)
+
+
+def responses(columns: ColumnReadings) -> list[Tensor]:
+    r"""What setting i does to j: rows in which i was set and j was not, beside rows in which neither was.
+
+    Returns
+    -------
+    features : list of (batch, n_variables, n_variables) tensors
+        ``[i, j]``: the correlation in the first rows, and in the second; the log of how much the first is beyond
+        chance; the shift of j's mean from the second rows to the first in j's deviations, and in standard errors; the
+        log of how its deviation changes; how many rows there are. All are zero in a table in which nothing was set.
+    """
+    y = columns.values.clamp(-LARGEST, LARGEST)
+    was_set, free = columns.was_set, columns.seen - columns.was_set
+    set_count, there, set_variance, set_correlation = _moments_in(was_set, free, y)
+    free_count, usual, variance, correlation = _moments_in(free, free, y)
+    counts = set_count / (set_count + FEW_ROWS)
+    some = (was_set.amax((1, 2)) > 0)[:, None, None]
+    shift = there - usual
+    error = set_variance / set_count.clamp_min(1.0) + variance / free_count.clamp_min(1.0)
+    return [
+        counts * set_correlation,
+        some * correlation,
+        counts * (set_correlation * set_count.sqrt()).asinh() / 3,
+        counts * (shift * torch.rsqrt(variance)).clamp(-LARGEST, LARGEST),
+        counts * (shift * torch.rsqrt(error)).asinh() / 3,
+        counts * 0.5 * (set_variance / variance).log().clamp(-LARGEST, LARGEST),
+        set_count.log1p() / 5,
+    ]
+
+
+def _moments_in(here: Tensor, there: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Count, mean and variance of j, and correlation over rows in which i is ``here`` and j is ``there``."""
+
+    def over(left: Tensor, right: Tensor) -> Tensor:
+        return left @ right.transpose(1, 2)
+
+    count = over(here, there)
+    n = count.clamp_min(1.0)
+    first, second = over(here * y, there) / n, over(here, there * y) / n
+    square = y.square()
+    own, other = (
+        (sums / n - mean.square()).clamp_min(SMALLEST_VARIANCE)
+        for sums, mean in ((over(here * square, there), first), (over(here, there * square), second))
+    )
+    covariance = over(here * y, there * y) / n - first * second
+    return count, second, other, (covariance * torch.rsqrt(own * other)).clamp(-1, 1)
 
 
 def correlations(x: Tensor, both: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -202,7 +261,7 @@ def binned_moments(columns: ColumnReadings) -> list[Tensor]:
     return features
 
 
-def _variable_features(columns: ColumnReadings, left_all: Tensor) -> Tensor:
+def _variable_features(columns: ColumnReadings, left_all: Tensor, told: Told) -> Tensor:
     x, z, count = columns.values, columns.log_scale, columns.n_seen
     n = x.shape[2]
     square = x.square()
@@ -224,6 +283,8 @@ def _variable_features(columns: ColumnReadings, left_all: Tensor) -> Tensor:
             least.clamp(0.0, 1.0),
             greatest.clamp(0.0, 1.0),
             1 - count / n,
+            columns.was_set.sum(2) / count,
+            told.unordered.to(x.dtype),
         ],
         dim=2,
     )

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from precede.arrays import FloatArray, IntArray
 from precede.data.checks import row_blocks
+from precede.policy.told import Told
 
 InputsName = Literal["fixed", "resample"]
 RowScale = Literal["asinh", "common", "none"]
@@ -122,10 +123,19 @@ class Views:
     device : torch.device
     scales : bool
         Whether the columns' scales are shown; they mean something under equal noise variances alone.
+    told : Told, optional
+        What is told of the one table.
     """
 
     def __init__(
-        self, values: FloatArray, n_rows: int, rng: np.random.Generator, device: torch.device, *, scales: bool = False
+        self,
+        values: FloatArray,
+        n_rows: int,
+        rng: np.random.Generator,
+        device: torch.device,
+        *,
+        scales: bool = False,
+        told: Told | None = None,
     ) -> None:
         mean = np.nanmean(values, axis=0)
         scale = np.sqrt(np.nanmean(np.square(values - mean), axis=0))
@@ -135,16 +145,73 @@ class Views:
         n_views = int(np.clip(WORK // (d * (n_rows + 9 * d)), FEWEST_VIEWS, MOST_VIEWS))
         skewness = np.nanmean(((values - mean) / scale) ** 3, axis=0)
         signs = walsh_signs(n_views, np.argsort(np.argsort(skewness)))
+        chosen = _rows(m, n_rows, n_views, rng)
         views = [
             np.vstack([(values[rows] - mean) / scale * sign, log_scale]).T
-            for rows, sign in zip(_rows(m, n_rows, n_views, rng), signs, strict=True)
+            for rows, sign in zip(chosen, signs, strict=True)
         ]
         self.n_inputs = n_rows + 1
         self._views = torch.tensor(np.stack(views), dtype=torch.float32, device=device)
+        told = told or Told.about(values)
+        was_set = torch.stack([told.was_set[0][:, torch.from_numpy(rows)] for rows in chosen]).to(device)
+        self.told = Told(was_set, *(part.expand(n_views, *part.shape[1:]).to(device) for part in told.parts[1:]))
 
     def draw(self, batch: int, generator: torch.Generator | None = None) -> Tensor:
         """(n_views, n_variables, n_rows + 1) tensor, whatever the batch and the generator."""
         return self._views
+
+
+READING_ROUNDS = 3
+READING_STEPS = 8
+"""Rounds of scoring levels, and steps of the power iteration in each."""
+
+
+def numeric_reading(values: Tensor, unordered: Tensor) -> Tensor:
+    """Numbers for the levels of categories, so that their columns can be read beside others.
+
+    Levels are scored by the mean of the other columns' first principal component where they are found, again and again
+    (as in nonlinear principal components), beginning with how often each is found; the long tail is made the upper one.
+
+    Parameters
+    ----------
+    values : (batch, n_variables, n_samples) tensor
+        Of unordered columns the places of the levels, from 0; a missing cell is NaN.
+    unordered : (batch, n_variables) bool tensor
+
+    Examples
+    --------
+    >>> size = torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    >>> color = torch.tensor([2.0, 2.0, 0.0, 0.0, 1.0, 1.0])
+    >>> read = numeric_reading(torch.stack([size, color])[None], torch.tensor([[False, True]]))[0, 1]
+    >>> bool(read[0] < read[2] < read[4] or read[0] > read[2] > read[4])
+    True
+    """
+    seen = ~values.isnan()
+    codes = torch.where(unordered[:, :, None] & seen, values, 0.0).long()
+    weight = seen.to(values.dtype)
+    empty = values.new_zeros((*codes.shape[:2], int(codes.max()) + 1))
+    counts = empty.scatter_add(2, codes, weight).clamp_min(1.0)
+
+    def standard(x: Tensor) -> Tensor:
+        n = weight.sum(2, keepdim=True).clamp_min(1.0)
+        x = torch.where(seen, x, 0.0)
+        x = (x - x.sum(2, keepdim=True) / n) * weight
+        return x * torch.rsqrt((x.square().sum(2, keepdim=True) / n).clamp_min(1e-12))
+
+    often = standard(counts.log().gather(2, codes))
+    x = standard(torch.where(unordered[:, :, None], often, values))
+    for _ in range(READING_ROUNDS):
+        product = x @ x.mT / x.shape[2]
+        strongest = product.abs().sum(2).argmax(1)[:, None, None].expand(-1, len(x[0]), 1)
+        vector = product.gather(2, strongest)
+        for _ in range(READING_STEPS):
+            vector = torch.nn.functional.normalize(product @ vector, dim=1)
+        of_others = (vector * x).sum(1, keepdim=True) - vector * x
+        means = empty.scatter_add(2, codes, of_others * weight) / counts
+        read = means.gather(2, codes) + 1e-3 * often  # where levels do not differ, how often they are found remains
+        x = standard(torch.where(unordered[:, :, None], read, values))
+    tail = torch.where(x.pow(3).sum(2, keepdim=True) < 0, -1.0, 1.0)
+    return torch.where(unordered[:, :, None] & seen, x * tail, values)
 
 
 def walsh_signs(n_views: int, ranks: IntArray) -> FloatArray:

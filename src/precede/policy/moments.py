@@ -12,8 +12,9 @@ import math
 import torch
 from torch import Tensor, nn
 
-from precede.policy.edges import EdgeHead
+from precede.policy.edges import EdgeHead, ruled
 from precede.policy.features import N_PAIR_FEATURES, N_VARIABLE_FEATURES, classical_features, read_columns
+from precede.policy.told import Told
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import one_thread, pool_of_threads
 
@@ -26,8 +27,8 @@ MOMENT_FEATURES = 8
 MIX_HEADS = 4
 TRIANGLE_WIDTH = 32
 HEADS = 8
-CELL_FEATURES = 3
-"""Of a cell: its value, its normal score, and how often the value is found."""
+CELL_FEATURES = 4
+"""Of a cell: its value, its normal score, how often the value is found, and whether it was set."""
 
 CELLS_AT_ONCE = 100_000
 """Views with as many cells are worked on side by side: each cell takes some 1.5 kB."""
@@ -149,44 +150,50 @@ class MomentsEncoder(nn.Module):
         self.norm = nn.LayerNorm(self.width)
         self.edges = EdgeHead(PAIR_WIDTH)
 
-    def at_each(self, views: Tensor, within: Deadline | None = None) -> list[tuple[Tensor, Tensor]]:
+    def at_each(
+        self, views: Tensor, told: Told | None = None, within: Deadline | None = None
+    ) -> list[tuple[Tensor, Tensor]]:
         """:meth:`states_and_edges` of each view: one by one they stay in the caches, and several cores share them.
 
         On a CPU each has one thread, so that rounding does not depend on how many there are.
         """
+        told = told or Told.nothing(views)
 
-        def at(view: Tensor) -> tuple[Tensor, Tensor]:
+        def at(k: int) -> tuple[Tensor, Tensor]:
             with torch.no_grad():
-                return self.states_and_edges(view[None], within)
+                return self.states_and_edges(views[k, None], told.of(slice(k, k + 1)), within)
 
         at_once = min(len(views), CELLS_AT_ONCE // views[0].numel())
         if views.device.type != "cpu" or at_once <= 1:
             with one_thread():
-                return [at(view) for view in views]
+                return [at(k) for k in range(len(views))]
         with one_thread(), pool_of_threads(at_once) as pool:
-            return list(pool.map(at, views))
+            return list(pool.map(at, range(len(views))))
 
-    def states_and_edges(self, inputs: Tensor, within: Deadline | None = None) -> tuple[Tensor, Tensor]:
-        """States (batch, d, width) and the logits (batch, d, d) of :class:`precede.policy.edges.EdgeHead`.
+    def states_and_edges(
+        self, inputs: Tensor, told: Told | None = None, within: Deadline | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """States (batch, d, width) and the logits (batch, d, d, 2) of :class:`precede.policy.edges.EdgeHead`.
 
         Raises
         ------
         OutOfTime
             The deadline has passed before the last block.
         """
+        told = told or Told.nothing(inputs)
         # scales span orders of magnitude and their differences matter: no half precision here
         with torch.autocast(inputs.device.type, enabled=False):
-            columns = read_columns(inputs)
-            pair_features, variable_features = classical_features(columns)
+            columns = read_columns(inputs, told)
+            pair_features, variable_features = classical_features(columns, told)
             both = (columns.seen @ columns.seen.transpose(1, 2)).clamp_min(1.0)
             pairs, states = self.embed_pairs(pair_features), self.embed_states(variable_features)
-        values = self.embed_values(torch.stack([columns.values, columns.scores, columns.ties], dim=3))
+        values = self.embed_values(torch.stack([columns.values, columns.scores, columns.ties, columns.was_set], dim=3))
         values = values * columns.seen[..., None]
         for block in self.blocks:
             if within is not None:
                 within.check()
             values, pairs, states = block(values, pairs, states, columns.seen, both)
-        return self.norm(states), self.edges(pairs)
+        return self.norm(states), ruled(self.edges(pairs), told)
 
     def forward(self, inputs: Tensor) -> Tensor:
         """States (batch, n_variables, width) of inputs (batch, n_variables, n_samples + 1), the log scale last.

@@ -13,7 +13,7 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.table import Table
 from precede.errors import OptionError
 from precede.knowledge import Constraints
-from precede.policy.edges import edge_log_probabilities
+from precede.policy.edges import answer_log_probabilities
 from precede.policy.moments import MomentsEncoder
 from precede.policy.pretrained import Pretrained, load_pretrained
 from precede.runtime.device import one_thread
@@ -135,7 +135,7 @@ def judge(values: FloatArray, policy: Pretrained | None = None, *, scales: bool 
     encoder.eval()
     with torch.no_grad(), one_thread():
         states, logits = (torch.cat(parts) for parts in zip(*encoder.at_each(views), strict=True))
-        edges = edge_log_probabilities(logits)[0].exp().mean(0)
+        edges = answer_log_probabilities(logits).edge.exp().mean(0)
         states = states.mean(0, keepdim=True)
         generator = torch.Generator().manual_seed(SEED)
         # a variable's noise goes by its state, not by its column: columns may come in any sequence

@@ -22,9 +22,11 @@ from precede.files import atomic_write
 from precede.options import Count, check_options
 from precede.policy.actor import Actor
 from precede.policy.decoders import DecoderName, PointerName
+from precede.policy.edges import NEVER
 from precede.policy.encoders import EncoderName, LearnedStates, NormalizationName
 from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs, Views
 from precede.policy.moments import MomentsEncoder
+from precede.policy.told import Told
 from precede.runtime.deadline import Deadline
 from precede.runtime.randomness import torch_generator
 from precede.strict_json import to_json
@@ -66,15 +68,21 @@ class Architecture:
         return Actor(n_inputs, self.encoder, self.decoder, self.pointer, self.normalization)
 
     def inputs(
-        self, values: FloatArray, rng: np.random.Generator, device: torch.device, *, scales: bool = False
+        self,
+        values: FloatArray,
+        rng: np.random.Generator,
+        device: torch.device,
+        *,
+        scales: bool = False,
+        told: Told | None = None,
     ) -> Inputs:
         """Show the policy a data set (n_samples, n_variables), in the form it was trained on.
 
         ``scales`` shows the columns' scales to an encoder that can do without: they mean something where noise
-        variances are equal.
+        variances are equal. ``told`` is heard by that encoder alone.
         """
         if self.encoder == "moments":
-            return Views(values, self.n_samples, rng, device, scales=scales)
+            return Views(values, self.n_samples, rng, device, scales=scales, told=told)
         if self.rows == "resample":
             return ResampledInputs(values, self.n_samples, torch_generator(rng, device), device)
         return FixedInputs(values, self.n_samples, rng, device)
@@ -100,8 +108,8 @@ class Pretrained:
     states: Tensor | None = None
 
     @torch.no_grad()
-    def started_on(self, inputs: Tensor, within: Deadline | None = None) -> Actor:
-        """A copy to train further on one data set, given as (1, n_variables, n_inputs) or as several views.
+    def started_on(self, data: Inputs, within: Deadline | None = None) -> Actor:
+        """A copy to train further on one data set.
 
         An encoder that takes any number of rows has done its work once it has looked: its states, the mean over the
         views, become the parameters that training moves, so that an iteration costs the decoder alone.
@@ -111,12 +119,15 @@ class Pretrained:
         OutOfTime
             It has not finished its views within that time.
         """
-        if not isinstance(self.actor.encoder, MomentsEncoder):
+        inputs = data.draw(1)
+        if not isinstance(self.actor.encoder, MomentsEncoder) or not isinstance(data, Views):
             return copy.deepcopy(self.actor).to(inputs.device)
         states = self.states
         if states is None:
             encoder = copy.deepcopy(self.actor.encoder).to(inputs.device).eval()
-            states = torch.cat([states for states, _ in encoder.at_each(inputs, within)]).mean(0, keepdim=True)
+            states = torch.cat([states for states, _ in encoder.at_each(inputs, data.told, within)]).mean(
+                0, keepdim=True
+            )
         with torch.device("meta"):
             actor = self.architecture.build()
         actor.encoder = LearnedStates(states.to(inputs.device))
@@ -197,12 +208,30 @@ def _load(path: Path, shown: str) -> Pretrained:
     except (RuntimeError, TypeError, ValueError, OverflowError, AssertionError) as error:
         reason = str(error).strip().splitlines()[0]
         raise OptionError(f"pretrained={shown!r} describes a network that cannot be built ({reason}).") from None
+    tensors = in_todays_shapes(tensors, actor)
     _check_shapes(actor, tensors, shown)
     if not all(tensor.isfinite().all() for tensor in tensors.values()):
         raise OptionError(f"pretrained={shown!r} is damaged: some of its weights are not finite.")
     kinds = {name: tensor.dtype for name, tensor in actor.state_dict().items()}
     actor.load_state_dict({name: tensor.to(kinds[name], copy=True) for name, tensor in tensors.items()}, assign=True)
     return Pretrained(actor, architecture, notes)
+
+
+def in_todays_shapes(tensors: Mapping[str, Tensor], actor: Actor) -> dict[str, Tensor]:
+    """Weights of a network that saw fewer features, or had no answer for a common cause: the same function today.
+
+    Features are added at the end and start with zeros; a common cause, of which it never heard, it never finds.
+    """
+    result, device = dict(tensors), torch.device("cpu")
+    for name, wanted in actor.state_dict().items():
+        old = tensors.get(name)
+        if "encoder.embed_" in name and old is not None and old.ndim == 2 == wanted.ndim:
+            missing = wanted.shape[1] - old.shape[1]
+            if len(old) == len(wanted) and missing > 0:
+                result[name] = torch.cat([old, old.new_zeros((len(old), missing))], dim=1)
+        elif "encoder.edges.common" in name and "encoder.edges.norm.weight" in tensors and old is None:
+            result[name] = torch.full(wanted.shape, NEVER / 2 if wanted.ndim == 1 else 0.0, device=device)
+    return result
 
 
 def _check_shapes(actor: Actor, tensors: Mapping[str, torch.Tensor], shown: str) -> None:

@@ -2,38 +2,36 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from precede.policy.inputs import numeric_reading
+from precede.policy.told import Told
+from precede.pretraining.told import draw_knowledge, imposed_values, shared_over_class, told_directions
+from precede.pretraining.world import world_data
 from precede.simulation import graphs
-from precede.simulation.draws import Draws, select, unit_rows
+from precede.simulation.draws import Draws
 from precede.simulation.hidden import choose_shown, marginal_graph
-from precede.simulation.mechanisms import MECHANISMS, RandomFunctions, linear_data, structural_data
-from precede.simulation.noise import ROOTS, UNEQUAL_RANGE, shaped_noise
-from precede.simulation.observation import (
-    DISTORTIONS,
-    discrete_variables,
-    distort,
-    measured,
-    missing_cells,
-    selected_rows,
-    some_levels,
-    with_few_digits,
-)
+from precede.simulation.mechanisms import MECHANISMS, structural_data
+from precede.simulation.noise import UNEQUAL_RANGE, shaped_noise
+from precede.simulation.observation import measured, missing_cells, selected_rows, with_few_digits
 
-SHARES = {"linear-gaussian": 0.2, "lingam": 0.25, "gp": 0.2, "gp-additive": 0.2, "mlp": 0.1, "quadratic": 0.05}
+SHARES = {"linear-gaussian": 0.3, "lingam": 0.2, "gp": 0.2, "gp-additive": 0.15, "mlp": 0.1, "quadratic": 0.05}
 """Share of each mechanism in a batch."""
 
 NON_GAUSSIAN = {"power": 4.0, "laplace": 1.0, "uniform": 1.0, "exponential": 1.0, "gumbel": 1.0}
 """Shapes of noise of "lingam", and how often each is drawn."""
 
 
-def family_data(adjacency: Tensor, n_samples: int, draws: Draws) -> Tensor:
-    """Values (batch, n_variables, n_samples) in causal order, consecutive tasks sharing a mechanism."""
+def family_data(adjacency: Tensor, n_samples: int, draws: Draws, imposed: Tensor | None = None) -> Tensor:
+    """Values (batch, n_variables, n_samples) in causal order, consecutive tasks sharing a mechanism.
+
+    ``imposed`` is what interventions set (:func:`precede.pretraining.told.imposed_values`).
+    """
     batch, d, _ = adjacency.shape
     weights = adjacency * random_weights(batch, d, draws)
     scales = noise_scales(batch, d, draws)
@@ -44,10 +42,8 @@ def family_data(adjacency: Tensor, n_samples: int, draws: Draws) -> Tensor:
         shapes = NON_GAUSSIAN if name == "lingam" else {"gaussian": 1.0}
         kinds = draws.choice((stop - start, 1), shapes).expand(-1, d)
         noise = shaped_noise(kinds, list(shapes), n_samples, draws) * scales[start:stop]
-        if name in ("linear-gaussian", "lingam"):
-            parts.append(linear_data(noise, weights[start:stop], range(d)))
-        else:
-            parts.append(structural_data(noise, weights[start:stop], range(d), MECHANISMS[name], draws))
+        was_set = None if imposed is None else imposed[start:stop]
+        parts.append(structural_data(noise, weights[start:stop], range(d), MECHANISMS[name], draws, imposed=was_set))
     return torch.cat(parts)
 
 
@@ -64,105 +60,6 @@ def noise_scales(batch: int, d: int, draws: Draws) -> Tensor:
     """One for two tasks of three, uniform in the range of ``noise="unequal"`` for the third."""
     unequal = draws.chance((batch, 1, 1), 1 / 3)
     return torch.where(unequal, draws.uniform((batch, d, 1), *UNEQUAL_RANGE), 1.0)
-
-
-SHAPES = {
-    "gaussian": 3.0,
-    "power": 2.0,
-    "laplace": 1.0,
-    "uniform": 1.5,
-    "exponential": 1.0,
-    "gumbel": 1.0,
-    "bimodal": 1.0,
-    "heavy": 1.0,
-}
-"""Shapes of noise and how often each is drawn."""
-
-ROOT_SHAPES = {"mixture": 4.0, "uniform": 2.0, "design": 1.0, "noise": 3.0}
-"""Shapes of variables without causes; "noise" is as of the others."""
-
-GAUSSIAN_SHARE = 0.25
-"""Share of the tasks whose noise is all Gaussian."""
-
-HETEROSCEDASTIC_SHARE = 0.35
-INSIDE_SHARE = 0.25
-"""Share of the tasks in which noise is one more argument of the mechanism, and not only added to it."""
-
-DISTORTED_SHARE = 0.35
-SCALE_TERMS = 8
-"""Terms of the function behind a noise scale."""
-
-SEEN_SHARE = 0.7
-"""Share of the tasks in which the children of a discretized variable see its levels, and not what is behind them."""
-
-
-def world_data(adjacency: Tensor, n_samples: int, draws: Draws) -> Tensor:
-    r"""Values in causal order, (batch, n_variables, n_samples), each variable standardized.
-
-    .. math:: x_j = l_j\bigl(h_j\bigl(f_j(x_{pa}) + r_j\, s_j(x_{pa})\, e_j\bigr)\bigr):
-
-    a signal f of variance one, noise e of some shape, its size r relative to the signal and its scale s, constant or a
-    function of the parents, a distortion h and levels l, where there are any. In some tasks the noise is an argument of
-    f as well. Roots have the noise alone. Every part is standardized as it is made, so that depth does not show in the
-    scales.
-
-    Parameters
-    ----------
-    adjacency : (batch, n_variables, n_variables) bool tensor
-        Strictly upper triangular.
-    """
-    batch, d, _ = adjacency.shape
-    noise = _noise(adjacency, n_samples, draws)
-    size = _noise_sizes(batch, d, draws)
-    signals, scales = RandomFunctions(batch, d, draws), RandomFunctions(batch, d, draws, SCALE_TERMS)
-    depth = draws.uniform((batch, d), 0.2, 1.0) * draws.chance((batch, 1), HETEROSCEDASTIC_SHARE)
-    depth = depth * draws.chance((batch, d), 0.8)
-    with_the_signal = draws.chance((batch, d), 0.4)
-    inside = draws.chance((batch, 1), INSIDE_SHARE) & draws.chance((batch, d), 0.8)
-    size = size * torch.where(inside, draws.uniform((batch, d)), 1.0)
-    distorted = draws.chance((batch, 1), DISTORTED_SHARE) & draws.chance(
-        (batch, d), draws.uniform((batch, 1), 0.2, 1.0)
-    )
-    bent = draws.kinds(batch, d, DISTORTIONS)
-    discrete = discrete_variables(adjacency, draws)
-    levels_seen = draws.chance((batch, 1), SEEN_SHARE)
-    inner = torch.empty((batch, d, n_samples), device=adjacency.device)  # what the children see
-    outer = torch.empty_like(inner)  # what is shown
-    for t in range(d):
-        x = noise[:, t]
-        if t:
-            parents, before = adjacency[:, :t, t], inner[:, :t]
-            arguments = torch.cat([parents, inside[:, t, None]], dim=1)
-            signal = signals.at(t, torch.cat([before, x[:, None]], dim=1), arguments)
-            log_scale = torch.where(with_the_signal[:, t, None], signal, scales.at(t, before, parents))
-            x = x * (depth[:, t, None] * log_scale.clamp(-3, 3)).exp()
-            alone = ~parents.any(1)[:, None]
-            x = torch.where(alone, x, signal + size[:, t, None] * x)
-        x = unit_rows(x)
-        x = torch.where(distorted[:, t, None], unit_rows(distort(bent[:, t], x, draws)), x)
-        levels = torch.where(discrete[:, t, None], unit_rows(some_levels(x, draws)), x)
-        outer[:, t] = levels
-        inner[:, t] = torch.where(levels_seen, levels, x)
-    return outer
-
-
-def _noise(adjacency: Tensor, n_samples: int, draws: Draws) -> Tensor:
-    """Noise of variance one; roots have shapes of their own."""
-    batch, d, _ = adjacency.shape
-    kinds = draws.kinds(batch, d, SHAPES)
-    kinds = torch.where(draws.chance((batch, 1), GAUSSIAN_SHARE), 0, kinds)
-    noise = shaped_noise(kinds, list(SHAPES), n_samples, draws)
-    root_kinds = draws.kinds(batch, d, ROOT_SHAPES, alike=0.3)
-    roots = select(root_kinds[:, :, None], [*(root(tuple(noise.shape), draws) for root in ROOTS.values()), noise])
-    return torch.where(adjacency.any(1)[:, :, None], noise, roots)
-
-
-def _noise_sizes(batch: int, d: int, draws: Draws) -> Tensor:
-    """Noise beside a signal of one: .08 to 2.5 in most tasks, nearly none in some, other for every variable."""
-    usual = draws.log_uniform((batch, 1), 0.08, 2.5)
-    faint = draws.log_uniform((batch, 1), 0.005, 0.08)
-    common = torch.where(draws.chance((batch, 1), 0.08), faint, usual)
-    return common * (0.4 * draws.normal((batch, d))).exp().clamp(1 / math.e, math.e)
 
 
 RESCALED_SHARE = 0.1
@@ -207,7 +104,9 @@ class CurriculumSettings:
     rows : int or None
         How many of the samples the policy sees, None for all; scales are always those of all samples.
     world : float
-        Share of tasks from the wide prior (:mod:`precede.pretraining.curriculum`); the rest are of the six families.
+        Share of tasks from the wide prior (:mod:`precede.pretraining.world`); the rest are of the six families.
+    told : bool
+        Whether some tasks come with interventions, and some with knowledge.
     tables : str or None
         Folder of labeled tables (:mod:`precede.pretraining.own_tables`), in place of all simulated tasks.
     """
@@ -219,10 +118,11 @@ class CurriculumSettings:
     standardized: float = 0.55
     rows: int | None = None
     world: float = 0.75
+    told: bool = True
     tables: str | None = None
 
 
-PAPER_CURRICULUM = CurriculumSettings((30,), (500,), (2.0, 2.0), standardized=0.45, rows=256, world=0.0)
+PAPER_CURRICULUM = CurriculumSettings((30,), (500,), (2.0, 2.0), standardized=0.45, rows=256, world=0.0, told=False)
 """Section 5.1, "Pretraining": 30-node ER2 and SF2 with different causal relationships; rows as CORL.paper sees."""
 
 
@@ -235,19 +135,59 @@ class Tasks:
     inputs : (batch, n_variables, rows + 1) tensor
         As :class:`precede.policy.inputs.FixedInputs`: standardized rows, NaN where a cell is missing, then the
         centered log scale.
+    told : Told
     adjacency : (batch, n_variables, n_variables) bool tensor
+    edges, common : (batch, n_variables, n_variables) float tensors
+        What there is to say of each pair (:func:`precede.policy.edges.edge_loss`).
     orders : (batch, n_variables) int64 tensor
         From :func:`training_orders`.
     """
 
     inputs: Tensor
+    told: Told
     adjacency: Tensor
+    edges: Tensor
+    common: Tensor
     orders: Tensor
 
     def split(self, parts: int) -> list[Tasks]:
         """Cut into batches of the same size."""
-        cut = (tensor.chunk(parts) for tensor in (self.inputs, self.adjacency, self.orders))
-        return [Tasks(*part) for part in zip(*cut, strict=True)]
+        size = len(self.inputs) // parts
+        return [self._of(slice(k * size, (k + 1) * size)) for k in range(parts)]
+
+    def _of(self, tasks: slice) -> Tasks:
+        pairs = self.adjacency[tasks], self.edges[tasks], self.common[tasks]
+        return Tasks(self.inputs[tasks], self.told.of(tasks), *pairs, self.orders[tasks])
+
+
+class Made(NamedTuple):
+    """Tasks with columns in causal order: inputs, edges, and what else says which answers there are.
+
+    Parameters
+    ----------
+    inputs, adjacency
+        As of :class:`Tasks`.
+    common : (batch, n_variables, n_variables) bool tensor
+        Pairs with a hidden cause.
+    was_set : (batch, n_variables, n_samples) bool tensor
+    unordered : (batch, n_variables) bool tensor
+    gaussian : (batch,) bool tensor
+        Whether the data are linear, Gaussian, and on no scale that means something.
+    """
+
+    inputs: Tensor
+    adjacency: Tensor
+    common: Tensor
+    was_set: Tensor
+    unordered: Tensor
+    gaussian: Tensor
+
+    @classmethod
+    def plain(cls, inputs: Tensor, adjacency: Tensor) -> Made:
+        """Of which nothing else is to be said."""
+        nothing = Told.nothing(inputs)
+        no_task = torch.zeros(len(inputs), dtype=torch.bool, device=inputs.device)
+        return cls(inputs, adjacency, torch.zeros_like(adjacency), nothing.was_set, nothing.unordered, no_task)
 
 
 class Curriculum:
@@ -271,73 +211,99 @@ class Curriculum:
         self.settings, self.draws = settings, Draws(generator)
 
     def draw(self, batch: int, n_variables: int, n_samples: int) -> Tasks:
-        """Draw ``batch`` tasks of one size: graphs, data, units, column order."""
-        inputs, adjacency = self._tasks(batch, n_variables, n_samples)
-        inputs[:, :, :-1] *= self.draws.sign((batch, n_variables, 1))  # which end is called large tells nothing
+        """Draw ``batch`` tasks of one size: graphs, data, units, what is told, column order."""
+        made = self._tasks(batch, n_variables, n_samples)
         shuffled = self.draws.uniform((batch,)).argsort()
-        inputs, adjacency = inputs[shuffled][:, :, self._seen_rows(n_samples)], adjacency[shuffled]
+        made = Made(*(part[shuffled] for part in made))
+        rows, adjacency = self._seen_rows(n_samples), made.adjacency
+        inputs = made.inputs[:, :, rows]
+        inputs[:, :, :-1] *= self.draws.sign((batch, n_variables, 1))  # which end is called large tells nothing
+        told = replace(Told.nothing(inputs), was_set=made.was_set[:, :, rows[:-1]], unordered=made.unordered)
+        if self.settings.told:
+            required, forbidden = draw_knowledge(adjacency, self.draws)
+            told = replace(told, required=required, forbidden=forbidden)
+        directions, some = adjacency.clone(), made.gaussian.nonzero()[:, 0]
+        directions[some] = told_directions(adjacency[some], told.of(some))
+        edges = shared_over_class(adjacency, directions)
+        common = (made.common & ~(adjacency | adjacency.mT)).float()
         orders = training_orders(adjacency, self.draws)
         columns = self.draws.uniform((batch, n_variables)).argsort(1)  # column k shows variable columns[k]
-        inputs = inputs.gather(1, columns[:, :, None].expand_as(inputs))
-        by_row = adjacency.gather(1, columns[:, :, None].expand_as(adjacency))
-        adjacency = by_row.gather(2, columns[:, None, :].expand_as(adjacency))
-        return Tasks(inputs, adjacency, columns.argsort(1).gather(1, orders))
+        task = torch.arange(batch, device=columns.device)[:, None]
+        pairs = task[:, :, None], columns[:, :, None], columns[:, None, :]
+        graphs = adjacency[pairs], edges[pairs], common[pairs]
+        return Tasks(inputs[task, columns], told.with_columns(columns), *graphs, columns.argsort(1).gather(1, orders))
 
-    def _tasks(self, batch: int, n_variables: int, n_samples: int) -> tuple[Tensor, Tensor]:
-        """Inputs and graphs with columns in causal order."""
+    def _tasks(self, batch: int, n_variables: int, n_samples: int) -> Made:
+        """Tasks with columns in causal order."""
         n_world = round(self.settings.world * batch)
         n_selected = round(SELECTED_SHARE * n_world)
-        parts = [
-            self._family_tasks(batch - n_world, n_variables, n_samples),
-            self._world_tasks(n_world - n_selected, n_variables, n_samples, selected=False),
-            self._world_tasks(n_selected, n_variables, n_samples, selected=True),
-        ]
-        inputs, adjacency = (torch.cat(column) for column in zip(*parts, strict=True))
-        return inputs, adjacency
+        size = n_variables, n_samples
+        parts = [self._family_tasks(batch - n_world, *size)] if batch > n_world else []
+        parts += [self._world_tasks(n_world - n_selected, *size, selected=False)] if n_world > n_selected else []
+        parts += [self._world_tasks(n_selected, *size, selected=True)] if n_selected else []
+        return Made(*(torch.cat(column) for column in zip(*parts, strict=True)))
 
     def _seen_rows(self, n_samples: int) -> Tensor:
         """Positions of the rows that the policy sees, and of the scale."""
         seen = range(min(self.settings.rows or n_samples, n_samples))
         return torch.tensor([*seen, n_samples], device=self.draws.device)
 
-    def _family_tasks(self, batch: int, n_variables: int, n_samples: int) -> tuple[Tensor, Tensor]:
+    def _family_tasks(self, batch: int, n_variables: int, n_samples: int) -> Made:
         low, high = self.settings.degrees
         adjacency = self._graphs(self.draws.uniform((batch,), low, high), n_variables)
         # shuffled, so that no mechanism always meets the same kind of graph
         adjacency = adjacency[self.draws.uniform((batch,)).argsort()]
-        if batch == 0:
-            return torch.empty((0, n_variables, n_samples + 1), device=self.draws.device), adjacency
-        return self._in_units(family_data(adjacency, n_samples, self.draws)), adjacency
+        imposed = self._imposed(batch, n_variables, n_samples)
+        inputs, own_units = self._in_units(family_data(adjacency, n_samples, self.draws, imposed))
+        # linear Gaussian is the first of the families
+        first = torch.arange(batch, device=inputs.device) < round(SHARES["linear-gaussian"] * batch)
+        return Made.plain(inputs, adjacency)._replace(was_set=~imposed.isnan(), gaussian=first & ~own_units)
 
-    def _in_units(self, x: Tensor) -> Tensor:
-        """Inputs of which some are standardized and some in arbitrary units."""
+    def _imposed(self, batch: int, n_variables: int, n_samples: int) -> Tensor:
+        """What interventions set; NaN everywhere where tasks tell nothing."""
+        if self.settings.told:
+            return imposed_values(batch, n_variables, n_samples, self.draws)
+        return torch.full((batch, n_variables, n_samples), torch.nan, device=self.draws.device)
+
+    def _in_units(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Inputs of which some are standardized and some in arbitrary units; which are in their own (batch,)."""
         kind = self.draws.uniform((len(x), 1, 1))
-        shares = self.settings.standardized, RESCALED_SHARE
-        return standardized_inputs(x, kind < shares[0], kind > 1 - shares[1], self.draws)
+        plain, rescaled = kind < self.settings.standardized, kind > 1 - RESCALED_SHARE
+        return standardized_inputs(x, plain, rescaled, self.draws), ~(plain | rescaled)[:, 0, 0]
 
-    def _world_tasks(self, batch: int, n_variables: int, n_samples: int, *, selected: bool) -> tuple[Tensor, Tensor]:
-        d = n_variables
+    def _world_tasks(self, batch: int, n_variables: int, n_samples: int, *, selected: bool) -> Made:
+        d, draws = n_variables, self.draws
         n_hidden = self._n_hidden(d)
-        with_hidden = self.draws.chance((batch,), SMALL_HIDDEN_SHARE if d <= SMALL_TABLE else HIDDEN_SHARE)
-        degrees = self.draws.log_uniform((batch,), *self.settings.world_degrees)
+        with_hidden = draws.chance((batch,), SMALL_HIDDEN_SHARE if d <= SMALL_TABLE else HIDDEN_SHARE)
+        degrees = draws.log_uniform((batch,), *self.settings.world_degrees)
         whole, plain = (self._graphs(degrees, count) for count in (d + n_hidden, d))
         # where nothing is hidden, the further variables are alone and left out
         padded = torch.nn.functional.pad(plain, (0, n_hidden, 0, n_hidden))
         whole = torch.where(with_hidden[:, None, None], whole, padded)
         whole = whole & ~self._thinned(batch, d + n_hidden)
-        some = choose_shown(batch, d + n_hidden, d, self.draws)
-        shown = torch.where(with_hidden[:, None], some, torch.arange(d, device=self.draws.device))
-        if batch == 0:
-            return torch.empty((0, d, n_samples + 1), device=self.draws.device), plain
-        x = world_data(whole, n_samples * (2 if selected else 1), self.draws)
-        x = x.gather(1, shown[:, :, None].expand(-1, -1, x.shape[2]))
-        if selected:
-            x = selected_rows(x, n_samples, self.draws)
-        x = with_few_digits(measured(x, self.draws), self.draws)
-        x = x.masked_fill(missing_cells(x, self.draws), torch.nan)
-        kind = self.draws.uniform((batch, 1, 1))
-        rescaled = kind < WORLD_RESCALED_SHARE
-        return standardized_inputs(x, ~rescaled, rescaled, self.draws), marginal_graph(whole, shown)
+        some = choose_shown(batch, d + n_hidden, d, draws)
+        shown = torch.where(with_hidden[:, None], some, torch.arange(d, device=draws.device))
+        cells = shown[:, :, None].expand(-1, -1, n_samples)
+        imposed = self._imposed(batch, d, n_samples)
+        if selected:  # of many rows that nobody touched
+            imposed = torch.full_like(imposed, torch.nan)
+            data = world_data(whole, 2 * n_samples, draws)
+            x = numeric_reading(data.x.gather(1, torch.cat([cells, cells], dim=2)), data.unordered.gather(1, shown))
+            x = selected_rows(x, n_samples, draws)
+        else:
+            everywhere = imposed.new_full((batch, d + n_hidden, n_samples), torch.nan).scatter(1, cells, imposed)
+            data = world_data(whole, n_samples, draws, everywhere)
+            x = numeric_reading(data.x.gather(1, cells), data.unordered.gather(1, shown))
+        unordered = data.unordered.gather(1, shown)
+        x = torch.where(unordered[:, :, None], x, with_few_digits(measured(x, draws), draws))
+        x = x.masked_fill(missing_cells(x, draws), torch.nan)
+        rescaled = draws.uniform((batch, 1, 1)) < WORLD_RESCALED_SHARE
+        inputs = standardized_inputs(x, ~rescaled, rescaled, draws)
+        whole = torch.nn.functional.pad(whole, (0, 1, 0, 1))
+        whole[:, -1, :-1] = data.shifted  # batches are one more hidden cause
+        edges, common = marginal_graph(whole, shown)
+        made = Made.plain(inputs, edges)
+        return made._replace(common=common, was_set=~imposed.isnan(), unordered=unordered)
 
     def _n_hidden(self, n_variables: int) -> int:
         """How many variables are hidden in the tasks of a batch that hide any."""

@@ -15,7 +15,7 @@ from precede.data.kinds import refuse_categories
 from precede.data.load import load_table
 from precede.errors import OptionError, listed
 from precede.graph import CausalGraph
-from precede.pretraining.curriculum import Curriculum, CurriculumSettings
+from precede.pretraining.curriculum import Curriculum, CurriculumSettings, Made
 from precede.simulation.draws import Draws
 
 MOST_ROWS = 1200
@@ -85,14 +85,14 @@ class OwnTables(Curriculum):
             edges = torch.tensor(table.edges, device=self.draws.device)
             self._tables.setdefault(len(values), []).append((values, edges))
 
-    def _tasks(self, batch: int, n_variables: int, n_samples: int) -> tuple[Tensor, Tensor]:
+    def _tasks(self, batch: int, n_variables: int, n_samples: int) -> Made:
         known = self._tables[n_variables]
         parts = [
             (_some_rows(values, n_samples, count, self.draws), edges.expand(count, -1, -1))
             for (values, edges), count in zip(known, _shares(batch, len(known)), strict=True)
         ]
         x, adjacency = (torch.cat(column) for column in zip(*parts, strict=True))
-        return self._in_units(x), adjacency
+        return Made.plain(self._in_units(x)[0], adjacency)
 
 
 def _shares(total: int, parts: int) -> list[int]:

@@ -49,6 +49,8 @@ def pretrain_into(
         _resume(trainer, checkpoint)
     else:
         write_text(log, to_json({"settings": settings, **_machine(trainer.device)}) + "\n")
+        if settings.start is not None:  # what it starts from, beside which all that follows is read
+            append_line(log, to_json({"step": 0, "validation": trainer.suite.evaluate(trainer.actor)}))
     last_line = last_checkpoint = time.perf_counter()
     for record in trainer.run(max_call_time):
         now = time.perf_counter()

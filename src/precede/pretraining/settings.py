@@ -49,7 +49,7 @@ class PretrainingSettings:
     tasks_per_step: int = 256
     learning_rate: float = 1e-3
     weight_decay: float = 0.01
-    warmup_steps: int = 300
+    warmup_steps: int = 100
     edge_weight: float = 0.5
     start: str | None = None
     average: float = 0.999

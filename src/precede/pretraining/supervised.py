@@ -23,6 +23,7 @@ from precede.policy.actor import Actor
 from precede.policy.edges import edge_loss
 from precede.policy.encoders import TransformerBlock
 from precede.policy.moments import MomentsBlock, MomentsEncoder
+from precede.policy.pretrained import in_todays_shapes
 from precede.pretraining.curriculum import Curriculum, Tasks, through_asinh
 from precede.pretraining.own_tables import OwnTables, read_tables, split
 from precede.pretraining.settings import PretrainingSettings
@@ -31,35 +32,22 @@ from precede.runtime.deadline import Deadline
 from precede.runtime.randomness import initial_weights, numpy_rng, torch_generator
 
 
-def copy_what_fits(path: str, actor: nn.Module) -> None:
-    """Take over weights by name; a layer that has got more inputs starts with zeros for the new ones.
+def copy_what_fits(path: str, actor: Actor) -> None:
+    """Take over weights by name; a network that sees further features starts as the function that it was without.
 
-    So a network that sees further features starts as the function that it was without them.
+    What is not in the file, such as an answer that was not given, starts as it would anew.
 
     Raises
     ------
     OptionError
         No weight fits.
     """
-    old, new = load_file(path), actor.state_dict()
-    fitting = {name: widened(old[name], tensor) for name, tensor in new.items() if fits(old.get(name), tensor)}
+    saved, new = load_file(path), actor.state_dict()
+    old = in_todays_shapes(saved, actor)
+    fitting = {name: old[name] for name in saved if name in new and old[name].shape == new[name].shape}
     if not fitting:
         raise OptionError(f"start={path!r} has no weight that fits this network.")
     actor.load_state_dict(new | fitting)
-
-
-def fits(old: Tensor | None, new: Tensor) -> bool:
-    """Whether the shapes agree but for the number of inputs, the last axis of a layer's weight."""
-    if old is None or old.ndim != new.ndim:
-        return False
-    return old.shape == new.shape or (old.ndim == 2 and len(old) == len(new) and old.shape[1] < new.shape[1])
-
-
-def widened(old: Tensor, new: Tensor) -> Tensor:
-    """The old weight, and zeros for inputs that it did not have."""
-    result = new.new_zeros(new.shape)
-    result[..., : old.shape[-1]] = old
-    return result
 
 
 READ_EVERY = 20
@@ -260,8 +248,8 @@ class Pretrainer:
         inputs = through_asinh(tasks.inputs) if self.settings.architecture.rows == "resample" else tasks.inputs
         with self._half_precision():
             if isinstance(self.actor.encoder, MomentsEncoder):
-                states, edges = self.actor.encoder.states_and_edges(inputs)
-                of_edges = edge_loss(edges, tasks.adjacency)
+                states, edges = self.actor.encoder.states_and_edges(inputs, tasks.told)
+                of_edges = edge_loss(edges, tasks.edges, tasks.common)
             else:
                 states = self.actor.encoder(inputs)
         logits = self.actor.logits(states.float(), tasks.orders)

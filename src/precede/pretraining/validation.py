@@ -11,9 +11,9 @@ and ``network`` follow Goudet et al. (2018).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -22,10 +22,16 @@ from torch import Tensor
 from precede.arrays import BoolArray, FloatArray
 from precede.options import Options
 from precede.policy.actor import Actor
+from precede.policy.edges import edge_loss
+from precede.policy.inputs import Views
+from precede.policy.moments import MomentsEncoder
 from precede.policy.pretrained import Architecture
+from precede.policy.told import Told
 from precede.pretraining.own_tables import LabeledTable
 from precede.simulation import simulate
+from precede.simulation.draws import NumpyDraws
 from precede.simulation.graphs import random_dag
+from precede.simulation.mechanisms import linear, structural_data
 
 Mechanism = Callable[[FloatArray, np.random.Generator], FloatArray]
 """From standardized parents (n_samples, n_parents), maybe none, to the variable (n_samples,)."""
@@ -326,44 +332,61 @@ class ValidationSuite:
         reader = Reader(architecture, device)
         smaller = max(4, settings.n_variables * 2 // 3)
         cause_first = np.array([[False, True], [False, False]])
+        held_out = {name: [Made(*held_out_data(name, k, smaller, n)) for k in sets] for name in HELD_OUT}
         groups = {
             "mean": {name: [_simulated(options, settings, k) for k in sets] for name, options in SUITE.items()},
-            "held-out": {name: [(*held_out_data(name, k, smaller, n), False) for k in sets] for name in HELD_OUT},
+            "held-out": held_out,
             "pairs": {
-                name: [(held_out_pair(name, k, n), cause_first, False) for k in range(4 * settings.n_sets)]
+                name: [Made(held_out_pair(name, k, n), cause_first) for k in range(4 * settings.n_sets)]
                 for name in PAIR_FAMILIES
+            },
+            "told": {
+                "set": [with_interventions(k, smaller, n) for k in sets],
+                "known": [a_third_known(made, k) for cells in held_out.values() for k, made in enumerate(cells)],
             },
         }
         if own:
-            groups["own"] = {table.name: [(table.values, table.edges, True)] for table in own}
+            groups["own"] = {table.name: [Made(table.values, table.edges, scales=True)] for table in own}
         self._groups = {
             group: {name: reader.read(made) for name, made in cells.items()} for group, cells in groups.items()
         }
 
     def evaluate(self, actor: Actor) -> dict[str, float]:
-        """Mean order TPR of each cell and of three groups, and the mean of the groups.
+        """Mean order TPR of each cell and of the groups, and the mean of those that decide.
 
         The groups are ``mean`` (the families of training), ``held-out`` and ``pairs`` (families that training never
-        draws from); ``overall`` is their mean, or the figure of tables of one's own.
+        draws from) and ``told`` (linear Gaussian data of which a fifth of the rows were set, and the edges of the
+        families held out other than the third that is required); ``overall`` is their mean, or the figure of tables of
+        one's own. ``edges`` is the edge head's loss on the families held out, with nothing told.
         """
         result: dict[str, float] = {}
+        losses = []
         for group, cells in self._groups.items():
-            found = {
-                name: float(order_shares(greedy_orders(actor, inputs), adjacency).nanmean())
-                for name, (inputs, adjacency) in cells.items()
-            }
+            found = {}
+            for name, read in cells.items():
+                orders, logits = greedy_orders(actor, read.inputs, read.told)
+                found[name] = float(order_shares(orders, read.adjacency & ~read.told.required).nanmean())
+                if group == "held-out" and logits is not None:
+                    losses.append(float(edge_loss(logits, read.adjacency.float(), 0.0 * read.adjacency)))
             result |= found | {group: float(np.mean(list(found.values())))}
-        deciding = ["own"] if "own" in self._groups else list(self._groups)
+        deciding = ["own"] if "own" in self._groups else ["mean", "held-out", "pairs", "told"]
+        result |= {"edges": float(np.mean(losses))} if losses else {}
         return result | {"overall": float(np.mean([result[group] for group in deciding]))}
 
 
 @torch.no_grad()
-def greedy_orders(actor: Actor, inputs: Tensor) -> Tensor:
-    """The most likely variable at every step, (batch, n_variables): the zero-shot order of each data set."""
+def greedy_orders(actor: Actor, inputs: Tensor, told: Told | None = None) -> tuple[Tensor, Tensor | None]:
+    """The most likely variable at every step, (batch, n_variables), and the logits of the edge head where there is one.
+
+    These are the zero-shot orders of data sets.
+    """
     actor.eval()
-    states = actor.encoder(inputs)
+    if isinstance(actor.encoder, MomentsEncoder):
+        states, logits = actor.encoder.states_and_edges(inputs, told)
+    else:
+        states, logits = actor.encoder(inputs), None
     batch, d, _ = states.shape
-    return actor.sample(states, states.new_zeros((batch, d, d)))
+    return actor.sample(states, states.new_zeros((batch, d, d))), logits
 
 
 def order_shares(orders: Tensor, adjacency: Tensor) -> Tensor:
@@ -381,8 +404,27 @@ def order_shares(orders: Tensor, adjacency: Tensor) -> Tensor:
     return (edges * agrees).sum((1, 2)) / edges.sum((1, 2))
 
 
-Made = tuple[FloatArray, BoolArray, bool]
-"""Values, adjacency, and whether the columns' scales mean something."""
+@dataclass(frozen=True)
+class Made:
+    """A data set: values, adjacency, whether the columns' scales mean something, what was set, what is required."""
+
+    values: FloatArray
+    adjacency: BoolArray
+    scales: bool = False
+    was_set: BoolArray | None = None
+    required: BoolArray | None = None
+
+    def told(self) -> Told:
+        """What a policy is told of it."""
+        return Told.about(self.values, was_set=self.was_set, required=self.required)
+
+
+class Read(NamedTuple):
+    """Data sets of one size as a policy sees them, and their graphs."""
+
+    inputs: Tensor
+    told: Told
+    adjacency: Tensor
 
 
 @dataclass(frozen=True)
@@ -392,18 +434,44 @@ class Reader:
     architecture: Architecture
     device: torch.device
 
-    def read(self, made: Sequence[Made]) -> tuple[Tensor, Tensor]:
+    def read(self, made: Sequence[Made]) -> Read:
         """One look at each data set, and the graphs."""
-        inputs, graphs = [], []
-        for k, (values, adjacency, scales) in enumerate(made):
+        inputs, told = [], []
+        for k, one in enumerate(made):
             rng = np.random.default_rng(FIRST_SEED + k)
-            inputs.append(self.architecture.inputs(values, rng, self.device, scales=scales).draw(1)[:1])
-            graphs.append(torch.tensor(adjacency, device=self.device))
-        return torch.cat(inputs), torch.stack(graphs)
+            seen = self.architecture.inputs(one.values, rng, self.device, scales=one.scales, told=one.told())
+            inputs.append(seen.draw(1)[:1])
+            told.append(seen.told.of(slice(1)) if isinstance(seen, Views) else Told.nothing(inputs[-1]))
+        graphs = torch.stack([torch.tensor(one.adjacency, device=self.device) for one in made])
+        return Read(torch.cat(inputs), Told.together(told), graphs)
 
 
 def _simulated(options: Mapping[str, Any], settings: ValidationSettings, k: int) -> Made:
     dataset = simulate(
         n_variables=settings.n_variables, n_samples=settings.n_samples, random_state=FIRST_SEED + k, **options
     )
-    return dataset.data.to_numpy(), dataset.graph.adjacency.to_numpy() != 0, not options.get("standardize", False)
+    return Made(dataset.data.to_numpy(), dataset.graph.edges, not options.get("standardize", False))
+
+
+SET_ROWS = 0.2
+"""Share of the rows in which one variable was set."""
+
+
+def with_interventions(seed: int, n_variables: int, n_samples: int) -> Made:
+    """Standardized linear Gaussian data in which a fifth of the rows set a variable, each its own."""
+    graph = simulate("er", n_variables, 1.5, n_samples=10, random_state=FIRST_SEED + seed).graph
+    draws = NumpyDraws(np.random.default_rng(FIRST_SEED + seed))
+    shape = (1, n_variables, n_samples)
+    rows = draws.chance((1, 1, n_samples), SET_ROWS)
+    target = draws.integers((1, 1, n_samples), n_variables)
+    was_set = rows & (target == torch.arange(n_variables)[None, :, None])
+    imposed = draws.normal(shape).masked_fill(~was_set, torch.nan)
+    weights = torch.from_numpy(graph.weights.to_numpy().copy())[None]
+    x = structural_data(draws.normal(shape), weights, graph.positions.tolist(), linear, draws, imposed=imposed)
+    return Made(x[0].T.numpy(), graph.edges, was_set=was_set[0].T.numpy())
+
+
+def a_third_known(made: Made, seed: int) -> Made:
+    """The same data, a third of the edges required."""
+    kept = np.random.default_rng(FIRST_SEED + seed).random(made.adjacency.shape) < 1 / 3
+    return replace(made, required=made.adjacency & kept)

@@ -167,6 +167,6 @@ def make_networks(
             shape = Shape(details.width, details.heads, details.glimpse, details.sinks_first)
             actor = Actor(inputs.n_inputs, *architecture, shape)
         else:
-            actor = pretrained.started_on(inputs.draw(1), within)
+            actor = pretrained.started_on(inputs, within)
         critic = Critic(actor.encoder.width, settings.details.width)
     return actor.to(device), critic.to(device)

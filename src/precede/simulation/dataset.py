@@ -132,7 +132,7 @@ def simulate(
     truth = CausalGraph.from_matrix(adjacency, strengths, order, _names(columns, len(order)))
     marginal, whole = truth, None
     if hidden:
-        edges = marginal_graph(torch.from_numpy(adjacency)[None], shown[None])[0].numpy()
+        edges = marginal_graph(torch.from_numpy(adjacency)[None], shown[None])[0][0].numpy()
         kept = np.searchsorted(columns, order[np.isin(order, columns)])
         marginal, whole = CausalGraph.from_matrix(edges, order=kept, names=_names(np.arange(n_variables))), truth
     frame = pd.DataFrame(data, columns=list(marginal.names), copy=False)

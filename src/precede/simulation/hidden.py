@@ -1,4 +1,4 @@
-"""Hidden variables: some columns are never shown, and edges that lead through them count as direct."""
+"""Hidden variables: some columns are never shown; edges through them count as direct, and they cause others at once."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from torch import Tensor
 from precede.simulation.draws import Draws
 
 
-def marginal_graph(adjacency: Tensor, shown: Tensor) -> Tensor:
-    """Edges among the variables that are shown: direct, or along a path all of whose inner variables are hidden.
+def marginal_graph(adjacency: Tensor, shown: Tensor) -> tuple[Tensor, Tensor]:
+    """What is left of a graph among the variables that are shown.
 
     Parameters
     ----------
@@ -19,21 +19,32 @@ def marginal_graph(adjacency: Tensor, shown: Tensor) -> Tensor:
 
     Returns
     -------
-    adjacency : (batch, n_shown, n_shown) bool tensor
+    edges : (batch, n_shown, n_shown) bool tensor
+        Direct ones, and along paths all of whose inner variables are hidden.
+    common : (batch, n_shown, n_shown) bool tensor
+        Pairs that a hidden variable causes, each along such a path; symmetric.
 
     Examples
     --------
     >>> chain = torch.tensor([[[0, 1, 0], [0, 0, 1], [0, 0, 0]]]).bool()
-    >>> marginal_graph(chain, torch.tensor([[0, 2]]))[0].int().tolist()
-    [[0, 1], [0, 0]]
+    >>> [part[0].int().tolist() for part in marginal_graph(chain, torch.tensor([[0, 2]]))]
+    [[[0, 1], [0, 0]], [[0, 0], [0, 0]]]
+    >>> fork = torch.tensor([[[0, 0, 0], [1, 0, 1], [0, 0, 0]]]).bool()
+    >>> [part[0].int().tolist() for part in marginal_graph(fork, torch.tensor([[0, 2]]))]
+    [[[0, 0], [0, 0]], [[0, 1], [1, 0]]]
     """
     batch, d, _ = adjacency.shape
     hidden = torch.ones((batch, d), dtype=torch.bool, device=adjacency.device).scatter_(1, shown, False)
-    edges = adjacency.clone()
-    for node in range(d):  # take it out where it is hidden, and connect its parents with its children
-        edges |= (edges[:, :, node] & hidden[:, node, None])[:, :, None] & edges[:, None, node]
+    edges, common = adjacency.clone(), torch.zeros_like(adjacency)
+    for node in range(d):  # take it out where it is hidden: its children share a cause, and its parents cause them
+        children = edges[:, node] & hidden[:, node, None]
+        beside = common[:, node] | children
+        common = common | (beside[:, :, None] & children[:, None]) | (children[:, :, None] & beside[:, None])
+        edges = edges | (edges[:, :, node, None] & children[:, None])
+    common &= ~torch.eye(d, dtype=torch.bool, device=adjacency.device)
     task = torch.arange(batch, device=adjacency.device)[:, None, None]
-    return edges[task, shown[:, :, None], shown[:, None, :]]
+    places = task, shown[:, :, None], shown[:, None, :]
+    return edges[places], common[places]
 
 
 def choose_shown(batch: int, n_variables: int, n_shown: int, draws: Draws) -> Tensor:

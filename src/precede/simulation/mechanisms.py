@@ -45,6 +45,7 @@ def structural_data(
     draws: Draws,
     weight_range: WeightRange = (0.5, 2.0),
     n_levels: int | None = None,
+    imposed: Tensor | None = None,
 ) -> Tensor:
     """Variable by variable in causal order, from the parents and the noise.
 
@@ -58,6 +59,8 @@ def structural_data(
     mechanism : Mechanism
     n_levels : int, optional
         Cut every variable to this many levels, which are what its children see.
+    imposed : (batch, n_variables, n_samples) tensor, optional
+        What :func:`set_by_intervention` sets.
     """
     ever = (weights != 0).any(0).cpu()  # parents in some task
     x = noise.clone()
@@ -67,9 +70,29 @@ def structural_data(
             own = weights[:, causes, node]
             made = mechanism(x[:, causes], own, noise[:, node], weight_range, draws)
             x[:, node] = torch.where((own != 0).any(1)[:, None], made, noise[:, node])
+        if imposed is not None:
+            x[:, node] = set_by_intervention(x[:, node], imposed[:, node])
         if n_levels is not None:
             x[:, node] = discretized(x[:, node], n_levels, draws)
     return x
+
+
+def set_by_intervention(x: Tensor, imposed: Tensor) -> Tensor:
+    """Values (batch, n_samples) of a variable, of which some were set.
+
+    Parameters
+    ----------
+    imposed : (batch, n_samples) tensor
+        In deviations from the mean that the variable has by itself; NaN where nothing was set.
+
+    Examples
+    --------
+    >>> set_by_intervention(torch.tensor([[-1.0, 1.0]]), torch.tensor([[torch.nan, 3.0]]))
+    tensor([[-1.,  3.]])
+    """
+    mean = x.mean(1, keepdim=True)
+    scale = (x - mean).square().mean(1, keepdim=True).sqrt()
+    return torch.where(imposed.isnan(), x, mean + scale * imposed)
 
 
 def linear_data(noise: Tensor, weights: Tensor, order: Sequence[int]) -> Tensor:
@@ -256,6 +279,7 @@ ACTIVATIONS = {
     "hinge": 1.5,
     "square": 0.7,
     "bump": 0.7,
+    "switch": 1.0,
 }
 """Activations and how often each is drawn."""
 
@@ -270,7 +294,7 @@ WEAKEST = 0.3
 
 def activate(kinds: Tensor, u: Tensor) -> Tensor:
     """Activations of projections (batch, terms, n_samples), by the kind of each task (batch,)."""
-    made = [u, u.cos(), u.tanh(), u.sign(), u.relu(), u.square(), (-u.square()).exp()]
+    made = [u, u.cos(), u.tanh(), u.sign(), u.relu(), u.square(), (-u.square()).exp(), torch.sigmoid(6 * u)]
     return select(kinds[:, None, None], made)
 
 

@@ -1,0 +1,77 @@
+"""What a policy is told of a table beside its cells: what was set, what is known of edges, levels without order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from precede.arrays import BoolArray, FloatArray
+
+
+@dataclass(frozen=True)
+class Told:
+    """Of some tables; nothing is said where all is False.
+
+    Parameters
+    ----------
+    was_set : (batch, n_variables, n_samples) bool tensor
+        Cells that an intervention set, whatever the variable's causes.
+    required, forbidden : (batch, n_variables, n_variables) bool tensors
+        ``[i, j]`` of i -> j. Tiers and lags forbid every edge against them.
+    unordered : (batch, n_variables) bool tensor
+        Columns of categories, whose numbers are a reading (:func:`precede.policy.inputs.numeric_reading`).
+    """
+
+    was_set: Tensor
+    required: Tensor
+    forbidden: Tensor
+    unordered: Tensor
+
+    @classmethod
+    def nothing(cls, inputs: Tensor) -> Told:
+        """What is told of inputs (batch, n_variables, n_samples + 1) about which nothing is."""
+        batch, d, width = inputs.shape
+        cells, pairs, columns = (
+            torch.zeros(shape, dtype=torch.bool, device=inputs.device)
+            for shape in ((batch, d, width - 1), (batch, d, d), (batch, d))
+        )
+        return cls(cells, pairs, pairs, columns)
+
+    @classmethod
+    def about(
+        cls,
+        values: FloatArray,
+        *,
+        was_set: BoolArray | None = None,
+        required: BoolArray | None = None,
+        forbidden: BoolArray | None = None,
+        unordered: BoolArray | None = None,
+    ) -> Told:
+        """Of one table (n_samples, n_variables), whose cells ``was_set`` speaks of in the same shape."""
+        n, d = values.shape
+        cells = None if was_set is None else was_set.T
+        parts = ((cells, (d, n)), (required, (d, d)), (forbidden, (d, d)), (unordered, (d,)))
+        return cls(*(torch.tensor(np.zeros(shape, bool) if part is None else part)[None] for part, shape in parts))
+
+    @property
+    def parts(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        return self.was_set, self.required, self.forbidden, self.unordered
+
+    def of(self, tables: slice | Tensor) -> Told:
+        """Of some of the tables."""
+        return Told(*(part[tables] for part in self.parts))
+
+    def with_columns(self, columns: Tensor) -> Told:
+        """The same for tables whose k-th column shows variable ``columns[:, k]``."""
+        task = torch.arange(len(columns), device=columns.device)[:, None]
+        pairs = task[:, :, None], columns[:, :, None], columns[:, None, :]
+        cells, unordered = self.was_set[task, columns], self.unordered[task, columns]
+        return Told(cells, self.required[pairs], self.forbidden[pairs], unordered)
+
+    @staticmethod
+    def together(parts: list[Told]) -> Told:
+        """Several batches as one."""
+        return Told(*(torch.cat(same) for same in zip(*(one.parts for one in parts), strict=True)))
