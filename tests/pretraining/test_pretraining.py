@@ -16,7 +16,7 @@ from precede.cli import app
 from precede.errors import OptionError
 from precede.policy.pretrained import Architecture, load_pretrained, save_policy
 from precede.pretraining import supervised
-from precede.pretraining.curriculum import CurriculumSettings
+from precede.pretraining.curriculum import Curriculum, CurriculumSettings
 from precede.pretraining.own_tables import OwnTables, read_tables, sizes_of, split
 from precede.pretraining.run_folder import pretrain_into
 from precede.pretraining.settings import command_settings, variant_settings
