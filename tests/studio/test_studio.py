@@ -202,7 +202,7 @@ def test_effects_and_what_if(client: Client, first: dict) -> None:
     rows = {row["index"]: row for row in said["rows"]}
     assert rows[cause]["mean if set"] == pytest.approx(1.0)
     assert abs(rows[effect]["change"]) > 0
-    assert client.post(f"/api/runs/{first['id']}/what-if", {"settings": {"x1": "1"}}, 400)["error"]
+    assert client.post(f"/api/runs/{first['id']}/what-if", {"settings": {"x1": "lots"}}, 400)["error"]
 
 
 def test_runs_side_by_side(client: Client, first: dict) -> None:
@@ -340,3 +340,34 @@ def test_every_request_that_is_read_can_be_made() -> None:
     assert asked.model().get_params()["knowledge"] == Knowledge(tiers=[("a",), ("b",)])
     with pytest.raises(PrecedeError):
         RunRequest.read([])
+
+
+def test_causes_of_an_outcome_and_root_causes_of_a_row(client: Client) -> None:
+    run = client.run(method="corl", options={"score": "nongaussian"}, outcome="x5")
+    assert run["state"] == "done", run["error"]
+    folder = client.studio.workspace.run(run["id"]).folder
+    graph = load_results(folder).graph
+    outcome = next(name for name in reversed(graph.order) if graph.ancestors(name))
+    found = client.get(f"/api/runs/{run['id']}/causes?outcome={outcome}")
+    assert {cause["variable"] for cause in found["outcome"]["causes"]} == set(graph.ancestors(outcome))
+    assert found["outcome"]["causes"][0]["weakest"] is not None
+    assert "What causes x5" in (folder / "report.html").read_text()
+    row = client.post(f"/api/runs/{run['id']}/explain", {"outcome": outcome, "row": 3})["sentences"]
+    assert row[0].startswith(f"Row 3: {outcome} is ")
+    since = client.post(f"/api/runs/{run['id']}/explain", {"outcome": outcome, "row": 100, "since": True})["sentences"]
+    assert since[0] != row[0]
+    for wrong in ({"outcome": outcome, "row": "3"}, {"outcome": outcome, "row": 10**9}, {"outcome": "z", "row": 3}, {}):
+        assert client.post(f"/api/runs/{run['id']}/explain", wrong, 400)["error"]
+    assert client.get(f"/api/runs/{run['id']}/causes?outcome=z", 400)["error"]
+    assert client.post("/api/runs", {"outcome": 5}, 400)["error"]
+
+
+def test_hidden_causes_are_drawn_with_their_marks(client: Client) -> None:
+    run = client.run(method="corl", options={"score": "sparse-linear", "hidden": "allowed"})
+    assert run["state"] == "done", run["error"]
+    shown = client.get(f"/api/runs/{run['id']}")
+    graph = load_results(client.studio.workspace.run(run["id"]).folder).graph
+    assert graph.pag is not None
+    assert {edge["mark"] for edge in shown["graph"]["edges"]} <= {"arrow", "half", "open", "line", "shared"}
+    assert len(shown["graph"]["edges"]) == graph.pag.n_edges
+    assert "pag.json" in shown["files"]

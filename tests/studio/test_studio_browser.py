@@ -298,3 +298,82 @@ def test_a_damaged_run_is_listed_and_deleted(server: Server) -> None:
         assert browser.value("document.querySelector(\"[data-run='901'] .detail\").textContent").endswith("no graph")
         quiet(browser, server)
     assert [(server.folder / "runs" / name).exists() for name in ("900", "901")] == [False, True]
+
+
+def tabbed(browser: Chromium, condition: str, key: str = "Tab", most: int = 150) -> None:
+    """Press a key until something is true."""
+    for _ in range(most):
+        if browser.value(condition):
+            return
+        browser.press(key)
+    raise AssertionError(f"{condition} is out of reach; at {browser.value('document.activeElement.outerHTML')[:200]}")
+
+
+INSIDE = """(() => {
+  const cy = document.querySelector(".gv-canvas")._cyreg.cy, box = cy.elements().renderedBoundingBox();
+  return box.x1 >= 0 && box.y1 >= 0 && box.x2 <= cy.width() && box.y2 <= cy.height();
+})()"""
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_an_outcome_is_named_explained_and_vetoed_with_the_keyboard(server: Server, width: int) -> None:
+    fits = "document.documentElement.scrollWidth <= innerWidth"
+    with Chromium(width, 844) as browser:
+        opened(browser, server)
+        browser.wait("document.getElementById('outcome')")
+        tabbed(browser, "document.activeElement.id === 'outcome'")
+        tabbed(browser, "document.activeElement.value === 'weight'", "ArrowDown", 8)
+        tabbed(browser, "document.activeElement.textContent.startsWith('How it is read')", most=3)
+        browser.press("Enter")
+        tabbed(browser, "document.activeElement.getAttribute('aria-label')?.startsWith('Texts that stand')", most=3)
+        browser.write("-77")
+        browser.press("Enter")
+        browser.wait("document.querySelector('.reading summary').textContent.includes('missing: -77')")
+        assert browser.value(fits)
+        tabbed(browser, "document.activeElement.id === 'run'", most=200)
+        browser.press("Enter")
+        run = complete(browser, server)
+        graph = load_results(run).graph
+        assert json.loads((run / "run.json").read_text())["request"]["outcome"] == "weight"
+        browser.wait("document.querySelector('#card h2').textContent === 'What causes weight'")
+        names = "document.querySelector('.gv-canvas')._cyreg.cy.nodes().map((node) => node.data('name'))"
+        assert set(browser.value(names)) == {"weight", *graph.ancestors("weight")}
+        tabbed(browser, "document.activeElement.textContent === 'Whole graph'", most=200)
+        browser.press("Enter")
+        browser.wait(f"{names}.length === 6")
+        tabbed(browser, "document.activeElement.classList.contains('gv-canvas')")
+        tabbed(browser, "document.querySelector('[data-rule=forbidden]') !== null", "ArrowRight")
+        browser.press("Tab")  # as the tutorial says: the next one
+        assert browser.value("document.activeElement.dataset.rule") == "forbidden"
+        assert browser.value(fits)
+        browser.press("Enter")
+        complete(browser, server)
+        browser.wait(INSIDE, 5)  # what is drawn after a veto fits its frame
+        tabbed(browser, "document.activeElement.id === 'tab-graph'", most=200)
+        tabbed(browser, "document.activeElement.id === 'tab-effects'", "ArrowRight", 4)
+        tabbed(browser, "document.activeElement.id === 'explain-row'", most=8)
+        browser.press("ArrowUp")
+        browser.press("Enter")
+        browser.wait("document.querySelector('.reasons li')")
+        assert browser.value("document.querySelector('#panel-effects .said').textContent").startswith(
+            "Row 1: weight is"
+        )
+        for tab in ("data", "checks", "compare", "export"):
+            browser.click(f"#tab-{tab}")
+            assert browser.value(fits), tab
+        browser.click("#tab-data")
+        browser.value("document.querySelector('[aria-label^=\"Texts that stand\"]').value = ''")
+        browser.value("document.querySelector('[aria-label^=\"Texts that stand\"]').dispatchEvent(new Event('change'))")
+        browser.wait("!document.querySelector('.reading summary').textContent.includes('missing: -77')")
+        browser.value("document.querySelectorAll('#rules .drop').forEach((button) => button.click())")
+        quiet(browser, server)
+
+
+def test_the_theme_button_says_what_it_brings(server: Server) -> None:
+    with Chromium(dark=True) as browser:
+        opened(browser, server)
+        for dark in (True, False, True):
+            assert browser.value("document.getElementById('theme').textContent") == ("Light" if dark else "Dark")
+            assert browser.value("document.documentElement.dataset.theme") == ("dark" if dark else "light")
+            browser.value("document.getElementById('theme').focus()")
+            browser.press("Enter")

@@ -12,14 +12,17 @@ import numpy as np
 from precede.arrays import FloatArray
 from precede.comparison.compare import Comparison
 from precede.data.load import Table
+from precede.effects import causes_of
 from precede.errors import OptionError
 from precede.files import encoded
+from precede.graph import CausalGraph
 from precede.graph.component import payload
 from precede.report import Results, load_results
+from precede.report.summarize import outcome_entry
 from precede.report.summary import check_summary
 from precede.strict_json import JsonObject, plain, read_json
 from precede.studio.changes import mark_changes
-from precede.studio.messages import ComparisonView, EffectView, RunView, WhatIfView
+from precede.studio.messages import CausesView, ComparisonView, EffectView, RunView, WhatIfView
 from precede.studio.workspace import Run
 
 FORMATS = {
@@ -29,6 +32,8 @@ FORMATS = {
     "adjacency.csv": "text/csv",
     "weights.csv": "text/csv",
     "order.txt": "text/plain",
+    "pag.json": "application/json",
+    "summary_graph.csv": "text/csv",
     "result.json": "application/json",
     "confidence.json": "application/json",
     "reproduce.py": "text/x-python",
@@ -98,17 +103,43 @@ def effect(run: Run, cause: str, outcome: str) -> EffectView:
     graph = results.graph
     start, end = (graph.names[graph.position(name)] for name in (cause, outcome))
     answers = {name: found.to_dict() for name, found in results.effects(start, end).items()}
-    sets = graph.adjustment_sets(start, end, most=5)
+    sets = [] if graph.pag is not None else graph.adjustment_sets(start, end, most=5)
     return {"answers": answers, "adjustment_sets": [[str(name) for name in found] for found in sets]}
 
 
-def what_if(run: Run, settings: dict[str, float], table: Table) -> WhatIfView:
-    """The variables as they would be, had some been set."""
+def causes(run: Run, outcome: str) -> CausesView:
+    """What causes a variable, the strongest first, and what merely goes along with it."""
+    results = load_results(run.folder)
+    graph = results.graph
+    shares = _confidences(results, _summary(run.folder, graph.n_variables))
+    found = causes_of(
+        graph, graph.names[graph.position(outcome)], None, results.confidence, results.identifies == "cpdag",
+        shares=None if shares is None else np.nan_to_num(shares),
+    )  # fmt: skip
+    return {"outcome": outcome_entry(graph, found), "sentences": found.sentences}
+
+
+def explained(run: Run, outcome: str, row: int, since: bool, table: Table) -> list[str]:
+    """Where the outcome of a row comes from, or its change from the rows before one to those from there on."""
+    graph = _graph_of(run, table)
+    name = graph.names[graph.position(outcome)]
+    if since:
+        return graph.explain(name, table, None, range(row), range(row, table.n_samples)).sentences
+    return graph.explain(name, table, row).sentences
+
+
+def _graph_of(run: Run, table: Table) -> CausalGraph:
     graph = load_results(run.folder).graph
     if set(map(str, graph.names)) != set(map(str, table.names)):
         raise OptionError(
             "the data have other columns than this run had: set their types and what is left out as they were then."
         )
+    return graph
+
+
+def what_if(run: Run, settings: dict[str, float | str], table: Table) -> WhatIfView:
+    """The variables as they would be, had some been set."""
+    graph = _graph_of(run, table)
     found = graph.do({graph.names[graph.position(name)]: value for name, value in settings.items()}, table)
     rows = found.summary.reset_index().to_dict("records")
     return {"sentence": found.sentence, "remarks": list(found.remarks), "rows": plain(rows)}

@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 from precede.data.numbers import NA_MARKERS
 from precede.graph.component import ShownGraph
 from precede.options import Options
+from precede.report.summary import OutcomeEntry
 from precede.strict_json import JsonObject, checked
 
 State = Literal["waiting", "running", "done", "stopped", "failed"]
@@ -85,6 +86,7 @@ class AskedRun(TypedDict, total=False):
     method: str
     adopted: bool
     knowledge: AskedRules
+    outcome: str | None
 
 
 class RunEntry(TypedDict):
@@ -203,6 +205,13 @@ class EffectView(TypedDict):
 
     answers: dict[str, JsonObject]
     adjustment_sets: list[list[str]]
+
+
+class CausesView(TypedDict):
+    """The causes of an outcome, and all of it in sentences."""
+
+    outcome: OutcomeEntry
+    sentences: list[str]
 
 
 class WhatIfView(TypedDict):

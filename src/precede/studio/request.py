@@ -17,7 +17,7 @@ from precede.scores.policy_prior import WEIGHT
 from precede.strict_json import JsonObject
 from precede.studio.messages import Earlier
 
-OPTIONS = ("score", "search", "pruning", "noise", "max_time", "n_iterations", "patience")
+OPTIONS = ("score", "search", "pruning", "hidden", "noise", "max_time", "n_iterations", "patience")
 """Options that the page may set; none of them names a file."""
 
 LONGEST_NAME, MOST_RESAMPLES = 80, 1000
@@ -41,6 +41,8 @@ class RunRequest:
     seed : int
     resamples : int
         Of the bootstrap; 0 for none.
+    outcome : str or None
+        The variable whose causes the report begins with.
     """
 
     name: str
@@ -50,6 +52,7 @@ class RunRequest:
     start: str | None
     seed: int
     resamples: int
+    outcome: str | None = None
 
     @classmethod
     def read(cls, content: Any) -> RunRequest:
@@ -64,9 +67,11 @@ class RunRequest:
             raise OptionError(f"options are texts, for {', '.join(OPTIONS)}.")
         knowledge = content.get("knowledge") or {}
         Knowledge.from_dict(knowledge)
-        start = content.get("start")
+        start, outcome = content.get("start"), content.get("outcome")
         if start is not None and not isinstance(start, str):
             raise OptionError("start is the id of a run.")
+        if outcome is not None and not isinstance(outcome, str):
+            raise OptionError("outcome is the name of a variable.")
         return cls(
             name=str(content.get("name") or "")[:LONGEST_NAME],
             method=method,
@@ -75,6 +80,7 @@ class RunRequest:
             start=start,
             seed=_whole("seed", content.get("seed", 0), 2**31),
             resamples=_whole("resamples", content.get("resamples", 0), MOST_RESAMPLES),
+            outcome=outcome or None,
         )
 
     def model(self, earlier: Earlier | None = None) -> CausalEstimator:

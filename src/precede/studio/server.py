@@ -211,14 +211,33 @@ async def what_if(request: Request) -> Response:
     """What if some variables were set."""
     studio, content = studio_of(request), await content_of(request)
     run, settings = studio.finished(request.path_params["run"]), content.get("settings")
-    if not isinstance(settings, dict) or not settings or not all(_is_number(value) for value in settings.values()):
-        raise OptionError("settings are numbers by name.")
+    if not isinstance(settings, dict) or not settings or not all(map(_is_state, settings.values())):
+        raise OptionError("settings are numbers or levels by name.")
     table = await run_in_threadpool(studio.table_of, run)
     return Json(await run_in_threadpool(answers.what_if, run, settings, table))
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e100
+def _is_state(value: object) -> bool:
+    return isinstance(value, str) or (
+        isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e100
+    )
+
+
+async def causes(request: Request) -> Response:
+    """The causes of a variable."""
+    run, outcome = studio_of(request).finished(request.path_params["run"]), request.query_params.get("outcome", "")
+    return Json(await run_in_threadpool(answers.causes, run, outcome))
+
+
+async def explain(request: Request) -> Response:
+    """Root causes of a row, or of a change since one."""
+    studio, content = studio_of(request), await content_of(request)
+    run, outcome, row = studio.finished(request.path_params["run"]), content.get("outcome"), content.get("row")
+    if not isinstance(outcome, str) or type(row) is not int or abs(row) > 1 << 40:
+        raise OptionError("this takes the name of a variable and the number of a row.")
+    table = await run_in_threadpool(studio.table_of, run)
+    since = bool(content.get("since"))
+    return Json({"sentences": await run_in_threadpool(answers.explained, run, outcome, row, since, table)})
 
 
 async def file(request: Request) -> Response:
@@ -249,6 +268,8 @@ ROUTES = [
     Route("/api/runs/{run}", user_errors(remove), methods=["DELETE"]),
     Route("/api/runs/{run}/stop", user_errors(stop), methods=["POST"]),
     Route("/api/runs/{run}/effect", user_errors(effect)),
+    Route("/api/runs/{run}/causes", user_errors(causes)),
+    Route("/api/runs/{run}/explain", user_errors(explain), methods=["POST"]),
     Route("/api/runs/{run}/what-if", user_errors(what_if), methods=["POST"]),
     Route("/api/runs/{run}/files/{name}", user_errors(file)),
 ]

@@ -118,7 +118,8 @@ def fit(run: Run, data: ChosenData, earlier: Earlier | None, news: News, stop: S
         confidence = None
         if request.resamples and not stop.asked:
             confidence = _bootstrap(model, table, request, run, stop)
-    heading = Heading(request.name or Path(data["path"]).name)
+    outcome = next((name for name in table.names if str(name) == request.outcome), None)
+    heading = Heading(request.name or Path(data["path"]).name, outcome=outcome)
     origin = Provenance.now(Path(data["path"]).name, loading=loading_of(data))
     summary = summarize(model, table, None, confidence, heading, origin)
     write_summary(run.folder, summary)

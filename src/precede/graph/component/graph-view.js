@@ -50,7 +50,7 @@ export class GraphView {
 
   async show({ nodes, edges, order }, target = null) {
     const known = this.center === null ? null : this.nodes[this.center]?.name, before = this.shape, chosen = this.chosen;
-    this.shape = JSON.stringify([target, nodes.map((node) => [node.name, node.tier]), edges.map((edge) => [edge.cause, edge.effect, edge.change, edge.mark === "shared"])]);
+    this.shape = JSON.stringify([target, nodes.map((node) => [node.name, node.tier]), edges.map((edge) => [edge.cause, edge.effect, edge.change, edge.mark])]);
     Object.assign(this, { nodes, edges, order: order ?? nodes.map((_, k) => k), chosen: null });
     if (this.shape === before) { this.refresh(); this.select(chosen); return; } // only figures have changed
     this.center = Math.max(nodes.findIndex((node) => node.name === known), -1);

@@ -10,7 +10,7 @@ import { checksPanel, comparePanel, effectsPanel, exportPanel } from "./results.
 import { Rules } from "./rules.js";
 
 const arrange = elkLayout("/assets/vendor/elk-worker.min.js");
-const state = { data: null, runs: [], methods: [], running: null, shown: null, asked: {}, compared: new Set(), started: 0 };
+const state = { data: null, outcome: null, runs: [], methods: [], running: null, shown: null, asked: {}, compared: new Set(), started: 0 };
 const rules = new Rules(() => state.view?.chosen && drawCard(state.view.chosen, state.shown, rules, actions));
 const views = [];
 
@@ -43,9 +43,9 @@ function open(name, focus = false) {
 }
 async function drawPanel() {
   const { tab, shown } = state, place = byId(`panel-${tab}`);
-  if (tab === "data") place.replaceChildren(...(state.data ? columnsPanel(state.data, rules, { onColumns, onFile }) : [emptyData(onFile)]));
+  if (tab === "data") place.replaceChildren(...(state.data ? columnsPanel(state.data, rules, state.outcome, { onColumns, onFile, onOutcome }) : [emptyData(onFile)]));
   if (tab === "checks") place.replaceChildren(...checksPanel(shown));
-  if (tab === "effects") { place.replaceChildren(...effectsPanel(shown, state.asked)); state.asked = { ...state.asked, now: false }; }
+  if (tab === "effects") { place.replaceChildren(...effectsPanel(shown, state.asked, state.outcome)); state.asked = { ...state.asked, now: false }; }
   if (tab === "export") place.replaceChildren(...exportPanel(shown));
   if (tab === "compare") await drawCompare();
 }
@@ -63,6 +63,7 @@ const drawCompare = user_errors(async () => {
 
 function takeData(data) {
   state.data = data;
+  if (data && !data.variables.includes(state.outcome)) state.outcome = null;
   byId("about-data").textContent = data ? `${data.name} · ${plural(data.rows, "row")} · ${plural(data.columns.filter((column) => column.used).length, "variable")}` : "";
   byId("run").disabled = !data || Boolean(data.problem);
   rules.columns(data ? data.columns.filter((column) => column.used).map((column) => column.name) : []);
@@ -72,6 +73,7 @@ function takeData(data) {
     if (label) document.querySelector(`[aria-label="${CSS.escape(label)}"]`)?.focus();
   }
 }
+const onOutcome = (name) => { state.outcome = name; if (state.shown) drawGraph(state.shown); };
 const onColumns = user_errors(async (choice) => takeData(await post("/api/columns", choice)));
 const onFile = user_errors(async (file) => { byId("about-data").textContent = `Reading ${file.name}…`; takeState(await upload(file)); open("data"); });
 
@@ -79,7 +81,7 @@ const onFile = user_errors(async (file) => { byId("about-data").textContent = `R
 
 const wanted = () => ({
   method: byId("method").value, seed: Number(byId("seed").value), resamples: Number(byId("resamples").value), name: byId("run-name").value,
-  options: byId("method").value === "corl" ? { score: byId("score").value, max_time: byId("max-time").value } : {}, knowledge: rules.content(),
+  options: byId("method").value === "corl" ? { score: byId("score").value, search: byId("search").value, hidden: byId("hidden").value, max_time: byId("max-time").value } : {}, knowledge: rules.content(), outcome: state.outcome,
 });
 const start = user_errors(async (from = null) => {
   const run = await post("/api/runs", { ...wanted(), start: from });
@@ -89,8 +91,8 @@ const start = user_errors(async (from = null) => {
 });
 // the run whose order a second one starts from: the one that is shown, where it has the same columns
 function base() {
-  const names = (list) => list.map((item) => item.name).sort().join("\n");
-  const same = state.shown && state.data && names(state.shown.graph.nodes) === names(state.data.columns.filter((column) => column.used));
+  const names = (list) => [...list].sort().join("\n");
+  const same = state.shown && state.data && names(state.shown.graph.nodes.map((node) => node.name)) === names(state.data.variables);
   return same && byId("method")?.value === "corl" ? state.shown.run.id : null;
 }
 
@@ -122,10 +124,12 @@ const showRun = user_errors(async (id) => {
 });
 async function drawGraph(shown) {
   state.shown = shown;
+  const at = shown.graph.nodes.findIndex((node) => node.name === state.outcome);
+  shown.target = at < 0 ? null : at;
   byId("tab-graph").disabled = false;
   state.view ??= new GraphView(byId("graph"), { arrange, onSelect: (item) => drawCard(item, state.shown, rules, actions) });
   shown.graph.nodes.forEach((node) => { node.tier = rules.content().tiers.length ? rules.tier.get(node.name) ?? null : null; });
-  await state.view.show(shown.graph);
+  await state.view.show(shown.graph, shown.target);
   if (state.view.chosen === null) drawCard(null, shown, rules, actions);
   drawChanges(shown);
   drawLegend(shown);
@@ -196,12 +200,14 @@ function takeState(found) {
 }
 function drawSettings() {
   const field = (label, input) => el("p", {}, el("label", { for: input.id }, label), input);
-  const method = el("select", { id: "method" }), score = el("select", { id: "score" });
+  const method = el("select", { id: "method" }), score = el("select", { id: "score" }), search = el("select", { id: "search" }), hidden = el("select", { id: "hidden" });
+  options(search, [["auto", "auto"], ["policy", "policy: train it"], ["local", "local"], ["exact", "exact: few variables"]], "auto");
+  options(hidden, [["none", "all are in the table"], ["allowed", "some may be missing"]], "none");
   options(method, state.methods.map(({ name, obeys }) => [name, obeys ? name : `${name} (no rules)`]), "corl");
   options(score, ["auto", "policy", "linear", "nongaussian", "quadratic", "gp", "sparse-linear", "sparse-gp", "sparse-gp-additive", "discrete-bic", "bdeu", "degenerate-gaussian", "conditional-gaussian"].map((name) => [name, name]), "auto");
-  byId("settings").replaceChildren(field("Name of the run", el("input", { id: "run-name", type: "text", maxlength: "80", autocomplete: "off" })), field("Method", method), field("Score", score),
+  byId("settings").replaceChildren(field("Name of the run", el("input", { id: "run-name", type: "text", maxlength: "80", autocomplete: "off" })), field("Method", method), field("Score", score), field("Search", search), field("Common causes", hidden),
     field("Seconds at most", el("input", { id: "max-time", type: "number", min: "1", placeholder: "no limit" })), field("Resamples, for confidence", el("input", { id: "resamples", type: "number", min: "0", max: "1000", value: "0" })), field("Seed", el("input", { id: "seed", type: "number", min: "0", value: "0" })));
-  method.addEventListener("change", () => { score.disabled = byId("max-time").disabled = method.value !== "corl"; });
+  method.addEventListener("change", () => { for (const own of [score, search, hidden, byId("max-time")]) own.disabled = method.value !== "corl"; });
 }
 for (const [k, tab] of tabs.entries()) {
   tab.addEventListener("click", () => open(tab.id.slice(4)));
@@ -215,9 +221,10 @@ byId("again").addEventListener("click", () => start(base()));
 byId("stop").addEventListener("click", user_errors(() => post(`/api/runs/${state.running}/stop`)));
 byId("theme").addEventListener("click", () => paint(document.documentElement.dataset.theme !== "dark"));
 paint(matchMedia("(prefers-color-scheme: dark)").matches);
-takeState(await get("/api/state"));
+const found = await get("/api/state"), last = found.runs.filter((run) => run.has_graph).at(-1);
+state.outcome = last?.request.outcome ?? null;
+takeState(found);
 drawSettings();
-const last = state.runs.filter((run) => run.has_graph).at(-1);
 open(last && !state.data ? "graph" : "data");
 if (last) await showRun(last.id);
 rules.take(last?.request.knowledge);

@@ -1,4 +1,5 @@
 // The card beside the graph: what is known of an edge or a variable, and what can be done about it.
+import { get } from "./api.js";
 import { byId } from "./dom.js";
 import { TRENDS, distribution, mechanism } from "./edge-plots.js";
 import { el, facts, number } from "./elements.js";
@@ -8,8 +9,21 @@ const HINT = ["Choose an edge to see how it works, and to veto or require it.", 
 export function drawCard(item, shown, rules, actions) {
   const place = byId("card");
   if (!shown) { place.replaceChildren(); return; }
+  if (item === null && shown.target !== null && shown.target !== undefined) { outcomeCard(place, shown, actions); return; }
   if (item === null) { place.replaceChildren(el("h2", {}, "Nothing is chosen"), ...HINT.map((words) => el("p", { class: "hint" }, words))); return; }
   place.replaceChildren(...(item.kind === "node" ? variable(item.index, shown, actions) : edgeCard(shown.graph.edges[item.index], shown, rules, actions)).filter(Boolean));
+}
+
+// the causes of the outcome, while nothing is chosen
+async function outcomeCard(place, shown, actions) {
+  const name = shown.graph.nodes[shown.target].name;
+  place.replaceChildren(el("h2", {}, `What causes ${name}`), el("p", { class: "hint" }, "Thinking…"));
+  if (!shown.summary) return; // the checks are on their way, and it is drawn again
+  const content = await get(`/api/runs/${shown.run.id}/causes?outcome=${encodeURIComponent(name)}`).then(({ outcome }) => outcome.causes.length
+    ? [el("ol", { class: "causes" }, outcome.causes.map((cause) => el("li", {}, el("button", { type: "button", class: "link", onclick: () => actions.focus(shown.graph.nodes.findIndex((node) => node.name === cause.variable)) }, cause.variable), cause.certain ? null : " possibly", el("br"), `${cause.words.size} ${cause.words.change}`, el("br"), el("span", { class: "hint" }, `${cause.words.interval}; ${cause.words.way}`)))),
+      el("p", {}, el("button", { type: "button", class: "link", onclick: () => actions.ask(null, name) }, "More about them"))]
+    : [el("p", {}, `The graph has no cause of ${name}.`)], (error) => [el("p", { class: "problem" }, error.message)]);
+  if (place.firstElementChild?.textContent === `What causes ${name}`) place.replaceChildren(place.firstElementChild, ...content, el("p", { class: "hint" }, HINT[0]));
 }
 
 function edgeCard(edge, shown, rules, actions) {

@@ -21,14 +21,44 @@ export function checksPanel(shown) {
   ];
 }
 
-export function effectsPanel(shown, asked) {
+// a table of text; on a narrow page every row is a card, with the heads as labels
+function cards(heads, rows) {
+  return el("table", { class: "figures cards" }, el("thead", {}, el("tr", {}, heads.map(([words, kind]) => el("th", { scope: "col", class: kind }, words)))),
+    el("tbody", {}, rows.map((cells) => el("tr", {}, cells.map((words, k) => k ? el("td", { class: heads[k][1], "data-label": heads[k][0] }, words) : el("th", { scope: "row" }, words))))));
+}
+
+// what causes the outcome, and what makes a row or a period unusual
+function outcomePart(run, outcome) {
+  const place = el("div", { class: "answer", role: "status" }, el("p", { class: "hint" }, "Thinking…")), told = el("div", { class: "answer", role: "status" });
+  get(`/api/runs/${run}/causes?outcome=${encodeURIComponent(outcome)}`).then(({ outcome: found }) => {
+    const sure = (cause) => cause.confidence ?? cause.weakest, wholly = found.causes.some((cause) => cause.confidence !== null);
+    const rows = found.causes.map((cause) => [`${cause.variable}${cause.certain ? "" : " (possibly)"}`, `${cause.words.size} ${cause.words.change}`, cause.words.interval, cause.words.way, cause.words.adjusted_for, sure(cause) === null ? "–" : sure(cause).toFixed(2)]);
+    const others = found.correlated.map(({ variable, correlation }) => `${variable} (${correlation > 0 ? "+" : ""}${correlation.toFixed(2)})`);
+    place.replaceChildren(rows.length ? cards([["Cause"], ["Total effect"], ["95% interval"], ["Acts"], ["Adjusted for"], [wholly ? "Confidence" : "Weakest edge", "number"]], rows) : el("p", {}, `The graph has no cause of ${outcome}.`),
+      ...(others.length ? [el("p", { class: "hint" }, `Correlated with ${outcome}, but no cause of it in this graph: ${others.join(", ")}.`)] : []));
+  }, (error) => place.replaceChildren(el("p", { class: "problem" }, error.message)));
+  const row = el("input", { id: "explain-row", type: "number", min: "0", step: "1", value: "0", required: true }), since = el("select", { id: "explain-since", "aria-label": "What to explain" });
+  options(since, [["", "in row"], ["since", "changed from row"]], "");
+  const ask = async (event) => {
+    event.preventDefault();
+    told.replaceChildren(el("p", { class: "hint" }, "Thinking…"));
+    try {
+      const { sentences } = await post(`/api/runs/${run}/explain`, { outcome, row: Number(row.value), since: since.value !== "" });
+      told.replaceChildren(el("p", { class: "said" }, sentences[0]), el("ul", { class: "reasons" }, sentences.slice(1).map((words) => el("li", {}, words))));
+    } catch (error) { told.replaceChildren(el("p", { class: "problem" }, error.message)); }
+  };
+  return [el("h1", {}, `What causes ${outcome}`), place,
+    el("form", { class: "ask", id: "explain", onsubmit: ask }, el("label", { for: "explain-row" }, `Why is ${outcome} as it is`), since, row, el("span", {}, "(from 0)?"), el("button", { type: "submit", class: "primary" }, "Ask")), told];
+}
+
+export function effectsPanel(shown, asked, outcome) {
   if (!shown) return needed("Run first: then the graph answers how large an effect is, and what if.");
   const names = shown.graph.nodes.map((node) => [node.name, node.name]), run = shown.run.id;
   const cause = el("select", { id: "effect-cause" }), effect = el("select", { id: "effect-effect" }), variable = el("select", { id: "set-variable" });
   options(cause, names, asked.cause ?? names[0][0]);
-  options(effect, names, asked.effect ?? names[1][0]);
+  options(effect, names, asked.effect ?? outcome ?? names[1][0]);
   options(variable, names, asked.cause ?? names[0][0]);
-  const value = el("input", { id: "set-value", type: "number", step: "any", value: "0", required: true });
+  const value = el("input", { id: "set-value", type: "text", value: "0", required: true, autocomplete: "off" });
   const answer = el("div", { class: "answer", role: "status" }), told = el("div", { class: "answer", role: "status" });
   const answered = (place, work) => async (event) => {
     event.preventDefault();
@@ -41,18 +71,18 @@ export function effectsPanel(shown, asked) {
     return [...Object.values(found.answers).map((one) => el("p", { class: "said" }, one.sentence)), found.adjustment_sets.length ? el("p", { class: "hint" }, `To adjust for: ${sets}.`) : null].filter(Boolean);
   });
   const whatIf = answered(told, async () => {
-    const found = await post(`/api/runs/${run}/what-if`, { settings: { [variable.value]: Number(value.value) } });
+    const found = await post(`/api/runs/${run}/what-if`, { settings: { [variable.value]: value.value.trim() !== "" && Number.isFinite(Number(value.value)) ? Number(value.value) : value.value } });
     const rows = found.rows.filter((row) => Math.abs(row.change) > 1e-9).sort((a, b) => Math.abs(b.change) - Math.abs(a.change));
     return [el("p", { class: "said" }, found.sentence), ...found.remarks.map((words) => el("p", { class: "hint" }, words)),
-      rows.length ? el("table", { class: "figures" }, el("thead", {}, el("tr", {}, ["Variable", "Mean", "If set", "Change", "5 %", "95 %"].map((words, k) => el("th", { scope: "col", class: k ? "number" : null }, words)))),
-        el("tbody", {}, rows.map((row) => el("tr", {}, el("th", { scope: "row" }, row.index), ["mean", "mean if set", "change", "5 %", "95 %"].map((name) => el("td", { class: "number" }, number(row[name]))))))) : null].filter(Boolean);
+      rows.length ? cards(["Variable", "Mean", "If set", "Change", "5 %", "95 %"].map((words, k) => [words, k ? "number" : null]), rows.map((row) => [row.index, ...["mean", "mean if set", "change", "5 %", "95 %"].map((name) => number(row[name]))])) : null].filter(Boolean);
   });
   const panel = [
+    ...(names.some(([name]) => name === outcome) ? outcomePart(run, outcome) : []),
     el("h1", {}, "Ask the graph"),
     el("form", { class: "ask", onsubmit: ask }, el("label", { for: "effect-cause" }, "How large is the effect of"), cause, el("label", { for: "effect-effect" }, "on"), effect, el("button", { type: "submit", class: "primary" }, "Ask")), answer,
     el("form", { class: "ask", onsubmit: whatIf }, el("label", { for: "set-variable" }, "What if"), variable, el("label", { for: "set-value" }, "were set to"), value, el("button", { type: "submit", class: "primary" }, "Ask")), told,
   ];
-  if (asked.now) queueMicrotask(() => (asked.effect ? ask : () => value.focus())(new Event("submit")));
+  if (asked.now && asked.cause !== null) queueMicrotask(() => (asked.effect ? ask : () => value.focus())(new Event("submit")));
   return panel;
 }
 
@@ -75,7 +105,7 @@ export async function comparePanel(runs, chosen, onChoose, drawGraph) {
 export function exportPanel(shown) {
   if (!shown) return needed("Run first: then everything can be taken away.");
   const base = `/api/runs/${shown.run.id}/files`, words = { "report.html": "the report, one page for everybody", "graph.json": "the graph", "graph.dot": "for Graphviz", "graph.gml": "for networkx and others", "adjacency.csv": "the matrix", "weights.csv": "the weights",
-    "order.txt": "the causal order", "result.json": "settings, checks, versions", "confidence.json": "the resamples", "reproduce.py": "the script below" };
+    "order.txt": "the causal order", "pag.json": "the marks of hidden causes", "summary_graph.csv": "what causes what at any lag", "result.json": "settings, checks, versions", "confidence.json": "the resamples", "reproduce.py": "the script below" };
   const copy = el("button", { type: "button", onclick: async () => { await navigator.clipboard.writeText(shown.script); copy.textContent = "Copied"; } }, "Copy");
   return [
     el("h1", {}, "Take it with you"),
