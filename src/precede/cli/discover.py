@@ -309,12 +309,11 @@ def _bootstrap(
 
 def _make_model(method: str, flags: Options, pairs: list[str], quiet: bool) -> CausalEstimator:
     """Build the estimator from the flags that were given and from ``--set``; nothing that was given is dropped."""
-    from precede.corl import make_method, methods
+    from precede.corl import make_method
     from precede.options import declared, from_text
 
     given = {name: value for name, value in flags.items() if value is not None}
-    make_method(method, given)  # refuses a flag that the method does not have
-    hints = declared(methods()[method])
+    hints = declared(type(make_method(method, given)))  # refuses a flag that the method does not have
     for name, text in (_assignment(pair) for pair in pairs):
         if name in given:
             raise OptionError(f"{name!r} was given twice: write it once, as a flag or as --set {name}=value.")
