@@ -19,7 +19,7 @@ from precede.data.canonical import canonical
 from precede.data.kinds import refuse_categories
 from precede.data.load import Table, load_table
 from precede.effects import Outcome, causes_of, sample_of
-from precede.errors import OptionError, did_you_mean, is_number, listed
+from precede.errors import DataError, OptionError, did_you_mean, is_number, listed
 from precede.evidence.checks import CheckContext, Diagnostics
 from precede.evidence.checks import diagnose as diagnosed
 from precede.evidence.checks.record import signed_strengths
@@ -156,6 +156,7 @@ class CausalEstimator:
     _takes_categories: ClassVar[bool] = False
     _takes_interventions: ClassVar[bool] = False
     _takes_lags: ClassVar[bool] = False
+    _takes_wide: ClassVar[bool] = False
     _keeps_its_best: ClassVar[bool] = False
     """Whether ``_learn`` itself ends with the best so far when it is interrupted."""
 
@@ -269,6 +270,11 @@ class CausalEstimator:
             raise OptionError(f"this method ({type(self).__name__}) does not take lags: 'corl' does.")
         if table.targets is not None and not self._takes_interventions:
             raise OptionError(f"this method ({type(self).__name__}) does not take interventions: 'corl' does.")
+        if table.is_wide and not self._takes_wide:
+            raise DataError(
+                f"the data has {table.n_samples} rows for {table.n_variables} variables, and this method "
+                f"({type(self).__name__}) needs more rows than columns: 'corl' does not."
+            )
         if not self._takes_categories:
             refuse_categories(table.names, table.kinds, f"this method ({type(self).__name__})")
         table = self._prepared(table)

@@ -14,6 +14,7 @@ import numpy as np
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.corl.settings import asks_the_policy, details_of, search_settings
 from precede.corl.vote import VoteScore, vote
+from precede.data.kinds import refuse_categories
 from precede.data.redraw import redrawn, reestimated
 from precede.data.table import Table, standardized_table
 from precede.errors import OptionError
@@ -73,6 +74,8 @@ def learn(
         pretrained = None if pretrained is None else replace(pretrained, states=said.states)
     elif model.pruning == "policy":
         raise OptionError(f"pruning='policy' cannot be used here: the policy takes {TAKES}.")
+    if table.is_wide:
+        refuse_wide(model, table)
     score, choice = make_score(model, seen, constraints, said, rng, deadline)
     check_pruning(model.pruning, score)  # before the search, which may take hours
     found, policy = search_order(model, settings, score, seen, constraints, pretrained, rng, deadline)
@@ -330,6 +333,21 @@ def refit_imputed(
         record = replace(again.record, **kept)
         found = replace(found, order=again.order, record=record)
     return found, score, table
+
+
+def refuse_wide(model: CORL, table: Table) -> None:
+    """Refuse what needs more rows than columns."""
+    refuse_categories(table.names, table.kinds, "a table with no more rows than columns")
+    if table.targets is not None:
+        raise OptionError(
+            f"interventions need more rows ({table.n_samples}) than columns ({table.n_variables}): leave them out."
+        )
+    for option, taken in (("pruning", ("auto", "none")), ("hidden", ("none",))):
+        if (given := getattr(model, option)) not in taken:
+            raise OptionError(
+                f"{option}={given!r} needs more rows ({table.n_samples}) than columns ({table.n_variables}): leave it "
+                "out."
+            )
 
 
 def refuse_rows(table: Table) -> None:

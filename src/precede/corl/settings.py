@@ -144,12 +144,13 @@ def search_settings(model: CORL, table: Table) -> SearchSettings:
     """How CORL searches for an order of a table's columns."""
     kind, why = taken_search(model)
     start = pretrained_start(model)
+    beyond = table.is_wide or table.n_variables > MOST_VARIABLES
     return SearchSettings(
         kind, why, start, model.polish, model.n_restarts,
         training_of(model, start),
         order_in(table, model.initial_order),
         first_look=model.initial_order is None or model.n_iterations != 0,
-        is_wide=model.pretrained == "auto" and kind != "policy" and table.n_variables > MOST_VARIABLES,
+        is_wide=model.pretrained == "auto" and kind != "policy" and beyond,
         checkpoint=model.checkpoint, resume=model.resume, tensorboard=model.tensorboard,
     )  # fmt: skip
 

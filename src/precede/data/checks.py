@@ -32,17 +32,21 @@ def check_column_names(names: Names) -> None:
         raise DataError(f"more than one column is named {listed(twice)}: give every column its own name.")
 
 
+FEWEST_WIDE_ROWS = 40
+"""Rows from which on there may be as many columns as rows, or more."""
+
+
 def check_size(values: FloatArray, names: Names, circumstance: str) -> None:
-    """Refuse tables without rows, with one variable, or with no more rows than columns."""
+    """Refuse tables without rows, with one variable, or with few rows and no fewer columns."""
     m, d = values.shape
     if m == 0 or d == 0:
         raise DataError(f"the data has {m} rows and {d} columns{circumstance}: there is nothing to learn from.")
     if d == 1:
         raise DataError(f"the data has only one variable, {names[0]!r}: a causal graph needs at least two.")
-    if m <= d:
+    if m <= d and m < FEWEST_WIDE_ROWS:
         raise DataError(
             f"the data has {m} rows for {d} variables{circumstance}: it needs more rows than columns, "
-            "so add samples or leave out columns."
+            f"or at least {FEWEST_WIDE_ROWS} rows, so add samples or leave out columns."
         )
 
 
@@ -147,11 +151,16 @@ def _check_collinear(values: FloatArray, mean: FloatArray, spread: FloatArray, n
     covariance = moments / len(values) - np.outer(shift, shift)
     deviation = np.sqrt(np.diag(covariance))
     correlation = covariance / np.outer(deviation, deviation)
-    _, pivots, rank, _ = linalg.lapack.dpstrf(correlation, tol=SUSPICIOUS, lower=1)
-    independent = (pivots[:rank] - 1).tolist()
     found = []
     center, scale = mean + shift * spread, spread * deviation
-    for k in sorted((pivots[rank:] - 1).tolist()):
+    suspected: list[int] = []
+    if len(values) > len(mean):
+        _, pivots, rank, _ = linalg.lapack.dpstrf(correlation, tol=SUSPICIOUS, lower=1)
+        independent, suspected = (pivots[:rank] - 1).tolist(), sorted((pivots[rank:] - 1).tolist())
+    else:  # any column is a combination of as many as there are rows: only copies of a single one are told
+        alike = np.argwhere(np.triu(1 - np.abs(correlation) < SUSPICIOUS, 1))
+        found = [([int(i)], int(j)) for i, j in alike]
+    for k in suspected:
         weights = np.linalg.solve(correlation[np.ix_(independent, independent)], correlation[independent, k])
         square = 0.0
         for block in row_blocks(values):

@@ -209,6 +209,12 @@ def _table(
         notes.append(f"{m - kept.sum()} of {m} rows were dropped for missing values in {_where(names, absent)}.")
         check_size(values, names, " once the rows with missing values are dropped")
     elif gappy:
+        if missing != "impute" and len(values) <= values.shape[1]:
+            raise DataError(
+                f"{absent.sum()} of the {values.size} values are missing, in {_where(names, absent)}, and there are no "
+                f"more rows ({len(values)}) than columns ({values.shape[1]}), too few to say what belongs there: "
+                "missing='impute' takes the column's mean, missing='drop' leaves out their rows."
+            )
         check_gaps(values, names)
         notes += remarks_on_gaps(values, names, DONE[missing])
         values = mean_filled(values) if missing == "impute" else values

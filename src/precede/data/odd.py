@@ -82,9 +82,12 @@ def without_odd(table: Table) -> Table:
     """The table with its odd cells missing, and a sentence that names them.
 
     Cells are looked for once: a resample of a table keeps those of the whole. Nothing is odd in a table with
-    interventions, which put values where they would not be, nor in one too large to sort.
+    interventions, which put values where they would not be, nor in one too large to sort; with no more rows than
+    columns nothing could fill the gap.
     """
     if table.resampled or table.odd is not None or table.targets is not None or table.values.size > LARGEST_SORT:
+        return table
+    if table.is_wide:
         return table
     known = table.values if table.gaps is None else np.where(table.gaps.mask, np.nan, table.values)
     odd = odd_cells(known, table.kinds)

@@ -71,6 +71,11 @@ class Table:
     def n_variables(self) -> int:
         return int(self.values.shape[1])
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether there are no more rows than columns."""
+        return self.n_samples <= self.n_variables
+
     def with_rows(self, rows: IntArray, rng: np.random.Generator) -> Table:
         """The table of some rows, any of them several times; missing cells are drawn anew (multiple imputation)."""
         values = self.values[rows]

@@ -30,7 +30,7 @@ SEED = 0
 MOST_VARIABLES = 150
 """Tables with more columns are far beyond what the policy was trained on, which is 50."""
 
-TAKES = f"at most {MOST_VARIABLES} columns, no categories and no interventions"
+TAKES = f"at most {MOST_VARIABLES} columns, no categories and no interventions, and more rows than columns"
 """What :func:`judge_table` reads."""
 
 SHOWN = 0.01
@@ -90,7 +90,7 @@ def judge_table(table: Table, policy: Pretrained | None) -> PolicyPrediction | N
     Where no policy is given, or one that tells orders only, the shipped one is asked.
     """
     categories = any(kind.name == "categorical" for kind in table.kinds)
-    if table.n_variables > MOST_VARIABLES or categories or table.targets is not None:
+    if table.n_variables > MOST_VARIABLES or table.is_wide or categories or table.targets is not None:
         return None
     if policy is None or not isinstance(policy.actor.encoder, MomentsEncoder):
         return replace(judge(seen_values(table)), states=None)  # which are of no use to another policy

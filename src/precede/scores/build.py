@@ -50,6 +50,18 @@ NOISES: dict[ScoreName, tuple[NoiseName, ...]] = {
     **dict.fromkeys(KIND_SCORES, ()),
 }
 
+WIDE_GAMMA = 1.0
+"""Of extended BIC where there are no more rows than columns: any such number of columns is consistent with it."""
+
+WIDE_ROWS_PER_PARENT = 4
+"""Rows there must be for each parent of a set then: with a parent for each row, anything is explained."""
+
+WIDE_NOTE = (
+    "There are no more rows than columns. Each variable has few causes here, and an edge must pay extended BIC's price "
+    "for all the others that it was chosen from: weak edges are missing. Odd cells, curves and the shape of noise were "
+    "not looked for, so only the CPDAG can be told."
+)
+
 TAKES_POLICY: tuple[ScoreName, ...] = ("location-scale", "sparse-gp", "sparse-gp-additive")
 """Scores to which a policy's evidence of edges can be added."""
 
@@ -82,6 +94,11 @@ def build_score(  # noqa: PLR0913 (what a score is made of)
         )
     if kernel != "median" and name != "gp":
         raise OptionError(f"kernel={kernel!r} is an option of score='gp': leave it out with score={name!r}.")
+    if table.is_wide and name != "sparse-linear":
+        raise OptionError(
+            f"score={name!r} needs more rows ({table.n_samples}) than columns ({table.n_variables}): 'sparse-linear' "
+            "does not."
+        )
     if table.targets is not None:
         from precede.scores.interventional import interventional_score  # here: it comes with compiled code
 
@@ -101,6 +118,8 @@ def build_score(  # noqa: PLR0913 (what a score is made of)
         case "gp":
             return GPScore(values, noise=nonlinear, device=device, kernel=KERNELS[kernel])
         case "linear-any" | "sparse-linear" | "nongaussian":
+            if table.is_wide:
+                return wide_score(table, constraints, device)
             sparse = {"sparse-linear": SparseLinearScore, "nongaussian": NonGaussianScore}.get(name, LinearAnyScore)
             return sparse(values, constraints=constraints, moments=moments, device=device)
         case "sparse-gp" | "sparse-gp-additive":
@@ -112,3 +131,13 @@ def build_score(  # noqa: PLR0913 (what a score is made of)
             return location_scale_score(
                 values, policy=policy, constraints=constraints, device=device, deadline=deadline, verbose=verbose
             )
+
+
+def wide_score(table: Table, constraints: Constraints, device: torch.device) -> SparseLinearScore:
+    """The sparse linear score of a table with no more rows than columns: parents cost extended BIC's price."""
+    most = max(1, table.n_samples // WIDE_ROWS_PER_PARENT)
+    score = SparseLinearScore(
+        table.values, penalty=1.0, gamma=WIDE_GAMMA, max_parents=most, constraints=constraints, device=device
+    )
+    score.notes = [*score.notes, WIDE_NOTE]
+    return score

@@ -211,6 +211,12 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
     >>> print(choice.reason)
     100% of the most dependent pairs are curved: nonlinear.
     """
+    if table.is_wide:
+        reason = (
+            f"There are no more rows ({table.n_samples}) than columns ({table.n_variables}): linear Gaussian, with few "
+            "causes each. Curves and the shape of noise cannot be told from so few rows."
+        )
+        return Choice("sparse-linear", reason, {"n_samples": float(table.n_samples)})
     by_kind = score_for(table.kinds)
     if by_kind is not None and (supposed is None or _by_levels_alone(table)):
         return Choice(*by_kind, {})

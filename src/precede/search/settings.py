@@ -129,8 +129,8 @@ class SearchSettings:
     first_look : bool
         Whether local search climbs from the order of a pretrained policy as well.
     is_wide : bool
-        There are more columns than the policy was made for, and nobody asked for it: where restarts do better in less
-        time (:func:`precede.search.polish.do_without_policy`), they are all there is.
+        There are more columns than the policy was made for, or no more rows than columns, and nobody asked for it:
+        where restarts do better in less time (:func:`precede.search.polish.do_without_policy`), they are all there is.
     checkpoint : str or None
         File that training is saved to.
     resume : bool

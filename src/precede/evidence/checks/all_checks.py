@@ -61,6 +61,9 @@ CHECKS: dict[str, Callable[[CheckContext], Check | None]] = {
 OF_NUMBERS = (*list(CHECKS)[5:6], *list(CHECKS)[7:])
 """Checks that mean nothing where columns have levels, which have no size."""
 
+OF_MANY_ROWS = ("held-out likelihood", "R²-sortability", "residual normality")
+"""Checks that need more rows than columns: two regress on all columns, and one names scores that do."""
+
 CHECKS_SHARE = 0.25
 """The checks may take what the search has left of the time limit, and this share of the limit in any case."""
 
@@ -118,6 +121,8 @@ def _checked(name: str, learned: CheckContext, run: _Sheltered) -> Check | None:
     """Run a check, or say why it cannot be run."""
     if learned.levels and name in OF_NUMBERS:
         return Check(name, None, "Not run: columns with levels have no size.", "not run")
+    if learned.table.is_wide and name in OF_MANY_ROWS:
+        return Check(name, None, "Not run: it needs more rows than columns.", "not run")
     failures = len(run.remarks)
     found = run(f"the check of {name}", partial(CHECKS[name], learned))
     if found is None and (run.ended or len(run.remarks) > failures):
