@@ -3,7 +3,9 @@
     python benchmarks/wide.py --flop-python PATH [--columns 500 2000] [--rows 200] [--graphs er sf] [--jobs 1]
 
 ``--flop-python`` is the interpreter of an environment that has flopsearch and numpy; without it only ours is run.
-flopsearch runs with its own price of a parent (2 in units of log(m)/2) and with ours, which is that of extended BIC.
+flopsearch itself refuses such data (the Cholesky factor of all columns fails), so it is given rows that add a ridge of
+.001 to the correlations, with a price of a parent that makes up for their number. It runs with its own price (2 in units
+of log(m)/2) and with ours, which is that of extended BIC.
 Each search has a process of its own and one thread. Printed are means over the data sets: F1 of the adjacencies, F1 of
 the arrows and lines of the CPDAG (a pair counts when it is the same in both), edges, CPU seconds (ours with imports,
 score and search, without checks), and the largest peak of memory.
@@ -27,9 +29,12 @@ import joblib
 import numpy as np
 from cpdag_flop import FLOP, printed_by
 
-from precede.arrays import IntArray
+from precede.arrays import FloatArray, IntArray
 from precede.graph.equivalence import cpdag
 from precede.simulation import simulate
+
+RIDGE = 1e-3
+"""Added to the correlations that flopsearch sees."""
 
 
 def main() -> None:
@@ -73,10 +78,11 @@ def compared(graph: Any, columns: int, seed: int, options: argparse.Namespace) -
         np.save(folder / "data.npy", data.data.to_numpy())
         ours = json.loads(printed_by([sys.executable, __file__, "--search", folder]))
         figures["ours"] = ours | agreement(cpdag(np.load(folder / "edges.npy")), truth)
-        for label, price in (("flopsearch", 2.0), (f"flopsearch, our price ({own:.1f})", own)):
+        for label, units in (("flopsearch", 2.0), (f"flopsearch, our price ({own:.1f})", own)):
             if not options.flop_python:
                 break
-            arguments = [folder / "data.npy", folder / "found.npy", str(price), str(options.flop_restarts)]
+            price = with_ridge(data.data.to_numpy(), units, folder / "ridge.npy")
+            arguments = [folder / "ridge.npy", folder / "found.npy", str(price), str(options.flop_restarts)]
             command = ["timeout", str(options.flop_limit), options.flop_python, "-c", FLOP, *arguments]
             try:
                 seconds, memory = map(float, printed_by(command).split())
@@ -88,6 +94,14 @@ def compared(graph: Any, columns: int, seed: int, options: argparse.Namespace) -
     for label, row in figures.items():
         print(graph, columns, seed, label, json.dumps(row), file=sys.stderr, flush=True)
     return figures
+
+
+def with_ridge(values: FloatArray, price: float, path: Path) -> float:
+    """Save the rows with two more for each column, and give the price of a parent that is worth the same with these."""
+    m, d = values.shape
+    height = math.sqrt(RIDGE * m / 2) * np.eye(d)
+    np.save(path, np.vstack([values, height, -height]))
+    return price * (m + 2 * d) / m * math.log(m) / math.log(m + 2 * d)
 
 
 def search_in(folder: Path) -> None:
