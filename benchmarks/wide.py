@@ -4,8 +4,8 @@
 
 ``--flop-python`` is the interpreter of an environment that has flopsearch and numpy; without it only ours is run.
 flopsearch itself refuses such data (the Cholesky factor of all columns fails), so it is given rows that add a ridge of
-.001 to the correlations, with a price of a parent that makes up for their number. It runs with its own price (2 in units
-of log(m)/2) and with ours, which is that of extended BIC.
+.001 to the correlations, with a price of a parent that makes up for their number. It runs with its own price (2 in
+units of log(m)/2) and with ours, which is that of extended BIC.
 Each search has a process of its own and one thread. Printed are means over the data sets: F1 of the adjacencies, F1 of
 the arrows and lines of the CPDAG (a pair counts when it is the same in both), edges, CPU seconds (ours with imports,
 score and search, without checks), and the largest peak of memory.
