@@ -382,7 +382,7 @@ def make_method(method: str, options: Mapping[str, Any]) -> CausalEstimator:
     >>> make_method("eqvar", {"pruning": "bic"})
     EqVar(pruning='bic')
     """
-    own = {"corl": CORL, "corl-1": CORL1, "corl-2": CORL2}
+    own: dict[str, type[CausalEstimator]] = {"corl": CORL, "corl-1": CORL1, "corl-2": CORL2}
     if method in own and not set(options) - set(own[method].option_names()):
         return own[method](**options)  # without importing what only the other methods need
     known = methods()
