@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import combinations, permutations, product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from precede import CausalGraph, MixedGraph
+from precede.effects.possible import parts_of_class, regressions_in_pag
 from precede.errors import OptionError
-from precede.graph.ancestral import mag, pag
+from precede.graph.ancestral import ARROW, CIRCLE, TAIL, mag, pag
+from precede.graph.dags import is_acyclic
 from precede.graph.pag_adjustment import NoSet, adjustment_in_pag
 
 
@@ -50,7 +54,62 @@ def test_effects_go_by_the_pag_or_say_what_to_measure():
     assert graph.effect("b", "d", x).value == pytest.approx(2, abs=0.15)
     assert graph.effect("d", "b", x).value == 0
     assert graph.possible_effects("b", "d", x).range == (graph.effect("b", "d", x).value,) * 2
-    with pytest.raises(OptionError, match=r"cannot be estimated from these columns.*Measure what a and d may share"):
+    with pytest.raises(OptionError, match=r"cannot be estimated from these columns.*Measure what a and b may share"):
         graph.effect("a", "d", x)
     with pytest.raises(OptionError, match="only the total effect"):
         graph.effect("b", "d", x, kind="direct")
+    possible = graph.possible_effects("a", "d", x)
+    assert possible.values == (0.0,)  # a and b share a hidden cause, and a causes nothing
+    assert possible.range == possible.interval == (-np.inf, np.inf)
+    assert possible.unmeasured == ("b",)
+    assert "Measure what a and b may share" in possible.sentence
+    assert possible.to_dict()["range"] == [None, None]
+
+
+def members_of(ends: np.ndarray) -> list[np.ndarray]:
+    """Every MAG of the class, by trying all marks."""
+    pairs = [(i, j) for i, j in combinations(range(len(ends)), 2) if ends[i, j]]
+    found = []
+    for marks in product([(ARROW, TAIL), (TAIL, ARROW), (ARROW, ARROW)], repeat=len(pairs)):
+        trial = np.zeros_like(ends)
+        for (i, j), (at_j, at_i) in zip(pairs, marks, strict=True):
+            trial[i, j], trial[j, i] = at_j, at_i
+        arrows = (trial == ARROW) & (trial.T == TAIL)
+        if ((ends != CIRCLE) & (ends != trial)).any() or not is_acyclic(arrows):
+            continue
+        both = [pair for pair, marks_ in zip(pairs, marks, strict=True) if marks_ == (ARROW, ARROW)]
+        whole = np.zeros((len(ends) + len(both),) * 2, dtype=bool)
+        whole[: len(ends), : len(ends)] = arrows
+        for k, pair in enumerate(both, len(ends)):
+            whole[k, list(pair)] = True
+        if np.array_equal(mag(whole, range(len(ends), len(whole))), trial) and np.array_equal(pag(trial), ends):
+            found.append(trial)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_parts_of_the_class_are_those_of_its_graphs(seed):
+    rng = np.random.default_rng(seed)
+    edges = np.triu(rng.random((6, 6)) < 0.4, 1)
+    ends = pag(mag(edges, [0]))
+    members = members_of(ends)
+    assert members
+    for variable in range(len(ends)):
+        parts = list(parts_of_class(ends, variable))
+        at = {tuple(part[:, variable]) for part in parts}
+        assert at == {tuple(member[:, variable]) for member in members}
+        for member in members:  # what a part settles is so in all graphs with its marks
+            part = next(part for part in parts if np.array_equal(part[:, variable], member[:, variable]))
+            assert ((part == CIRCLE) | (part == member)).all()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_an_effect_has_a_limit_only_where_every_graph_of_the_class_gives_it(seed):
+    rng = np.random.default_rng(100 + seed)
+    ends = pag(mag(np.triu(rng.random((6, 6)) < 0.4, 1), [0]))
+    members = members_of(ends)
+    for i, j in permutations(range(len(ends)), 2):
+        regressions, behind = regressions_in_pag(ends, (i, j))
+        each = [adjustment_in_pag(member, i, j) for member in members]
+        assert bool(behind) == any(fixed is NoSet.NOT_IDENTIFIED for fixed in each)
+        assert (None in regressions) >= all(fixed is NoSet.NO_EFFECT for fixed in each)

@@ -20,7 +20,7 @@ from precede.evidence.sample import sample_for
 from precede.graph import CausalGraph, MixedGraph
 from precede.graph.adjustment import causal_nodes, is_adjustment_set, minimal_adjustments, optimal_adjustment
 from precede.graph.dags import ancestors
-from precede.graph.pag_adjustment import NoSet, adjustment_in_pag
+from precede.graph.pag_adjustment import NoSet, adjustment_in_pag, possibly_confounded
 from precede.graph.sample import Levels, Sample
 from precede.lazy import pandas as pd
 from precede.lazy import special
@@ -580,11 +580,18 @@ def _where_causes_may_hide(
         )
     fixed = adjustment_in_pag(pag.ends, *pair)
     if fixed is NoSet.NOT_IDENTIFIED:
-        raise OptionError(
-            f"the effect of {cause} on {effect} cannot be estimated from these columns: a hidden cause may stand "
-            f"behind both. Measure what {cause} and {effect} may share, or set {cause} in an experiment."
-        )
+        behind = [graph.names[k] for k in possibly_confounded(pag.ends, *pair)]
+        raise OptionError(no_set_will_do(cause, effect, behind))
     return None if isinstance(fixed, NoSet) else Regression(*pair, fixed, np.zeros(0, np.int64))
+
+
+def no_set_will_do(cause: Hashable, effect: Hashable, behind: Sequence[Hashable]) -> str:
+    """Why an effect cannot be estimated, and what would have to be measured."""
+    others = " or ".join(map(str, behind or [effect]))
+    return (
+        f"the effect of {cause} on {effect} cannot be estimated from these columns: {cause} may share an unmeasured "
+        f"cause with {others}. Measure what {cause} and {others} may share, or set {cause} in an experiment."
+    )
 
 
 def _chosen_set(graph: CausalGraph, i: int, j: int, adjustment: Adjustment) -> IntArray:

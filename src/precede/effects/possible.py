@@ -1,9 +1,10 @@
-"""Possible effects: what data that tell only the equivalence class can say (IDA).
+"""Possible effects: what data that tell only the equivalence class can say (IDA; LV-IDA where causes may be hidden).
 
 References
 ----------
 Maathuis, Kalisch, Bühlmann (2009), Estimating high-dimensional intervention effects from observational data, Annals of
 Statistics 37.
+Malinsky, Spirtes (2016), Estimating causal effects with ancestral graph Markov models, PGM 52.
 """
 
 from __future__ import annotations
@@ -26,13 +27,16 @@ from precede.effects.linear import (
     estimated,
     linear_effect,
     no_effect,
+    no_set_will_do,
     positions_of,
     regression_for,
 )
 from precede.errors import OptionError
 from precede.evidence.sample import sample_for
 from precede.graph import CausalGraph
+from precede.graph.ancestral import ARROW, CIRCLE, TAIL, refined
 from precede.graph.equivalence import consistent_extension, cpdag
+from precede.graph.pag_adjustment import NoSet, adjustment_in_pag, possibly_confounded
 from precede.graph.sample import Sample
 from precede.strict_json import JsonObject, plain
 
@@ -49,11 +53,15 @@ class PossibleEffects:
     cause, effect : name
     effects : tuple of Effect
         One for each set of causes that the cause may have, from the smallest effect to the largest.
+    unmeasured : tuple of names
+        Where causes may be hidden: what may share an unmeasured cause with the cause, so that in some graphs of the
+        class no set of columns gives the effect. It is without limits then, and ``effects`` are those of the others.
     """
 
     cause: Hashable
     effect: Hashable
     effects: tuple[Effect, ...]
+    unmeasured: tuple[Hashable, ...] = ()
 
     @property
     def values(self) -> tuple[float, ...]:
@@ -62,18 +70,29 @@ class PossibleEffects:
 
     @property
     def range(self) -> tuple[float, float]:
-        """The smallest and the largest."""
-        return self.values[0], self.values[-1]
+        """The smallest and the largest; infinite where a graph of the class does not give the effect."""
+        return (-np.inf, np.inf) if self.unmeasured else (self.values[0], self.values[-1])
 
     @property
     def interval(self) -> tuple[float, float]:
         """From the lowest end to the highest end of the intervals: covers the truth whichever graph it is."""
+        if self.unmeasured:
+            return self.range
         return min(e.interval[0] for e in self.effects), max(e.interval[1] for e in self.effects)
 
     @property
     def sentence(self) -> str:
         """The possible effects in plain words."""
-        low, high = self.range
+        low, high = self.values[0], self.values[-1]
+        if self.unmeasured:
+            others = " or ".join(map(str, self.unmeasured))
+            size = f"{low:.4g}" if low == high else f"something from {low:.4g} to {high:.4g}"
+            return (
+                f"In the graphs that give an estimate, {self.effects[0].change} changes {self.effect} by {size}. In "
+                f"others that agree with the data as well, {self.cause} shares an unmeasured cause with {others}, and "
+                f"these columns cannot tell how large the effect is. Measure what {self.cause} and {others} may share, "
+                f"or set {self.cause} in an experiment."
+            )
         if len(self.effects) == 1:
             return f"All equivalent graphs agree: {self.effects[0].sentence}"
         text = (
@@ -173,11 +192,54 @@ def effects_in_class(
     """The same where the class and the columns of cause and effect are known."""
     asked = asked or Contrast.of(graph, sample, pair)
     none = no_effect(graph, pair, kind, level, asked)
+    unmeasured: tuple[Hashable, ...] = ()
+    if graph.pag is not None and (kind, adjustment) == ("total", "optimal"):
+        regressions, behind = regressions_in_pag(graph.pag.ends, pair)
+        unmeasured = tuple(graph.names[k] for k in behind)
+        if not regressions:
+            raise OptionError(no_set_will_do(none.cause, none.effect, unmeasured))
+    else:
+        regressions = regressions_in_class(graph, pattern, pair, kind, adjustment, sample.settings is not None)
     found = [
         none if regression is None else estimated(graph, sample, regression, kind, level, asked)
-        for regression in regressions_in_class(graph, pattern, pair, kind, adjustment, sample.settings is not None)
+        for regression in regressions
     ]
-    return PossibleEffects(none.cause, none.effect, tuple(sorted(found, key=lambda one: one.value)))
+    return PossibleEffects(none.cause, none.effect, tuple(sorted(found, key=lambda one: one.value)), unmeasured)
+
+
+def regressions_in_pag(ends: IntArray, pair: tuple[int, int]) -> tuple[list[Regression | None], list[int]]:
+    """The regressions where causes may be hidden, and what may share a cause with the cause where none will do.
+
+    One for each set of variables that may lead to the cause or share a hidden cause with it: in many of these parts of
+    the class the effect is identified although it is not in the whole (Malinsky, Spirtes 2016).
+    """
+    i, j = pair
+    found: dict[tuple[int, ...] | NoSet, Regression | None] = {}
+    behind: set[int] = set()
+    identified = adjustment_in_pag(ends, i, j) is not NoSet.NOT_IDENTIFIED
+    for part in [ends] if identified else parts_of_class(ends, i):
+        fixed = adjustment_in_pag(part, i, j)
+        if fixed is NoSet.NOT_IDENTIFIED:
+            behind |= set(possibly_confounded(part, i, j).tolist()) or {j}
+        elif isinstance(fixed, NoSet):
+            found[fixed] = None
+        else:
+            found[tuple(fixed.tolist())] = Regression(i, j, fixed, np.zeros(0, np.int64))
+    return list(found.values()), sorted(behind)
+
+
+def parts_of_class(ends: IntArray, variable: int) -> Iterator[IntArray]:
+    """The PAG with every choice of marks at a variable that some graph of the class has."""
+    at = ends[:, variable]
+    loose = (ends != 0).astype(np.int64)
+    loose[at == TAIL, variable] = loose[variable, at == ARROW] = 0
+    for into in possible_parents(loose, variable):
+        circles = np.flatnonzero(at == CIRCLE).tolist()
+        arrows = [(k, variable, ARROW) for k in circles if k in into]
+        tails = [change for k in circles if k not in into for change in ((k, variable, TAIL), (variable, k, ARROW))]
+        part = refined(ends, arrows + tails)
+        if part is not None:
+            yield part
 
 
 def regressions_in_class(
@@ -196,7 +258,7 @@ def regressions_in_class(
     tell of the paths where variables were set (``settings``).
     """
     i, j = pair
-    if graph.pag is not None:  # refused where the members would have different effects
+    if graph.pag is not None:  # refused where no one set will do in all of them
         return [regression_for(graph, i, j, kind, adjustment)]
     plain = cpdag(graph.edges)
     by_parents = (

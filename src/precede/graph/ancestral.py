@@ -9,6 +9,8 @@ References
 Richardson, Spirtes (2002), Ancestral graph Markov models, Annals of Statistics 30.
 Zhang (2008), On the completeness of orientation rules for causal discovery in the presence of latent confounders and
 selection bias, Artificial Intelligence 172. Without selection rules 1 to 4 and 8 to 10 are complete (Theorem 2).
+Wang, Qin, Zhou (2022), Sound and complete causal identification with latent variables given local background knowledge,
+NeurIPS 35.
 """
 
 from __future__ import annotations
@@ -116,11 +118,36 @@ def orient(
     if not marks.put([change for both in wanted for change in both]):
         for both in wanted:
             marks.put(both)
-    while judge is not None and (
-        marks.close() or any([marks.rule_1(), marks.rule_3()]) or marks.rule_4(judge) or marks.rules_9_and_10()
-    ):
-        pass
+    if judge is not None:
+        marks.follow(judge)
     return marks.ends
+
+
+def refined(ends: IntArray, changes: Iterable[Change]) -> IntArray | None:
+    """A PAG with further marks around one variable, and all that follows; None where no graph of the class has them.
+
+    Complete for such marks (Wang, Qin, Zhou 2022): where they make a path discriminating, its middle is no collider,
+    for else the data would have told.
+
+    Examples
+    --------
+    >>> chain = pag(mag(np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], dtype=bool), []))  # 0 o-o 1 o-o 2
+    >>> refined(chain, [(0, 1, ARROW)])  # no collider, so 1 causes 2
+    array([[0, 2, 0],
+           [1, 0, 2],
+           [0, 3, 0]])
+    >>> refined(chain, [(0, 1, ARROW), (2, 1, ARROW)]) is None
+    True
+    """
+    marks, wanted = _Marks(ends != 0, None), list(changes)
+    marks.ends = ends
+    if not marks.put(wanted) and any(ends[i, j] != mark for i, j, mark in wanted):
+        return None
+    marks.follow(lambda *_: False)
+    new = (marks.ends == ARROW) & (ends != ARROW)
+    arrow = marks.ends == ARROW
+    met = any(arrow[a, b] and arrow[c, b] and (new[a, b] or new[c, b]) for a, b, c in unshielded(ends != 0))
+    return None if met else marks.ends
 
 
 def potentially_directed(ends: IntArray) -> BoolArray:
@@ -168,6 +195,11 @@ class _Marks:
             return False
         self.ends = ends
         return True
+
+    def follow(self, judge: Judge) -> None:
+        """All rules, until nothing changes."""
+        while self.close() or any([self.rule_1(), self.rule_3()]) or self.rule_4(judge) or self.rules_9_and_10():
+            pass
 
     def _not_ancestors(self, ends: IntArray) -> BoolArray:
         return np.asarray((ends == ARROW) | self.before).T  # transposed: [i, j] where i does not cause j

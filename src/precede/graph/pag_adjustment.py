@@ -36,13 +36,10 @@ def adjustment_in_pag(ends: IntArray, cause: int, effect: int) -> IntArray | NoS
     <NoSet.NOT_IDENTIFIED: 'not identified'>
     """
     may = potentially_directed(ends)
-    onward = may.copy()
-    onward[:, cause] = False
-    reach = reachable(onward)
-    first = may[cause] & reach[:, effect]
+    first, reach = _first_steps(may, cause, effect)
     if not first.any():
         return NoSet.NO_EFFECT
-    if not all(_is_visible(ends, cause, int(b)) for b in np.flatnonzero(first)):
+    if len(possibly_confounded(ends, cause, effect)):
         return NoSet.NOT_IDENTIFIED
     between = reach[first].any(axis=0) & reach[:, effect]
     forbidden = reach[between].any(axis=0)
@@ -51,6 +48,20 @@ def adjustment_in_pag(ends: IntArray, cause: int, effect: int) -> IntArray | NoS
     without = ends.copy()
     without[cause, first] = without[first, cause] = 0
     return NoSet.NOT_IDENTIFIED if _connected(ends, without, cause, effect, chosen) else np.flatnonzero(chosen)
+
+
+def possibly_confounded(ends: IntArray, cause: int, effect: int) -> IntArray:
+    """Variables that may lie between cause and effect and share a hidden cause with the cause: why no set will do."""
+    first, _ = _first_steps(potentially_directed(ends), cause, effect)
+    return np.array([b for b in np.flatnonzero(first) if not _is_visible(ends, cause, int(b))], dtype=np.int64)
+
+
+def _first_steps(may: BoolArray, cause: int, effect: int) -> tuple[BoolArray, BoolArray]:
+    """Where paths begin that may lead from cause to effect, and what leads where without the cause."""
+    onward = may.copy()
+    onward[:, cause] = False
+    reach = reachable(onward)
+    return may[cause] & reach[:, effect], reach
 
 
 def _is_visible(ends: IntArray, x: int, y: int) -> bool:

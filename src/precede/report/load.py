@@ -127,7 +127,8 @@ class Results:
             found = level_effects(graph, cause, effect, sample, level, outcome_level)
             return {f"total, {one.change}": one for one in found}
         if graph.pag is not None:
-            return {"total": graph.effect(cause, effect, sample, **asked)}
+            possible = graph.possible_effects(cause, effect, sample, **asked)
+            return {"possible": possible} if possible.unmeasured else {"total": possible.effects[0]}
         answers: dict[str, Effect | PossibleEffects] = {
             "total": graph.effect(cause, effect, sample, confidence=self.confidence, **asked)
         }
