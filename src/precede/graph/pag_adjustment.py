@@ -43,7 +43,7 @@ def adjustment_in_pag(ends: IntArray, cause: int, effect: int) -> IntArray | NoS
         return NoSet.NOT_IDENTIFIED
     between = reach[first].any(axis=0) & reach[:, effect]
     forbidden = reach[between].any(axis=0)
-    chosen = reachable(may)[:, [cause, effect]].any(axis=1) & ~forbidden
+    chosen = np.asarray(reachable(may)[:, [cause, effect]].any(axis=1) & ~forbidden)
     chosen[[cause, effect]] = False
     without = ends.copy()
     without[cause, first] = without[first, cause] = 0
@@ -61,7 +61,7 @@ def _first_steps(may: BoolArray, cause: int, effect: int) -> tuple[BoolArray, Bo
     onward = may.copy()
     onward[:, cause] = False
     reach = reachable(onward)
-    return may[cause] & reach[:, effect], reach
+    return np.asarray(may[cause] & reach[:, effect]), reach
 
 
 def _is_visible(ends: IntArray, x: int, y: int) -> bool:
