@@ -89,6 +89,15 @@ def test_a_cause_whose_effect_hidden_causes_may_fake_is_named_without_a_number()
     assert any("cannot be estimated" in sentence for sentence in found.sentences)
 
 
+def test_an_edge_that_was_left_open_makes_a_possible_cause() -> None:
+    graph, frame = fork()
+    loose = np.zeros((5, 5), dtype=bool)
+    loose[graph.position("age"), graph.position("mood")] = True
+    (possible,) = causes_of(replace(graph, open_directions=loose), "age", frame).causes
+    assert (possible.variable, possible.certain) == ("mood", False)
+    assert causes_of(graph, "age", frame).causes == ()
+
+
 def test_the_weakest_edge_of_the_surest_way() -> None:
     graph, frame = fork()
     shares = np.zeros((5, 5))

@@ -263,6 +263,14 @@ def test_the_outcome_comes_first_and_the_graph_opens_with_its_ancestors(tmp_path
         )
         browser.press("Enter")
         browser.wait("probe.view.cy.nodes().length === 8")
+        labels = browser.value("[...document.querySelectorAll('#edges tr')[1].cells].map((cell) => cell.dataset.label)")
+        assert labels[-2:] == ["Believe it?", None]  # the last column is seen without a scroll
+        last = browser.value(
+            "document.querySelector('#edges tbody td:nth-last-child(2)').getBoundingClientRect().right"
+        )
+        assert last <= 390
+        browser.call("Page.printToPDF")
+        assert browser.value("document.querySelectorAll('details:not([open])').length") == 0
         assert browser.words == []
 
 

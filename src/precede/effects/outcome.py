@@ -185,8 +185,8 @@ def causes_of(
     confidence : Confidence, optional
         Of ``model.bootstrap``.
     open_directions : bool
-        Whether edges that could point either way (``graph.pattern``) count as open: then also possible causes are
-        named, with the range of their effects.
+        Whether edges that could point either way (``graph.pattern``) count as open, also where the graph was not
+        learned as a member of a class: then possible causes are named too, with the range of their effects.
     level : float
     shares : (n_variables, n_variables) array, optional
         The confidence of each edge.
@@ -206,6 +206,7 @@ def causes_of(
     sample = sample_for(graph, data)
     if at in sample.categories:
         raise OptionError(f"{outcome!r} is categorical: make a column of 0 and 1 of the level that matters.")
+    open_directions = open_directions or graph.open_directions is not None
     pattern = graph.pattern if open_directions else graph.edges.astype(np.int64)
     settled = (pattern != 0) & (pattern.T == 0)  # transposed: settled where one direction is left
     if graph.pag is not None:

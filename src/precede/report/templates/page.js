@@ -82,8 +82,15 @@ function paint(dark) {
 paint(window.matchMedia("(prefers-color-scheme: dark)").matches);
 theme.addEventListener("click", () => paint(document.documentElement.dataset.theme !== "dark"));
 
-// on paper the graph is a picture of what is shown, in the colors of the day
+// on a narrow page every row of a table is a card, with the heads as labels
+document.querySelectorAll("table.cards").forEach((table) => {
+  const heads = [...table.tHead.rows[0].cells].map((head) => head.textContent.trim());
+  [...table.tBodies[0].rows].forEach((row) => [...row.cells].forEach((cell, k) => { if (heads[k] && k && cell.tagName === "TD" && k < heads.length - (table.id === "edges")) cell.dataset.label = heads[k]; }));
+});
+
+// on paper nothing is folded, and the graph is a picture of what is shown, in the colors of the day
 window.addEventListener("beforeprint", () => {
+  document.querySelectorAll("details").forEach((part) => { part.open = true; });
   const dark = document.documentElement.dataset.theme === "dark";
   if (dark) paint(false);
   const picture = new DOMParser().parseFromString(view.picture(), "image/svg+xml").documentElement;
