@@ -13,18 +13,20 @@ from scipy.special import expit
 
 from precede.arrays import BoolArray, FloatArray
 from precede.baselines.acyclicity import strongest_dag
+from precede.baselines.iterative import IterativeMethod
 from precede.data.load import Table
 from precede.errors import DataError, listed
-from precede.estimator import CausalEstimator, FitResult
+from precede.estimator import FitResult
 from precede.options import Count, NotNegative, Positive
 from precede.runtime.deadline import Deadline
-from precede.runtime.progress import ProgressBar
 from precede.runtime.randomness import RandomState, numpy_rng
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import covariance
 
 Loss = Literal["l2", "logistic", "poisson"]
 ValueAndGradient = Callable[[FloatArray], tuple[float, FloatArray]]
+Objective = Callable[[FloatArray], tuple[float, FloatArray, float, FloatArray]]
+"""Parameters to the penalized loss, its gradient, h and its gradient."""
 
 SUFFICIENT_DECREASE = 0.25
 """Share of the last h that a dual step must reach, else the penalty grows (the authors' program)."""
@@ -33,7 +35,91 @@ PENALTY_GROWTH = 10.0
 """Factor on rho when a dual step decreased h too little (the authors' program)."""
 
 
-class NOTEARS(CausalEstimator):
+@dataclass(frozen=True)
+class DualStep:
+    """Where one dual step ended."""
+
+    objective: float
+    h: float
+    rho: float
+    alpha: float
+    evaluations: int
+
+
+class AugmentedLagrangian(IterativeMethod):
+    r"""Minimize an objective subject to :math:`h = 0` as Zheng et al. (2018) do, and drop what is weak.
+
+    Each dual step minimizes :math:`F(W) + \frac\rho2 h(W)^2 + \alpha h(W)` by L-BFGS-B from the last solution, raising
+    :math:`\rho` until h falls enough, then sets :math:`\alpha \leftarrow \alpha + \rho h(W)`.
+
+    Parameters
+    ----------
+    max_time, verbose
+        As of every iterative method.
+    threshold : float
+        Edges up to this strength are dropped.
+    max_iterations : int
+        Dual steps.
+    h_tolerance, rho_max : float
+        When to stop.
+    """
+
+    threshold: NotNegative = 0.3
+    max_iterations: Count = 100
+    h_tolerance: Positive = 1e-8
+    rho_max: Positive = 1e16
+
+    def _solve(
+        self,
+        objective: Objective,
+        start: FloatArray,
+        bounds: scipy.optimize.Bounds,
+        read: Callable[[FloatArray], FloatArray],
+    ) -> FitResult:
+        """The graph of the minimum, whose strengths ``read`` tells from the parameters."""
+        reached = [start]
+        with np.errstate(over="ignore", invalid="ignore"):
+            steps = self._dual_steps(objective, reached, bounds)
+            history = self._watch(type(self).__name__, int(self.max_iterations), steps, "objective", "h")
+        value, _, h, _ = objective(reached[-1])
+        strengths = read(reached[-1])
+        edges, used = strongest_dag(strengths, self.threshold)
+        reported = {"threshold": used, "h": h}
+        return FitResult(edges, weights=strengths, score=-value, history=history, step=DualStep, diagnostics=reported)
+
+    def _dual_steps(
+        self, objective: Objective, reached: list[FloatArray], bounds: scipy.optimize.Bounds
+    ) -> Iterator[DualStep]:
+        """Take the dual steps, each from where the last one has ended."""
+        deadline, rho, alpha, h = Deadline(self.max_time), 1.0, 0.0, np.inf
+
+        def lagrangian(point: FloatArray, rho: float, alpha: float) -> tuple[float, FloatArray]:
+            value, slope, h, h_slope = objective(point)
+            return value + (0.5 * rho * h + alpha) * h, slope + (rho * h + alpha) * h_slope
+
+        def stop_in_time(_: FloatArray) -> None:
+            if deadline.passed():
+                raise StopIteration
+
+        for _ in range(int(self.max_iterations)):
+            evaluations = 0
+            while True:
+                solution = scipy.optimize.minimize(  # type: ignore[call-overload]  # its stubs want 1-d shapes
+                    lagrangian, reached[-1], (rho, alpha), "L-BFGS-B", jac=True, bounds=bounds, callback=stop_in_time
+                )
+                evaluations += int(solution.nfev)
+                value, _, new_h, _ = objective(solution.x)
+                if new_h <= SUFFICIENT_DECREASE * h or deadline.passed() or rho >= self.rho_max:
+                    break
+                rho *= PENALTY_GROWTH
+            reached[:], h = [solution.x], new_h
+            alpha += rho * h
+            yield DualStep(float(value), float(h), rho, alpha, evaluations)
+            if h <= self.h_tolerance or rho >= self.rho_max or deadline.passed():
+                return
+
+
+class NOTEARS(AugmentedLagrangian):
     r"""Linear NOTEARS (Zheng, Aragam, Ravikumar, Xing 2018).
 
     .. math:: \min_W \ell(W; X) + \lambda_1 \|W\|_1 \quad\text{s.t.}\quad h(W) = \operatorname{tr} e^{W \circ W} - d = 0
@@ -86,37 +172,24 @@ class NOTEARS(CausalEstimator):
 
     lambda1: NotNegative = 0.1
     loss: Loss = "l2"
-    threshold: NotNegative = 0.3
-    max_iterations: Count = 100
-    h_tolerance: Positive = 1e-8
-    rho_max: Positive = 1e16
-    max_time: Positive | None = None
-    verbose: bool = True
 
     def _learn(self, table: Table) -> FitResult:
         d = table.n_variables
         loss = _loss(self.loss, table)
 
+        def weights_of(parts: FloatArray) -> FloatArray:
+            return (parts[: d * d] - parts[d * d :]).reshape(d, d)
+
         def objective(parts: FloatArray) -> tuple[float, FloatArray, float, FloatArray]:
-            weights = (parts[: d * d] - parts[d * d :]).reshape(d, d)
-            value, slope = loss(weights)
-            h, h_slope = acyclicity(weights)
+            value, slope = loss(weights_of(parts))
+            h, h_slope = acyclicity(weights_of(parts))
             both = np.concatenate([slope.ravel(), -slope.ravel()]) + self.lambda1
             return value + self.lambda1 * parts.sum(), both, h, np.concatenate([h_slope.ravel(), -h_slope.ravel()])
 
         upper = np.where(np.eye(d, dtype=bool), 0.0, np.inf).ravel()  # nothing causes itself
-        problem = AcyclicProblem(objective, np.zeros(2 * d * d), np.tile(upper, 2), self.h_tolerance, self.rho_max)
-        parts, history = solve(problem, "NOTEARS", self.max_iterations, self.max_time, verbose=self.verbose)
-        weights = (parts[: d * d] - parts[d * d :]).reshape(d, d)
-        kept, used = strongest_dag(weights, self.threshold)
-        return FitResult(
-            kept,
-            weights=weights,
-            score=-objective(parts)[0],
-            history=history,
-            step=DualStep,
-            diagnostics={"threshold": used, "h": acyclicity(weights)[0], "loss": loss(weights)[0]},
-        )
+        found = self._solve(objective, np.zeros(2 * d * d), scipy.optimize.Bounds(0.0, np.tile(upper, 2)), weights_of)
+        found.diagnostics["loss"] = loss(np.asarray(found.weights))[0]
+        return found
 
 
 def acyclicity(weights: FloatArray) -> tuple[float, FloatArray]:
@@ -131,97 +204,6 @@ def acyclicity(weights: FloatArray) -> tuple[float, FloatArray]:
     """
     exponential = scipy.linalg.expm(weights * weights)
     return float(np.trace(exponential) - len(weights)), exponential.T * (2 * weights)
-
-
-@dataclass(frozen=True)
-class AcyclicProblem:
-    """Minimize an objective over ``0 <= parameters <= upper`` (or free ones, see ``lower``) subject to h = 0.
-
-    Parameters
-    ----------
-    objective : callable
-        Parameters to (value, gradient, h, gradient of h).
-    start, upper : (n_parameters,) float arrays
-    h_tolerance, rho_max : float
-        When to stop.
-    lower : (n_parameters,) float array, optional
-        Zeros when left out.
-    """
-
-    objective: Callable[[FloatArray], tuple[float, FloatArray, float, FloatArray]]
-    start: FloatArray
-    upper: FloatArray
-    h_tolerance: float
-    rho_max: float
-    lower: FloatArray | None = None
-
-
-@dataclass(frozen=True)
-class DualStep:
-    """Where one dual step ended."""
-
-    objective: float
-    h: float
-    rho: float
-    alpha: float
-    evaluations: int
-
-
-def solve(
-    problem: AcyclicProblem, title: str, max_iterations: int, max_time: float | None, *, verbose: bool
-) -> tuple[FloatArray, list[DualStep]]:
-    """Run :func:`dual_ascent` under a progress bar; the last parameters, and a record of each step."""
-    parameters, history = problem.start, list[DualStep]()
-    with ProgressBar(title, max_iterations, verbose) as bar, np.errstate(over="ignore", invalid="ignore"):
-        for reached, step in dual_ascent(problem, max_iterations, Deadline(max_time)):
-            parameters = reached
-            history.append(step)
-            bar.update(len(history), objective=step.objective, h=step.h)
-    return parameters, history
-
-
-def dual_ascent(
-    problem: AcyclicProblem, max_iterations: int, deadline: Deadline
-) -> Iterator[tuple[FloatArray, DualStep]]:
-    r"""Augmented Lagrangian of Zheng et al. (2018).
-
-    Each step minimizes :math:`F(W) + \frac\rho2 h(W)^2 + \alpha h(W)` by L-BFGS-B from the last solution, raising
-    :math:`\rho` until h falls enough, then sets :math:`\alpha \leftarrow \alpha + \rho h(W)`.
-    """
-    lower = np.zeros_like(problem.upper) if problem.lower is None else problem.lower
-    bounds = scipy.optimize.Bounds(lower, problem.upper)
-    parameters, rho, alpha, h = problem.start, 1.0, 0.0, np.inf
-
-    def lagrangian(point: FloatArray, rho: float, alpha: float) -> tuple[float, FloatArray]:
-        value, slope, h, h_slope = problem.objective(point)
-        return value + (0.5 * rho * h + alpha) * h, slope + (rho * h + alpha) * h_slope
-
-    def stop_in_time(_: FloatArray) -> None:
-        if deadline.passed():
-            raise StopIteration
-
-    for _ in range(max_iterations):
-        evaluations = 0
-        while True:
-            solution = scipy.optimize.minimize(  # type: ignore[call-overload]  # its stubs want 1-d shapes
-                lagrangian,
-                parameters,
-                args=(rho, alpha),
-                jac=True,
-                method="L-BFGS-B",
-                bounds=bounds,
-                callback=stop_in_time,
-            )
-            evaluations += int(solution.nfev)
-            value, _, new_h, _ = problem.objective(solution.x)
-            if new_h <= SUFFICIENT_DECREASE * h or deadline.passed() or rho >= problem.rho_max:
-                break
-            rho *= PENALTY_GROWTH
-        parameters, h = solution.x, new_h
-        alpha += rho * h
-        yield parameters, DualStep(float(value), float(h), rho, alpha, evaluations)
-        if h <= problem.h_tolerance or rho >= problem.rho_max or deadline.passed():
-            return
 
 
 def _loss(kind: Loss, table: Table) -> ValueAndGradient:
@@ -264,7 +246,7 @@ def _refuse_columns(table: Table, bad: BoolArray, loss: str, wanted: str) -> Non
         raise DataError(f"loss={loss!r} takes columns of {wanted}, which {listed(columns)} are not: take loss='l2'.")
 
 
-class NOTEARSMLP(CausalEstimator):
+class NOTEARSMLP(AugmentedLagrangian):
     r"""Nonlinear NOTEARS with multilayer perceptrons (Zheng, Dan, Aragam, Ravikumar, Xing 2020).
 
     .. math:: \min \tfrac{1}{2m} \sum_j \|x_j - a_j^T \sigma(A_j X + b_j) - c_j\|^2 + \lambda_1 \sum_j \|A_j\|_1
@@ -315,25 +297,13 @@ class NOTEARSMLP(CausalEstimator):
     hidden_size: Count = 10
     lambda1: NotNegative = 0.01
     lambda2: NotNegative = 0.01
-    threshold: NotNegative = 0.3
-    max_iterations: Count = 100
-    h_tolerance: Positive = 1e-8
-    rho_max: Positive = 1e16
     random_state: RandomState = None
-    max_time: Positive | None = None
-    verbose: bool = True
 
     def _learn(self, table: Table) -> FitResult:
         centered = table.values - table.values.mean(axis=0)
         networks = Perceptrons(centered, self.hidden_size, self.lambda1, self.lambda2)
         start, lower, upper = networks.start(numpy_rng(self.random_state))
-        problem = AcyclicProblem(networks.objective, start, upper, self.h_tolerance, self.rho_max, lower)
-        parameters, history = solve(problem, "NOTEARS-MLP", self.max_iterations, self.max_time, verbose=self.verbose)
-        norms = networks.norms(parameters)
-        edges, used = strongest_dag(norms, self.threshold)
-        value, _, h, _ = networks.objective(parameters)
-        reported = {"threshold": used, "h": h}
-        return FitResult(edges, weights=norms, score=-value, history=history, step=DualStep, diagnostics=reported)
+        return self._solve(networks.objective, start, scipy.optimize.Bounds(lower, upper), networks.norms)
 
 
 @dataclass(frozen=True)
@@ -355,13 +325,9 @@ class Perceptrons:
     lambda1: float
     lambda2: float
 
-    @property
-    def n_variables(self) -> int:
-        return int(self.values.shape[1])
-
     def start(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, FloatArray]:
         """First parameters, uniform within one over the root of the inputs, the authors' scale, and bounds."""
-        d, k = self.n_variables, self.hidden_size
+        d, k = self.values.shape[1], self.hidden_size
         first = rng.uniform(0, 1 / np.sqrt(d), 2 * d * d * k)
         rest = [rng.uniform(-1, 1, d * k) / np.sqrt(d), rng.uniform(-1, 1, d * k) / np.sqrt(k), np.zeros(d)]
         own = np.broadcast_to(np.eye(d, dtype=bool)[:, :, None], (d, d, k)).ravel()
@@ -371,7 +337,7 @@ class Perceptrons:
         return start, np.concatenate([np.zeros_like(upper), -free]), np.concatenate([upper, free])
 
     def _unpack(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        d, k = self.n_variables, self.hidden_size
+        d, k = self.values.shape[1], self.hidden_size
         n = d * d * k
         first = (parameters[:n] - parameters[n : 2 * n]).reshape(d, d, k)
         bias, second, offset = np.split(parameters[2 * n :], [d * k, 2 * d * k])
@@ -384,7 +350,7 @@ class Perceptrons:
 
     def objective(self, parameters: FloatArray) -> tuple[float, FloatArray, float, FloatArray]:
         """Penalized loss and h, each with its gradient."""
-        d, k, m = self.n_variables, self.hidden_size, len(self.values)
+        (m, d), k = self.values.shape, self.hidden_size
         first, bias, second, offset = self._unpack(parameters)
         hidden = expit((self.values @ first.reshape(d, d * k)).reshape(m, d, k) + bias)
         error = np.einsum("mjk,jk->mj", hidden, second) + offset - self.values
