@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LassoLarsIC, LinearRegression
 
 from precede.baselines import EqVar, R2SortRegress, RandomOrder, SortRegress
-from precede.baselines.order_methods import adaptive_lasso, prune_order, smallest_precision_order
+from precede.baselines.order_methods import adaptive_lasso, smallest_precision_order
 from precede.data.load import load_table
 from precede.errors import OptionError
 from precede.knowledge import Constraints, Knowledge
@@ -80,7 +80,8 @@ def test_prunings(dataset) -> None:
     nothing, moments = Constraints.none(8), covariance(table.values)
 
     def edges(pruning: str, threshold: float = 0.3):
-        return prune_order(moments, dataset.graph.positions, 1500, pruning, threshold, nothing, Deadline(None))
+        method = EqVar(pruning=pruning, threshold=threshold, verbose=False)
+        return method._prune(moments, dataset.graph.positions, 1500, nothing, Deadline(None))
 
     assert edges("none").sum() == 28
     np.testing.assert_array_equal(edges("threshold"), dataset.graph.edges)

@@ -10,8 +10,9 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.baselines.iterative import IterativeMethod
 from precede.data.load import Table
-from precede.estimator import CausalEstimator, FitResult
+from precede.estimator import FitResult
 from precede.knowledge import Constraints, Knowledge, constraints_over
 from precede.options import Count, NotNegative, Positive
 from precede.pruning.weights import prune_by_weight, regression_weights
@@ -139,7 +140,7 @@ LOOK_AHEAD = 32
 """States of one set size whose lassos are solved together; the next ones to be expanded are mostly among them."""
 
 
-class AStarLasso(CausalEstimator):
+class AStarLasso(IterativeMethod):
     r"""Best order under the lasso, by A* search over sets of placed variables.
 
     .. math:: \min_{\text{DAG}} \sum_j \tfrac{1}{2m} \|x_j - X w_j\|_2^2 + \lambda \|w_j\|_1
@@ -203,8 +204,6 @@ class AStarLasso(CausalEstimator):
     widen: bool = False
     threshold: NotNegative | None = 0.3
     knowledge: Knowledge | None = None
-    max_time: Positive | None = None
-    verbose: bool = True
 
     def _learn(self, table: Table) -> FitResult:
         deadline = Deadline(self.max_time)

@@ -10,21 +10,21 @@ All fits share one bank of spline bases, whose cross products are computed once.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.baselines.iterative import IterativeMethod
 from precede.data.load import Table
-from precede.estimator import CausalEstimator, FitResult
+from precede.estimator import FitResult
 from precede.graph.dags import topological_order
 from precede.knowledge import Constraints, Knowledge, constraints_over
-from precede.options import Count, Positive, Share
+from precede.options import Count, Share
 from precede.pruning.gam import LOG_SMOOTHING_RANGE, RIDGE, basis_size, prune_by_gam, select_smoothing, spline_basis
 from precede.runtime.deadline import Deadline
-from precede.runtime.progress import ProgressBar
 from precede.scores.assumptions import Assumptions
 
 BOOSTING_STEPS = 100
@@ -145,7 +145,7 @@ LARGEST_WITHOUT_SELECTION = 20
 """Up to this many variables ``preliminary_selection="auto"`` looks at every pair."""
 
 
-class CAM(CausalEstimator):
+class CAM(IterativeMethod):
     r"""Causal additive model: neighbor selection, greedy edge addition, pruning.
 
     Parameters
@@ -204,8 +204,6 @@ class CAM(CausalEstimator):
     pruning: bool = True
     cutoff: Share = 0.001
     knowledge: Knowledge | None = None
-    max_time: Positive | None = None
-    verbose: bool = True
 
     def _learn(self, table: Table) -> FitResult:
         m, d = table.values.shape
@@ -219,17 +217,14 @@ class CAM(CausalEstimator):
         if select:
             candidates = candidates & likely_parents(bank, candidates, self.max_neighbors)
         search = GreedySearch(bank, constraints, candidates, most)
-        history: list[AddedEdge] = []
         offset = -float(np.log(table.values.std(axis=0)).sum())
-        with ProgressBar("CAM", None, self.verbose) as progress:
-            while not deadline.passed():
-                added = search.add_best_edge()
-                if added is None:
-                    break
+
+        def steps() -> Iterator[AddedEdge]:
+            while not deadline.passed() and (added := search.add_best_edge()) is not None:
                 cause, effect, gain = added
-                score = offset + search.score()
-                history.append(AddedEdge(table.names[cause], table.names[effect], gain, score))
-                progress.update(len(history), score=score)
+                yield AddedEdge(table.names[cause], table.names[effect], gain, offset + search.score())
+
+        history = self._watch("CAM", None, steps(), "score")
         edges, strengths = search.edges, search.strengths()
         if self.pruning:
             pruned = prune_by_gam(table.values, edges, required=constraints.required, cutoff=self.cutoff)

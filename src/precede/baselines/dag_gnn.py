@@ -18,13 +18,13 @@ from torch import Tensor, nn
 
 from precede.arrays import FloatArray
 from precede.baselines.acyclicity import polynomial_acyclicity, strongest_dag
+from precede.baselines.iterative import NetworkMethod
 from precede.data.load import Table
-from precede.estimator import CausalEstimator, FitResult
+from precede.estimator import FitResult
 from precede.options import Count, NotNegative, Positive, Range
 from precede.runtime.deadline import Deadline
-from precede.runtime.device import DeviceName, choose_device
-from precede.runtime.progress import ProgressBar
-from precede.runtime.randomness import RandomState, initial_weights, numpy_rng, torch_generator
+from precede.runtime.device import choose_device
+from precede.runtime.randomness import initial_weights, numpy_rng, torch_generator
 from precede.scores.assumptions import Assumptions
 
 LEARNING_RATE_RANGE = (1e-4, 1e-2)
@@ -93,7 +93,7 @@ class Epoch:
     multiplier: float
 
 
-class DAGGNN(CausalEstimator):
+class DAGGNN(NetworkMethod):
     r"""DAG-GNN (Yu et al. 2019), an autoencoder with a weighted adjacency under the augmented Lagrangian.
 
     Each outer step minimizes :math:`-\mathrm{ELBO} + \lambda h(A) + \frac c2 h(A)^2` by Adam, then sets
@@ -173,7 +173,7 @@ class DAGGNN(CausalEstimator):
     n_epochs: Count = 300
     batch_size: Count = 100
     learning_rate: Positive = 3e-3
-    penalty: Positive = 1.0
+    penalty: Annotated[float, Range(above=0, most=LARGEST_PENALTY / 10)] = 1.0
     eta: Annotated[float, Range(above=1)] = 10.0
     gamma: Positive = 0.25
     sparsity: NotNegative = 0.0
@@ -181,10 +181,6 @@ class DAGGNN(CausalEstimator):
     max_steps: Count = 100
     threshold: NotNegative = 0.3
     patience: Count = 5
-    max_time: Positive | None = None
-    device: DeviceName = "auto"
-    random_state: RandomState = None
-    verbose: bool = True
 
     def _learn(self, table: Table) -> FitResult:
         deadline = Deadline(self.max_time)
@@ -193,25 +189,22 @@ class DAGGNN(CausalEstimator):
         with initial_weights(rng):
             model = GraphAutoencoder(table.n_variables, int(self.hidden_size)).to(device)
         values = torch.tensor(table.values - table.values.mean(axis=0), dtype=torch.float32, device=device)
-        history: list[Epoch] = []
-        with ProgressBar("DAG-GNN", None, self.verbose) as bar:
-            for record in self._train(model, values, torch_generator(rng), deadline):
-                history.append(record)
-                bar.update(len(history), elbo=record.elbo, acyclicity=record.acyclicity, penalty=record.penalty)
+        epochs = self._train(model, values, torch_generator(rng), deadline)
+        history = self._watch("DAG-GNN", None, epochs, "elbo", "acyclicity", "penalty")
         weights: FloatArray = model.adjacency().detach().double().cpu().numpy()
         edges, threshold = strongest_dag(weights, self.threshold)
-        last = history[-1] if history else None
+        last = history[-1]
         return FitResult(
             edges,
             weights=weights * edges,
-            score=float("nan") if last is None else last.elbo,
+            score=last.elbo,
             history=history,
             step=Epoch,
             diagnostics={
-                "acyclicity": None if last is None else last.acyclicity,
+                "acyclicity": last.acyclicity,
                 "threshold": threshold,
-                "converged": last is not None and last.acyclicity <= self.tolerance,
-                "n_steps": 0 if last is None else last.step,
+                "converged": last.acyclicity <= self.tolerance,
+                "n_steps": last.step,
                 "seconds": deadline.elapsed(),
             },
         )

@@ -22,15 +22,16 @@ from torch import Tensor, nn
 
 from precede.arrays import BoolArray, FloatArray
 from precede.baselines.acyclicity import exponential_acyclicity, strongest_dag
+from precede.baselines.iterative import NetworkMethod
 from precede.data.load import Table
 from precede.errors import OptionError
-from precede.estimator import CausalEstimator, FitResult
+from precede.estimator import FitResult
 from precede.options import Count, NotNegative, Positive, Share
 from precede.pruning.gam import prune_by_gam
 from precede.runtime.deadline import Deadline
-from precede.runtime.device import DeviceName, choose_device
+from precede.runtime.device import choose_device
 from precede.runtime.progress import ProgressBar
-from precede.runtime.randomness import RandomState, initial_weights, numpy_rng, torch_generator
+from precede.runtime.randomness import initial_weights, numpy_rng, torch_generator
 from precede.scores.assumptions import Assumptions
 
 
@@ -150,7 +151,7 @@ class Look:
     inputs: int
 
 
-class GranDAG(CausalEstimator):
+class GranDAG(NetworkMethod):
     r"""GraN-DAG (Lachapelle et al. 2020) for nonlinear Gaussian additive noise models.
 
     1. From 50 variables on, candidate parents are chosen by tree importance.
@@ -245,10 +246,6 @@ class GranDAG(CausalEstimator):
     select: bool | Literal["auto"] = "auto"
     cutoff: Share | None = 0.001
     standardize: bool = True
-    max_time: Positive | None = None
-    device: DeviceName = "auto"
-    random_state: RandomState = None
-    verbose: bool = True
 
     def _learn(self, table: Table) -> FitResult:
         self._check_split(table)
@@ -264,16 +261,8 @@ class GranDAG(CausalEstimator):
             mask = torch.tensor(candidates, dtype=torch.float32)
             model = ConditionalNetworks(d, int(self.n_layers), int(self.hidden_size), mask).to(device)
         train, validation = self._split(table, rng, device)
-        history: list[Look] = []
-        with ProgressBar("GraN-DAG", int(self.n_iterations), self.verbose) as bar:
-            for record in self._train(model, train, validation, torch_generator(rng, device), deadline):
-                history.append(record)
-                bar.update(
-                    record.iteration,
-                    log_likelihood=record.log_likelihood,
-                    acyclicity=record.acyclicity,
-                    penalty=record.penalty,
-                )
+        looks = self._train(model, train, validation, torch_generator(rng, device), deadline)
+        history = self._watch("GraN-DAG", int(self.n_iterations), looks, "log_likelihood", "acyclicity", "penalty")
         jacobian: FloatArray = model.sensitivity(train).double().cpu().numpy()
         edges, _ = strongest_dag(jacobian)
         strengths = jacobian

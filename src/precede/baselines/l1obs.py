@@ -12,10 +12,11 @@ import numpy as np
 from sklearn.linear_model import lars_path_gram
 
 from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.baselines.iterative import IterativeMethod
 from precede.data.load import Table
-from precede.estimator import CausalEstimator, FitResult
+from precede.estimator import FitResult
 from precede.knowledge import Constraints, Knowledge, constraints_over
-from precede.options import Count, CountOrZero, NotNegative, Positive
+from precede.options import Count, CountOrZero, NotNegative
 from precede.pruning.weights import prune_by_weight, regression_weights
 from precede.runtime.deadline import Deadline
 from precede.runtime.progress import ProgressBar
@@ -61,7 +62,7 @@ ANY_VARIANCE = Assumptions("linear", False, "assumed", False, "Every variable is
     "Gaussian noise of any variance.")  # fmt: skip
 
 
-class L1OBS(CausalEstimator):
+class L1OBS(IterativeMethod):
     r"""Greedy search over orders whose parents come from lasso paths.
 
     .. math:: \max_{\text{order}} \sum_j \max_{S \in \mathrm{path}(j, U_j)}
@@ -128,9 +129,7 @@ class L1OBS(CausalEstimator):
     variance: Literal["unit", "free"] = "unit"
     threshold: NotNegative | None = 0.3
     knowledge: Knowledge | None = None
-    max_time: Positive | None = None
     random_state: RandomState = None
-    verbose: bool = True
 
     def _learn(self, table: Table) -> FitResult:
         rng = numpy_rng(self.random_state)

@@ -47,7 +47,7 @@ class DirectLiNGAM(OrderMethod):
     Parameters
     ----------
     pruning : {"threshold", "bic", "lasso", "none"}
-        See :func:`precede.baselines.order_methods.prune_order`; the ``lingam`` package has the adaptive lasso.
+        See :class:`precede.baselines.order_methods.OrderMethod`; the ``lingam`` package has the adaptive lasso.
     threshold : float
         Smallest weight that stays, for ``pruning="threshold"``: the CORL paper's, in the units of the data.
     knowledge : Knowledge, optional
@@ -217,7 +217,7 @@ class ICALiNGAM(OrderMethod):
         FastICA ends in a local optimum, and another start may end elsewhere; the best of this many is taken. One is the
         authors' program.
     pruning : {"threshold", "bic", "lasso", "none"}
-        See :func:`precede.baselines.order_methods.prune_order`; the ``lingam`` package has the adaptive lasso,
+        See :class:`precede.baselines.order_methods.OrderMethod`; the ``lingam`` package has the adaptive lasso,
         the authors' original program tests by resampling.
     threshold : float
         Smallest weight that stays, for ``pruning="threshold"``: the CORL paper's, in the units of the data.

@@ -10,11 +10,12 @@ import numpy as np
 from sklearn.linear_model import lars_path_gram
 
 from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.baselines.iterative import IterativeMethod
 from precede.data.load import Table
-from precede.estimator import CausalEstimator, FitResult
+from precede.estimator import FitResult
 from precede.graph.dags import full_dag
 from precede.knowledge import Constraints, Knowledge, constraints_over
-from precede.options import NotNegative, Positive
+from precede.options import NotNegative
 from precede.pruning.weights import prune_by_bic, prune_by_weight, regression_weights
 from precede.runtime.deadline import Deadline
 from precede.runtime.progress import ProgressBar
@@ -25,70 +26,6 @@ from precede.scores.linear import smallest_variance_order
 from precede.strict_json import JsonObject
 
 OrderPruning = Literal["threshold", "bic", "lasso", "none"]
-
-
-def prune_order(
-    moments: FloatArray,
-    order: IntArray,
-    n_samples: int,
-    pruning: OrderPruning,
-    threshold: float,
-    constraints: Constraints,
-    deadline: Deadline,
-    *,
-    verbose: bool = False,
-) -> BoolArray:
-    r"""Prune the full DAG of an order.
-
-    Parameters
-    ----------
-    moments : (n_variables, n_variables) float array
-        Covariance.
-    order : (n_variables,) int array
-        Causes first; must keep the precedences of ``constraints``.
-    n_samples : int
-    pruning : {"threshold", "bic", "lasso", "none"}
-        Regress on all predecessors and drop :math:`|w| <` ``threshold`` (Section 5.1 of the CORL paper); drop what
-        the extended BIC drops; adaptive lasso by BIC (:func:`adaptive_lasso`); or keep every predecessor.
-    threshold : float
-        For ``pruning="threshold"``, in the units of the data; the others do not depend on them.
-    constraints : Constraints
-        Forbidden predecessors are left out, required edges kept.
-    deadline : Deadline
-    verbose : bool
-    """
-    match pruning:
-        case "threshold":
-            return prune_by_weight(moments, order, threshold, constraints)
-        case "bic":
-            return prune_by_bic(moments, order, n_samples, constraints)
-        case "lasso":
-            return prune_by_lasso(moments, order, n_samples, constraints, deadline, verbose=verbose)
-        case "none":
-            return constraints.apply(full_dag(order))
-
-
-def prune_by_lasso(
-    moments: FloatArray,
-    order: IntArray,
-    n_samples: int,
-    constraints: Constraints,
-    deadline: Deadline,
-    *,
-    verbose: bool,
-) -> BoolArray:
-    """Keep the predecessors that the adaptive lasso keeps; after the deadline, those that the BIC keeps."""
-    candidates = full_dag(order) & constraints.allowed
-    edges = prune_by_bic(moments, order, n_samples, constraints)
-    with ProgressBar("Lasso", len(order), verbose) as bar:
-        for done, j in enumerate(order):
-            if deadline.passed():
-                break
-            parents = order[candidates[order, j]]
-            edges[:, j] = False
-            edges[parents[adaptive_lasso(moments, parents, int(j), n_samples) != 0], j] = True
-            bar.update(done + 1)
-    return constraints.apply(edges)
 
 
 def adaptive_lasso(moments: FloatArray, parents: IntArray, target: int, n_samples: int) -> FloatArray:
@@ -137,24 +74,26 @@ def adaptive_lasso(moments: FloatArray, parents: IntArray, target: int, n_sample
     return best
 
 
-class OrderMethod(CausalEstimator):
-    """Find an order, regress each variable on those before it, prune; a method implements ``_find_order``.
+class OrderMethod(IterativeMethod):
+    r"""Find an order, regress each variable on those before it, prune; a method implements ``_find_order``.
 
     Parameters
     ----------
-    pruning : {"threshold", "bic", "lasso", "none"}
-        See ``prune_order``.
-    threshold : float
-    knowledge : Knowledge, optional
     max_time : float, optional
+        Seconds; what the adaptive lasso has no time for is left to the BIC.
     verbose : bool
+    pruning : {"threshold", "bic", "lasso", "none"}
+        Regress on all predecessors and drop :math:`|w| <` ``threshold`` (Section 5.1 of the CORL paper); drop what the
+        extended BIC drops; adaptive lasso by BIC (:func:`adaptive_lasso`); or keep every predecessor.
+    threshold : float
+        For ``pruning="threshold"``, in the units of the data; the others do not depend on them.
+    knowledge : Knowledge, optional
+        Forbidden predecessors are left out, required edges kept.
     """
 
     pruning: OrderPruning = "bic"
     threshold: NotNegative = 0.3
     knowledge: Knowledge | None = None
-    max_time: Positive | None = None
-    verbose: bool = True
 
     @abstractmethod
     def _find_order(self, table: Table, constraints: Constraints, deadline: Deadline) -> tuple[IntArray, JsonObject]:
@@ -165,10 +104,30 @@ class OrderMethod(CausalEstimator):
         constraints = constraints_over(self.knowledge, table.names)
         order, diagnostics = self._find_order(table, constraints, deadline)
         moments = regularized(covariance(table.values))
-        edges = prune_order(
-            moments, order, table.n_samples, self.pruning, self.threshold, constraints, deadline, verbose=self.verbose
-        )
+        edges = self._prune(moments, order, table.n_samples, constraints, deadline)
         return FitResult(edges, order, regression_weights(moments, order, edges), diagnostics=diagnostics)
+
+    def _prune(
+        self, moments: FloatArray, order: IntArray, n_samples: int, constraints: Constraints, deadline: Deadline
+    ) -> BoolArray:
+        """Prune the full DAG of an order."""
+        if self.pruning == "threshold":
+            return prune_by_weight(moments, order, self.threshold, constraints)
+        if self.pruning == "none":
+            return constraints.apply(full_dag(order))
+        edges = prune_by_bic(moments, order, n_samples, constraints)
+        if self.pruning == "bic":
+            return edges
+        candidates = full_dag(order) & constraints.allowed
+        with ProgressBar("Lasso", len(order), self.verbose) as bar:
+            for done, j in enumerate(order):
+                if deadline.passed():
+                    break
+                parents = order[candidates[order, j]]
+                edges[:, j] = False
+                edges[parents[adaptive_lasso(moments, parents, int(j), n_samples) != 0], j] = True
+                bar.update(done + 1)
+        return constraints.apply(edges)
 
 
 Direction = Literal["top-down", "bottom-up"]
@@ -186,7 +145,7 @@ class EqVar(OrderMethod):
     ----------
     direction : {"top-down", "bottom-up"}
     pruning : {"threshold", "bic", "lasso", "none"}
-        See ``prune_order``.
+        See :class:`OrderMethod`.
     threshold : float
         Smallest weight that stays.
     knowledge : Knowledge, optional
@@ -256,7 +215,7 @@ class SortRegress(OrderMethod):
     Parameters
     ----------
     pruning : {"threshold", "bic", "lasso", "none"}
-        See ``prune_order``; the authors' is the adaptive lasso with BIC.
+        See :class:`OrderMethod`; the authors' is the adaptive lasso with BIC.
     threshold : float
         Smallest weight that stays, for ``pruning="threshold"``.
     knowledge : Knowledge, optional
@@ -327,7 +286,7 @@ class RandomOrder(OrderMethod):
     Parameters
     ----------
     pruning : {"threshold", "bic", "lasso", "none"}
-        See ``prune_order``.
+        See :class:`OrderMethod`.
     threshold : float
         Smallest weight that stays, for ``pruning="threshold"``, which is the paper's.
     knowledge : Knowledge, optional

@@ -14,18 +14,18 @@ from torch import Tensor, nn
 
 from precede.arrays import BoolArray, FloatArray
 from precede.baselines.acyclicity import exponential_acyclicity, strongest_dag
+from precede.baselines.iterative import NetworkMethod
 from precede.data.table import Table, standardized_table
 from precede.errors import OptionError, check_choice
-from precede.estimator import CausalEstimator, FitResult
+from precede.estimator import FitResult
 from precede.options import Count, NotNegative, Options, Positive, Share
 from precede.policy.encoders import NormalizationName, make_norm
 from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs
 from precede.pruning.gam import prune_by_gam
 from precede.pruning.weights import regression_weights
 from precede.runtime.deadline import Deadline
-from precede.runtime.device import DeviceName, choose_device
-from precede.runtime.progress import ProgressBar
-from precede.runtime.randomness import RandomState, initial_weights, numpy_rng, torch_generator
+from precede.runtime.device import choose_device
+from precede.runtime.randomness import initial_weights, numpy_rng, torch_generator
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import covariance, regularized
 from precede.scores.gp import GPScore
@@ -409,7 +409,7 @@ class GraphIteration:
     acyclicity_weight: float
 
 
-class RLBIC2(CausalEstimator):
+class RLBIC2(NetworkMethod):
     r"""RL-BIC2 (Zhu et al. 2020): reinforcement learning over directed graphs.
 
     Each iteration draws graphs from the policy, rewards them by
@@ -532,10 +532,6 @@ class RLBIC2(CausalEstimator):
     patience: Count | None = 500
     threshold: NotNegative = 0.3
     cutoff: Share = 0.001
-    max_time: Positive | None = None
-    device: DeviceName = "auto"
-    random_state: RandomState = None
-    verbose: bool = True
 
     @classmethod
     def paper(cls, **options: Any) -> Self:
@@ -554,11 +550,8 @@ class RLBIC2(CausalEstimator):
         bic = GPGraphBIC if self.regression == "gp" else GraphBIC
         reward = GraphReward(bic(table.values, self.noise, device), step)
         search = GraphSearch(reward)
-        history: list[GraphIteration] = []
-        with ProgressBar("RL-BIC2", int(self.n_iterations), self.verbose) as bar:
-            for record in self._train(table, search, rng, device, deadline):
-                history.append(record)
-                bar.update(record.iteration, reward=record.reward, best_score=record.best_score, cyclic=record.cyclic)
+        iterations = self._train(table, search, rng, device, deadline)
+        history = self._watch("RL-BIC2", int(self.n_iterations), iterations, "reward", "best_score", "cyclic")
         weights = regression_weights(regularized(covariance(table.values)), np.arange(table.n_variables), search.graph)
         scale = table.values.std(axis=0) if self.noise == "unequal" else np.ones(table.n_variables)
         least = 0.0 if self.regression == "gp" else self.threshold
