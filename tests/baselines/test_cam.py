@@ -138,12 +138,12 @@ def test_max_time_stops_the_search(data):
 def test_verbose_is_passed_to_the_progress_bar(data, verbose, monkeypatch):
     seen = []
 
-    class Bar(cam_module.ProgressBar):
+    class Bar(iterative.ProgressBar):
         def __init__(self, label, total, verbose):
             seen.append(verbose)
             super().__init__(label, total, False)
 
-    monkeypatch.setattr(cam_module, "ProgressBar", Bar)
+    monkeypatch.setattr(iterative, "ProgressBar", Bar)
     CAM(verbose=verbose).fit(data)
     assert seen == [verbose]
 

@@ -401,13 +401,6 @@ def test_learning_curves_become_a_figure(tmp_path: Path) -> None:
     assert (tmp_path / "tiny" / "figure.png").stat().st_size > 5_000
 
 
-def test_without_matplotlib_there_is_no_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    done = reproduce(TINY, out=tmp_path, verbose=False)
-    assert "figure.png" not in [path.name for path in done.files]
-    assert "figure.png" not in (tmp_path / "tiny" / "table.md").read_text()
-
-
 def test_sachs_quick(tmp_path: Path) -> None:
     """The quick run of ``precede reproduce sachs --quick`` with smaller limits still, by the command line."""
     options = ["--quick", "--max-time", "0.3", "--methods", "corl-2,ica-lingam,eqvar,empty,random-cam", "--quiet"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,31 +19,42 @@ OURS, PAPERS = "#0b6e99", "#c0562a"
 CURVES = {"mean_score": "mean of a batch", "best_score": "best so far"}
 
 
+@contextmanager
+def _drawn(path: Path, font_size: int, width: float, height: float) -> Iterator[Any]:
+    """A figure to draw on, written at the end; without a date in the file, the same results give the same figure."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context({"font.size": font_size, "axes.spines.top": False, "axes.spines.right": False}):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        yield figure
+        if figure.axes:
+            handles, names = figure.axes[0].get_legend_handles_labels()
+            figure.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False)
+        figure.savefig(path, dpi=150, bbox_inches="tight", metadata={"Software": None})
+
+
 def draw_figure(experiment: Experiment, entries: Sequence[Entry], cells: Sequence[Record], path: Path) -> bool:
-    """Write the figure; False without matplotlib, or when nothing was run."""
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError:
-        return False
-    curves = [record for record in cells if record.get("curve")]
+    """Write the figure; False when nothing was run."""
     if not any(entry.mean is not None for entry in entries):
         return False
-    with matplotlib.rc_context({"font.size": 8, "axes.spines.top": False, "axes.spines.right": False}):
-        figure = _curves(Figure, experiment, curves) if curves else _dots(Figure, experiment, entries)
-        # without a date in the file, the same results give the same figure
-        figure.savefig(path, dpi=150, bbox_inches="tight", metadata={"Software": None})
-    return True
-
-
-def _dots(new_figure: Any, experiment: Experiment, entries: Sequence[Entry]) -> Any:
-    """A panel per metric and data setting; a line per method, ours filled and the paper's hollow."""
+    curves = [record for record in cells if record.get("curve")]
+    if curves:
+        with _drawn(path, 8, 8.4, 3.4 * len(experiment.data)) as figure:
+            _curves(figure, experiment, curves)
+        return True
     panels = [(metric, data.name) for metric in experiment.metrics for data in experiment.data]
     across = min(PANELS_PER_ROW, len(experiment.data) if len(experiment.data) > 1 else len(panels))
     down = -(-len(panels) // across)
+    with _drawn(path, 8, 1.6 + 2.1 * across, (0.6 + 0.19 * len(experiment.methods)) * down + 0.4) as figure:
+        axes = np.atleast_1d(figure.subplots(down, across, sharey=True, squeeze=False)).ravel()
+        _dots(axes, panels, experiment, entries)
+    return True
+
+
+def _dots(axes: Any, panels: Sequence[tuple[str, str]], experiment: Experiment, entries: Sequence[Entry]) -> None:
+    """A panel per metric and data setting; a line per method, ours filled and the paper's hollow."""
     methods = [method.name for method in experiment.methods]
-    figure = new_figure(figsize=(1.6 + 2.1 * across, (0.6 + 0.19 * len(methods)) * down + 0.4), layout="constrained")
-    axes = np.atleast_1d(figure.subplots(down, across, sharey=True, squeeze=False)).ravel()
     for axis, (metric, data) in zip(axes, panels, strict=False):
         for entry in entries:
             if entry.metric == metric and entry.data == data:
@@ -56,8 +68,6 @@ def _dots(new_figure: Any, experiment: Experiment, entries: Sequence[Entry]) -> 
         axis.set_visible(False)
     axes[0].plot([], [], "o", color=OURS, label="ours")
     axes[0].plot([], [], "D", color=PAPERS, mfc="none", label="paper")
-    figure.legend(loc="outside lower center", ncols=2, frameon=False)
-    return figure
 
 
 def _scale(axis: Any, metric: str, entries: Sequence[Entry]) -> None:
@@ -82,9 +92,8 @@ def _dot(axis: Any, entry: Entry, line: int) -> None:
         axis.errorbar(entry.mean, line - 0.18, xerr=entry.std or 0.0, fmt="o", ms=3.5, color=OURS, lw=0.8)
 
 
-def _curves(new_figure: Any, experiment: Experiment, records: Sequence[Record]) -> Any:
+def _curves(figure: Any, experiment: Experiment, records: Sequence[Record]) -> None:
     """Two panels per data setting: mean of a batch and best so far, below the greedy order; bands hold all seeds."""
-    figure = new_figure(figsize=(8.4, 3.4 * len(experiment.data)), layout="constrained")
     for row, data in zip(figure.subplots(len(experiment.data), 2, squeeze=False), experiment.data, strict=True):
         for axis, (column, title) in zip(row, CURVES.items(), strict=True):
             for k, method in enumerate(experiment.methods):
@@ -101,9 +110,6 @@ def _curves(new_figure: Any, experiment: Experiment, records: Sequence[Record]) 
             axis.set_title(f"{title}, {data.name}", fontsize=8)
             axis.set_xlabel("iteration")
         row[0].set_ylabel("score minus the greedy order's")
-    handles, names = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False)
-    return figure
 
 
 def common_curve(records: Sequence[Record], column: str) -> tuple[np.ndarray, np.ndarray]:
@@ -140,31 +146,14 @@ def compared(entries: Mapping[str, Sequence[Entry]], metric: str) -> Iterable[tu
                 yield entry, GROUPS.get(entry.method, BASELINES)
 
 
-def draw_overview(entries: Mapping[str, Sequence[Entry]], path: Path) -> bool:
-    """Write the figure; False without matplotlib.
-
-    Parameters
-    ----------
-    entries : mapping from experiment to its entries
-    path : Path
-    """
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError:
-        return False
-    with matplotlib.rc_context({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
-        figure = Figure(figsize=(9.0, 4.4), layout="constrained")
+def draw_overview(entries: Mapping[str, Sequence[Entry]], path: Path) -> None:
+    """Write the figure of published against ours, from the entries of each experiment."""
+    with _drawn(path, 9, 9.0, 4.4) as figure:
         for axis, (metric, title) in zip(figure.subplots(1, 2), PANELS.items(), strict=True):
             _panel(axis, list(compared(entries, metric)), metric)
             axis.set_title(title, fontsize=9)
             axis.set_xlabel("published")
             axis.set_ylabel("ours")
-        handles, names = figure.axes[0].get_legend_handles_labels()
-        figure.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False)
-        # without a date in the file, the same results give the same figure
-        figure.savefig(path, dpi=150, bbox_inches="tight", metadata={"Software": None})
-    return True
 
 
 def _panel(axis: Any, found: Sequence[tuple[Entry, str]], metric: str) -> None:

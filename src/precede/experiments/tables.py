@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 
 from rich.box import SIMPLE_HEAD
@@ -14,6 +12,7 @@ from rich.text import Text
 from precede.experiments.cells import Experiment
 from precede.experiments.ledger import Record, sentence
 from precede.experiments.verdicts import LABELS, Entry
+from precede.lazy import pandas as pd
 
 MARKS = {"better": "▲", "equal": "≈", "worse": "▼", "": ""}
 COLORS = {"better": "green", "equal": "", "worse": "red", "": ""}
@@ -24,64 +23,46 @@ LEGEND = (
 )
 
 
-def _rows(entries: Sequence[Entry], data: str) -> dict[str, dict[str, Entry]]:
-    """Method to metric to entry, for one data setting."""
-    rows: dict[str, dict[str, Entry]] = {}
-    for entry in entries:
-        if entry.data == data:
-            rows.setdefault(entry.method, {})[entry.metric] = entry
-    return rows
+Field = tuple[str, str]
+"""Text and verdict."""
 
 
-def _columns(experiment: Experiment, entries: Sequence[Entry]) -> list[tuple[str, bool]]:
-    """Metrics, and whether the paper has numbers for them."""
-    return [
-        (metric, any(entry.published for entry in entries if entry.metric == metric)) for metric in experiment.metrics
-    ]
-
-
-def _heads(columns: Sequence[tuple[str, bool]], seconds: bool) -> list[str]:
+def _grid(experiment: Experiment, entries: Sequence[Entry]) -> tuple[list[str], dict[str, dict[str, list[Field]]]]:
+    """Heads of the columns, and for each data setting the fields of every method after its name."""
+    seconds = "seconds" not in experiment.metrics
+    printed = {entry.metric for entry in entries if entry.published}
     heads = ["method"]
-    for metric, has_paper in columns:
-        heads += [LABELS.get(metric, metric), "paper"] if has_paper else [LABELS.get(metric, metric)]
-    return [*heads, "cells", *(["seconds"] if seconds else [])]
-
-
-def _fields(row: dict[str, Entry], columns: Sequence[tuple[str, bool]], seconds: bool) -> list[tuple[str, str]]:
-    """Text and verdict of every field of a row after the method's name."""
-    fields: list[tuple[str, str]] = []
-    for metric, has_paper in columns:
-        entry = row[metric]
-        mark = MARKS[entry.verdict]
-        fields.append((f"{entry.ours()} {mark}".strip(), entry.verdict))
-        if has_paper:
-            fields.append((entry.papers(), ""))
-    first = row[columns[0][0]]
-    cut = f", {first.n_cut} cut" if first.n_cut else ""
-    fields.append((f"{first.n_done}/{first.n_planned}{cut}", ""))
-    if seconds:
-        mean = row["seconds"].mean
-        fields.append(("" if mean is None else f"{mean:.1f}", ""))
-    return fields
+    for metric in experiment.metrics:
+        heads += [LABELS.get(metric, metric), "paper"] if metric in printed else [LABELS.get(metric, metric)]
+    by_place = {(entry.data, entry.method, entry.metric): entry for entry in entries}
+    grid: dict[str, dict[str, list[Field]]] = {}
+    for data, method in dict.fromkeys((entry.data, entry.method) for entry in entries):
+        fields: list[Field] = []
+        for metric in experiment.metrics:
+            entry = by_place[data, method, metric]
+            fields.append((f"{entry.ours()} {MARKS[entry.verdict]}".strip(), entry.verdict))
+            fields += [(entry.papers(), "")] if metric in printed else []
+        first, mean = by_place[data, method, experiment.metrics[0]], by_place[data, method, "seconds"].mean
+        cut = f", {first.n_cut} cut" if first.n_cut else ""
+        fields.append((f"{first.n_done}/{first.n_planned}{cut}", ""))
+        fields += [("" if mean is None else f"{mean:.1f}", "")] if seconds else []
+        grid.setdefault(data, {})[method] = fields
+    return [*heads, "cells", *(["seconds"] if seconds else [])], grid
 
 
 def terminal_tables(experiment: Experiment, entries: Sequence[Entry], lines: Sequence[str]) -> RenderableType:
     """One table per data setting that was run, for rich."""
-    columns, seconds = _columns(experiment, entries), "seconds" not in experiment.metrics
+    heads, grid = _grid(experiment, entries)
     parts: list[RenderableType] = [Text(f"{experiment.title} ({experiment.source})", style="bold")]
     touched = {entry.data for entry in entries if entry.n_done or entry.n_failed}
-    for data in experiment.data:
-        if data.name not in touched:
-            continue
-        table = TerminalTable(
-            title=data.name, title_justify="left", box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False
-        )
-        for k, head in enumerate(_heads(columns, seconds)):
+    for data in filter(touched.__contains__, grid):
+        table = TerminalTable(title=data, title_justify="left", box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False)
+        for k, head in enumerate(heads):
             table.add_column(head, justify="right" if k else "left", no_wrap=True)
-        for method, row in _rows(entries, data.name).items():
-            table.add_row(method, *(Text(text, COLORS[v]) for text, v in _fields(row, columns, seconds)))
+        for method, row in grid[data].items():
+            table.add_row(method, *(Text(text, COLORS[verdict]) for text, verdict in row))
         parts.append(table)
-    untouched = [data.name for data in experiment.data if data.name not in touched]
+    untouched = [data for data in grid if data not in touched]
     if untouched:
         parts.append(Text(f"Not run: {', '.join(untouched)}."))
     return Group(*parts, Text(LEGEND, style="dim"), *(Text(f"• {line}") for line in lines))
@@ -91,19 +72,12 @@ def markdown_page(
     experiment: Experiment, entries: Sequence[Entry], lines: Sequence[str], runs: Sequence[Record], figure: str | None
 ) -> str:
     """The tables as a page, with where they come from."""
-    columns, seconds = _columns(experiment, entries), "seconds" not in experiment.metrics
-    heads = _heads(columns, seconds)
-    page = [
-        f"# {experiment.title}",
-        "",
-        f"{experiment.source} of the paper, `precede reproduce {experiment.name}`.",
-        "",
-        LEGEND,
-    ]
-    for data in experiment.data:
-        page += ["", f"## {data.name}", "", f"| {' | '.join(heads)} |", f"|---|{'---:|' * (len(heads) - 1)}"]
-        for method, row in _rows(entries, data.name).items():
-            page.append(f"| {method} | {' | '.join(text for text, _ in _fields(row, columns, seconds))} |")
+    heads, grid = _grid(experiment, entries)
+    source = f"{experiment.source} of the paper, `precede reproduce {experiment.name}`."
+    page = [f"# {experiment.title}", "", source, "", LEGEND]
+    for data, rows in grid.items():
+        page += ["", f"## {data}", "", f"| {' | '.join(heads)} |", f"|---|{'---:|' * (len(heads) - 1)}"]
+        page += [f"| {method} | {' | '.join(text for text, _ in row)} |" for method, row in rows.items()]
     if figure is not None:
         page += ["", f"![{experiment.title}]({figure})"]
     if lines:
@@ -114,24 +88,16 @@ def markdown_page(
 
 def csv_text(entries: Sequence[Entry]) -> str:
     """One line per number."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(
-        ["data", "method", "metric", "mean", "std", "done", "failed", "planned", "paper_mean", "paper_std", "verdict"]
-    )
-    for entry in entries:
-        paper = entry.published
-        writer.writerow(
-            [
-                entry.data,
-                entry.method,
-                entry.metric,
-                *("" if value is None else f"{value:.6g}" for value in (entry.mean, entry.std)),
-                entry.n_done,
-                entry.n_failed,
-                entry.n_planned,
-                *("" if value is None else f"{value:g}" for value in (paper and paper.mean, paper and paper.std)),
-                entry.verdict,
-            ]
-        )
-    return out.getvalue()
+    digits = {"mean": ".6g", "std": ".6g", "paper_mean": "g", "paper_std": "g"}
+    table = pd.DataFrame(
+        {
+            "data": entry.data, "method": entry.method, "metric": entry.metric, "mean": entry.mean, "std": entry.std,
+            "done": entry.n_done, "failed": entry.n_failed, "planned": entry.n_planned,
+            "paper_mean": entry.published and entry.published.mean,
+            "paper_std": entry.published and entry.published.std, "verdict": entry.verdict,
+        }
+        for entry in entries
+    )  # fmt: skip
+    for column, form in digits.items():
+        table[column] = [None if pd.isna(value) else format(value, form) for value in table[column]]
+    return table.to_csv(index=False, lineterminator="\n")

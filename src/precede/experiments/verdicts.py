@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from precede.experiments.cells import Experiment
+from precede.experiments.cells import Experiment, Method
 from precede.experiments.ledger import Record
 
 
@@ -175,62 +176,36 @@ def entries_of(experiment: Experiment, cells: Iterable[Record], times: Mapping[s
     times : mapping from key to record
         Lines of ``times.jsonl``; the metric "seconds" is theirs.
     """
-    rows: dict[tuple[str, str], list[Record]] = {}
+    rows: dict[str, list[Record]] = {}
     for record in cells:
-        data, method, _ = record["key"].split("/")
-        rows.setdefault((data, method), []).append(record)
+        rows.setdefault(_row(record), []).append(record)
+    planned = Counter(f"{cell.data.name}/{cell.method.name}" for cell in experiment.cells())
     numbers = PUBLISHED.get(experiment.name, {})
-    planned = _planned(experiment)
-    metrics = list(dict.fromkeys([*experiment.metrics, "seconds"]))
-    for row in experiment.methods:
-        if row.beside is not None:
-            own = {(data, row.name, metric): n for (data, method, metric), n in numbers.items() if method == row.beside}
-            numbers = {**numbers, **own}
-    return [
-        _entry((data.name, method.name, metric), rows.get((data.name, method.name), []), times, planned, numbers)
-        for data in experiment.data
-        for method in experiment.methods
-        for metric in metrics
-    ]
+    entries = []
+    for data in experiment.data:
+        for method in experiment.methods:
+            row = f"{data.name}/{method.name}"
+            records = rows.get(row, [])
+            done = [record for record in records if record.get("error") is None]
+            n_cut = sum(_was_cut(record, times) for record in done)
+            bounded = any(times.get(record["key"], {}).get("ended") == "iterations" for record in done)
+            for metric in dict.fromkeys([*experiment.metrics, "seconds"]):
+                values = [value for record in done if (value := _value(record, metric, times)) is not None]
+                mean = float(np.mean(values)) if values else None
+                std = float(np.std(values, ddof=1)) if len(values) > 1 else None
+                published = numbers.get((data.name, method.beside or method.name, metric))
+                judged = len(values) >= min(LEAST_CELLS, planned[row])
+                judged &= metric not in OF_THE_WHOLE_RUN or not (n_cut or bounded)
+                verdict = verdict_on(metric, mean, published) if judged and published and mean is not None else ""
+                counts = len(done), len(records) - len(done), planned[row], n_cut
+                entries.append(Entry(data.name, method.name, metric, mean, std, *counts, published, verdict))
+    return entries
 
 
-def _planned(experiment: Experiment) -> dict[tuple[str, str], int]:
-    counts: dict[tuple[str, str], int] = {}
-    for cell in experiment.cells():
-        row = (cell.data.name, cell.method.name)
-        counts[row] = counts.get(row, 0) + 1
-    return counts
-
-
-def _entry(
-    name: tuple[str, str, str],
-    records: list[Record],
-    times: Mapping[str, Record],
-    planned: Mapping[tuple[str, str], int],
-    numbers: Mapping[tuple[str, str, str], Published],
-) -> Entry:
-    data, method, metric = name
-    done = [record for record in records if record.get("error") is None]
-    values = [value for value in (_value(record, metric, times) for record in done) if value is not None]
-    mean = float(np.mean(values)) if values else None
-    published = numbers.get(name)
-    unjudged = len(values) < min(LEAST_CELLS, planned[data, method])
-    n_cut = sum(_was_cut(record, times) for record in done)
-    bounded = any(times.get(record["key"], {}).get("ended") == "iterations" for record in done)
-    unjudged |= metric in OF_THE_WHOLE_RUN and (n_cut > 0 or bounded)
-    return Entry(
-        data,
-        method,
-        metric,
-        mean,
-        float(np.std(values, ddof=1)) if len(values) > 1 else None,
-        len(done),
-        len(records) - len(done),
-        planned[data, method],
-        n_cut,
-        published,
-        "" if mean is None or published is None or unjudged else verdict_on(metric, mean, published),
-    )
+def _row(record: Record) -> str:
+    """Data and method of a cell."""
+    row: str = record["key"].rpartition("/")[0]
+    return row
 
 
 def _was_cut(record: Record, times: Mapping[str, Record]) -> bool:
@@ -249,50 +224,36 @@ def _value(record: Record, metric: str, times: Mapping[str, Record]) -> float | 
 
 def remarks(experiment: Experiment, cells: Iterable[Record]) -> list[str]:
     """Sentences below the table: the experiment's own, other limits, what was not run, a control's share, failures."""
-    lines = list(experiment.notes)
-    own = {method.name for method in experiment.methods}
-    records = [record for record in cells if record["key"].split("/")[1] in own]  # a ledger keeps rows of old tables
-    lines += _limits(experiment, records) + _not_run(experiment, records)
+    rows = {method.name: method for method in experiment.methods}
+    # a ledger keeps rows of old tables
+    records = [(record["key"].split("/"), record) for record in cells if record["key"].split("/")[1] in rows]
+    lines = list(experiment.notes) + _limits(rows, records)
+    for method in experiment.methods:
+        run = {data for (data, name, _), _ in records if name == method.name}
+        missing = [data.name for data in experiment.data if data.name not in run]
+        if missing and method.cost:
+            lines.append(f"{method.name} was not run on {', '.join(missing)}: {method.cost}.")
     if experiment.bound is not None:
-        method, metric, bound = experiment.bound
-        found = [
-            record["metrics"][metric]
-            for record in records
-            if record["key"].split("/")[1] == method and record["metrics"].get(metric) is not None
-        ]
-        if found:
-            share = np.mean(np.array(found) <= bound)
+        control, metric, bound = experiment.bound
+        found = [record["metrics"].get(metric) for (_, name, _), record in records if name == control]
+        known = [value for value in found if value is not None]
+        if known:
+            share = np.mean(np.array(known) <= bound)
             lines.append(
-                f"Random orders with the same pruning ({method}) have {LABELS[metric]} ≤ {bound:g} in {share:.0%} of "
-                f"{len(found)} draws."
+                f"Random orders with the same pruning ({control}) have {LABELS[metric]} ≤ {bound:g} in {share:.0%} of "
+                f"{len(known)} draws."
             )
-    lines += [f"{record['key']} failed: {record['error']}" for record in records if record.get("error") is not None]
-    return lines
+    return lines + [f"{one['key']} failed: {one['error']}" for _, one in records if one.get("error") is not None]
 
 
-def _limits(experiment: Experiment, records: list[Record]) -> list[str]:
+def _limits(rows: Mapping[str, Method], records: Iterable[tuple[list[str], Record]]) -> list[str]:
     """Which rows were run with options other than the experiment's: an earlier budget, a quick run, a time limit."""
-    own = {method.name: method.options for method in experiment.methods}
     found: dict[str, list[str]] = {}
-    for record in records:
-        method, settings = record["key"].split("/")[1], record["settings"]
-        other = {name: value for name, value in settings["options"].items() if own.get(method, {}).get(name) != value}
-        other |= {} if settings.get("max_time") is None else {"max_time": settings["max_time"]}
-        absent = [name for name in own.get(method, {}) if name not in settings["options"]]
-        text = ", ".join(
-            [f"{name}={value!r}" for name, value in other.items()] + [f"its own {name}" for name in absent]
-        )
+    for (_, method, _), record in records:
+        own, settings = rows[method].options, record["settings"]
+        given = settings["options"] | {name: settings[name] for name in ("max_time",) if settings.get(name) is not None}
+        texts = [f"{name}={value!r}" for name, value in given.items() if own.get(name) != value]
+        text = ", ".join(texts + [f"its own {name}" for name in own if name not in given])
         if text and method not in found.setdefault(text, []):
             found[text].append(method)
     return [f"Run with {text}: {', '.join(names)}." for text, names in found.items()]
-
-
-def _not_run(experiment: Experiment, records: list[Record]) -> list[str]:
-    """Rows without a cell that have a reason for it."""
-    run = {tuple(record["key"].split("/")[:2]) for record in records}
-    lines = []
-    for method in experiment.methods:
-        missing = [data.name for data in experiment.data if (data.name, method.name) not in run]
-        if missing and method.cost:
-            lines.append(f"{method.name} was not run on {', '.join(missing)}: {method.cost}.")
-    return lines

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from precede.errors import GraphError, listed
 from precede.lazy import networkx as nx
+from precede.lazy import pandas as pd
 from precede.strict_json import to_json as strict_json
 
 JSON_FORMAT = "precede-graph"
@@ -267,11 +268,6 @@ def text_of(source: str | os.PathLike[str], mark: str) -> str:
         raise GraphError(f"{str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
 
 
-LATEX = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-                                                          "\\": r"\textbackslash{}"})  # fmt: skip
-"""Characters that mean something to LaTeX, and how they are written."""
-
-
 def to_latex(records: Sequence[Mapping[str, object]]) -> str:
     r"""A table of edges for a paper (booktabs), one line each, numbers with three digits.
 
@@ -286,15 +282,5 @@ def to_latex(records: Sequence[Mapping[str, object]]) -> str:
     \bottomrule
     \end{tabular}
     """
-    names = list(dict.fromkeys(name for record in records for name in record))
-    is_number = [any(isinstance(record.get(name), float) for record in records) for name in names]
-
-    def cell(value: object) -> str:
-        return "" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value).translate(LATEX)
-
-    lines = [" & ".join(cell(record.get(name)) for name in names) + r" \\" for record in records]
-    head = " & ".join(cell(name) for name in names) + r" \\"
-    columns = "".join("r" if number else "l" for number in is_number)
-    return "\n".join(
-        [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *lines, r"\bottomrule", r"\end{tabular}"]
-    )
+    shown = pd.DataFrame(list(records)).style.hide(axis="index").format(precision=3, escape="latex", na_rep="")
+    return str(shown.format_index(escape="latex", axis=1).to_latex(hrules=True)).rstrip()
