@@ -6,6 +6,7 @@ import pytest
 from sklearn.base import clone
 
 from precede.baselines import cam as cam_module
+from precede.baselines import iterative
 from precede.baselines.cam import CAM, GreedySearch, SplineBank, likely_parents
 from precede.errors import KnowledgeError, OptionError
 from precede.graph.dags import is_acyclic
