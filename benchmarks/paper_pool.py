@@ -53,7 +53,7 @@ def main() -> None:
     asked = parser.parse_args()
     experiment = pool(asked.variables, asked.methods, asked.set)
     chosen = [one.name for one in experiment.data if not asked.data or one.name.endswith(tuple(asked.data))]
-    cells = experiment.cells(seeds=asked.seeds, data=chosen, max_time=asked.max_time)
+    cells = experiment.cells(Selection(asked.seeds, data=chosen, max_time=asked.max_time))
     with Ledger(asked.out / experiment.name) as ledger:
         words = ["python", *sys.argv]
         command = shlex.join(
@@ -61,10 +61,7 @@ def main() -> None:
         )  # where it lay does not matter
         run = provenance(command, 1, asked.device)
         ledger.start(run)
-        run_cells(
-            cells, ledger, label=experiment.name, run=run["run"], device=asked.device,
-            chosen=Selection(stack=asked.stack),
-        )  # fmt: skip
+        run_cells(cells, ledger, run["run"], device=asked.device, chosen=Selection(stack=asked.stack))
         for record in ledger.cells.values():
             numbers = record["metrics"]
             shown = ("shd", "tpr", "score", "greedy_score", "iterations", "converged_at")

@@ -31,6 +31,7 @@ FIGURES = ("shd", "tpr", "fdr", "order_tpr", "cpdag_shd", "n_edges", "score")
 
 
 def run(out: Path) -> None:
+    from precede.experiments.cells import Selection
     from precede.experiments.designs import experiment_named
 
     try:
@@ -40,7 +41,7 @@ def run(out: Path) -> None:
 
     with out.open("w") as lines:
         for experiment, data, method in CELLS:
-            (cell,) = experiment_named(experiment).cells([0], [method], [data])
+            (cell,) = experiment_named(experiment).cells(Selection([0], [method], [data]))
             start = time.process_time()
             found = run_cell(cell, "cpu").record
             line = {"cell": f"{experiment}/{cell.key}", "error": found["error"], **found["metrics"]}

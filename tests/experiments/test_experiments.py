@@ -74,19 +74,19 @@ def test_an_unknown_option_is_named() -> None:
 
 
 def test_choice_of_cells() -> None:
-    keys = [cell.key for cell in TINY.cells(seeds=[4], methods=["eqvar"], data=["sf1"])]
+    keys = [cell.key for cell in TINY.cells(Selection([4], ["eqvar"], ["sf1"]))]
     assert keys == ["sf1/eqvar/4"]
     assert [cell.seed for cell in TINY.cells()] == [0] * 4 + [1] * 4
     with pytest.raises(OptionError, match="did you mean 'eqvar'"):
-        TINY.cells(methods=["eqvr"])
+        TINY.cells(Selection(methods=["eqvr"]))
     with pytest.raises(OptionError, match="data of tiny"):
-        TINY.cells(data=["er9"])
+        TINY.cells(Selection(data=["er9"]))
     with pytest.raises(OptionError, match="seeds"):
-        TINY.cells(seeds=[])
+        TINY.cells(Selection([]))
 
 
 def test_quick_means_one_seed_and_small_limits() -> None:
-    cells = EXPERIMENTS["sachs"].cells(quick=True)
+    cells = EXPERIMENTS["sachs"].cells(Selection(quick=True))
     assert {cell.max_time for cell in cells} == {4.0}
     corl = next(cell for cell in cells if cell.method.name == "corl-2")
     assert corl.method.options["n_iterations"] == 20
@@ -94,7 +94,7 @@ def test_quick_means_one_seed_and_small_limits() -> None:
     assert corl.settings()["nonlinear"]
     assert corl.build(None).get_params()["score"] == "gp"
     assert "corl-additive" not in {cell.method.name for cell in cells}
-    assert EXPERIMENTS["sachs"].cells(quick=True, max_time=1.0)[0].max_time == 1.0
+    assert EXPERIMENTS["sachs"].cells(Selection(quick=True, max_time=1.0))[0].max_time == 1.0
 
 
 def test_fixed_data_runs_methods_without_randomness_once() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from precede.experiments.cells import Selection
 from precede.experiments.designs import EXPERIMENTS
 from precede.experiments.ledger import CELLS, RUNS, TIMES, Ledger, as_line, by_key, read_lines
 from precede.experiments.runner import resolved_options
@@ -65,7 +66,7 @@ def test_rows_of_the_paper_ran_with_what_their_commit_resolves(name: str) -> Non
     """
     folder = ROOT / "docs" / "results" / name
     times, runs = by_key(read_lines(folder / TIMES)), {run["run"]: run for run in read_lines(folder / RUNS)}
-    cells = EXPERIMENTS[name].cells(methods=["corl-1", "corl-2"])
+    cells = EXPERIMENTS[name].cells(Selection(methods=["corl-1", "corl-2"]))
     assert len({cell.seed for cell in cells}) == 5
     commits = {runs[times[cell.key]["run"]]["commit"] for cell in cells}
     assert len(commits) == 1

@@ -282,44 +282,28 @@ class Experiment:
     bound: tuple[str, str, float] | None = None
     notes: tuple[str, ...] = ()
 
-    def cells(
-        self,
-        seeds: Sequence[int] | None = None,
-        methods: Sequence[str] | None = None,
-        data: Sequence[str] | None = None,
-        max_time: float | None = None,
-        quick: bool = False,
-    ) -> list[Cell]:
-        """List the cells to run: all first seeds first, so that a run cut short has whole rows.
-
-        Parameters
-        ----------
-        seeds : sequence of int, optional
-            Instead of the experiment's own.
-        methods, data : sequence of str, optional
-            Only these.
-        max_time : float, optional
-            Seconds for each cell.
-        quick : bool
-            One seed and small limits.
-        """
-        for option, chosen, known in (("methods", methods, self.methods), ("data", data, self.data)):
-            for name in chosen or ():
+    def cells(self, chosen: Selection = EVERYTHING) -> list[Cell]:
+        """List the cells to run: all first seeds first, so that a run cut short has whole rows."""
+        for option, names, known in (("methods", chosen.methods, self.methods), ("data", chosen.data, self.data)):
+            for name in names or ():
                 check_choice(f"{option} of {self.name}", name, [item.name for item in known])
-        chosen_seeds = tuple(self.seeds if seeds is None else seeds)
-        if not chosen_seeds or min(chosen_seeds) < 0:
-            raise OptionError(f"seeds={list(chosen_seeds)} cannot be used: it takes one or more numbers of at least 0.")
-        if quick:
-            chosen_seeds = chosen_seeds[:1]
-            max_time = QUICK_SECONDS if max_time is None else min(max_time, QUICK_SECONDS)
-        runs = [self._quickly(method) for method in self.methods] if quick else self.methods
+        seeds, max_time, runs = (
+            tuple(self.seeds if chosen.seeds is None else chosen.seeds),
+            chosen.max_time,
+            self.methods,
+        )
+        if not seeds or min(seeds) < 0:
+            raise OptionError(f"seeds={list(seeds)} cannot be used: it takes one or more numbers of at least 0.")
+        if chosen.quick:
+            seeds, max_time = seeds[:1], min(max_time or QUICK_SECONDS, QUICK_SECONDS)
+            runs = tuple(method for method in map(self._quickly, self.methods) if method is not None)
         return [
             Cell(one, method, number, max_time, self.keep_curves)
-            for place, seed in enumerate(chosen_seeds)
+            for place, seed in enumerate(seeds)
             for one in self.data
-            if data is None or one.name in data
+            if chosen.data is None or one.name in chosen.data
             for method in runs
-            if method is not None and (methods is None or method.name in methods)
+            if chosen.methods is None or method.name in chosen.methods
             # on fixed data, a method without randomness finds the same every time
             if place == 0 or not one.fixed or method.accepts("random_state")
             for number in range(seed * method.repeats, (seed + 1) * method.repeats)

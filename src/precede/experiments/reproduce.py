@@ -83,7 +83,7 @@ def reproduce(
         check_positive("max_time", chosen.max_time)
     if chosen.stack:
         check_positive("stack", chosen.stack, integer=True)
-    cells = experiment.cells(chosen.seeds, chosen.methods, chosen.data, chosen.max_time, chosen.quick)
+    cells = experiment.cells(chosen)
     folder = Path(out) / (experiment.name + ("-quick" if chosen.quick else ""))
     if render and not merge and not (folder / CELLS).exists():
         raise OptionError(
@@ -97,16 +97,7 @@ def reproduce(
             run = provenance(command_line(experiment.name, chosen, workers, device), workers.jobs, device)
             ledger.start(run)
             try:
-                n_run = run_cells(
-                    cells,
-                    ledger,
-                    label=experiment.name,
-                    run=run["run"],
-                    workers=workers,
-                    device=device,
-                    chosen=chosen,
-                    verbose=verbose,
-                )
+                n_run = run_cells(cells, ledger, run["run"], workers, device, chosen, verbose=verbose)
             except KeyboardInterrupt:
                 kept = [cell.key for cell in cells if cell.key in ledger.cells]
                 raise KeyboardInterrupt(
@@ -149,7 +140,7 @@ def _rehearsed(experiment: Experiment, folder: Path) -> Reproduction:
         run = provenance("precede reproduce all --quick", 1, None)
         ledger.start(run)
         cells = [experiment.rehearsal()]
-        n_run = run_cells(cells, ledger, label=experiment.name, run=run["run"], verbose=False)
+        n_run = run_cells(cells, ledger, run["run"], verbose=False)
     # drawing takes longer than all the rest, and an empty table makes no picture
     return write_tables(experiment, folder, n_run, figure=experiment.keep_curves)
 

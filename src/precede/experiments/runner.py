@@ -25,6 +25,7 @@ from precede.experiments.cells import EVERYTHING, Cell, Selection
 from precede.experiments.ledger import Ledger, Record
 from precede.graph import CausalGraph
 from precede.knowledge import Constraints
+from precede.lazy import pandas as pd
 from precede.metrics.structure import evaluate
 from precede.policy.pretrained import load_pretrained
 from precede.runtime.deadline import Deadline
@@ -82,7 +83,7 @@ def run_cell(cell: Cell, device: str | None = None) -> Finished:
             compared = evaluate(model.graph_, dataset.graph).to_dict()
             record["metrics"] = {name: compared[name] for name in METRICS} | search_numbers(model)
             if cell.keep_curve:
-                record["curve"] = curve_of(model)
+                record["curve"] = thinned_curve(model.history_)
         except Exception as error:
             seconds = time.perf_counter() - start
             text = str(error).strip().partition("\n")[0]
@@ -138,19 +139,13 @@ def search_numbers(model: CausalEstimator) -> dict[str, float | int | None]:
     return {name: None if isinstance(v, float) and not math.isfinite(v) else v for name, v in numbers.items()}
 
 
-def curve_of(model: CausalEstimator) -> dict[str, list[float]]:
-    """Mean and best score by iteration, thinned evenly; the last iteration is always there. Empty without training."""
-    history = model.history_
+def thinned_curve(history: pd.DataFrame) -> dict[str, list[float]]:
+    """Mean and best score by iteration, every few and the last one. Empty without training."""
     if history.empty:
-        return thinned_curve([])
-    return thinned_curve(list(zip(*(history[name].tolist() for name in CURVE), strict=True)))
-
-
-def thinned_curve(rows: Sequence[tuple[float, float, float]]) -> dict[str, list[float]]:
-    """Iteration, mean and best score as columns, of every few rows and of the last."""
-    step = max(1, math.ceil(len(rows) / LONGEST_CURVE))
-    kept = [rows[k] for k in sorted({*range(0, len(rows), step), *range(len(rows))[-1:]})]
-    return {name: [row[k] for row in kept] for k, name in enumerate(CURVE)}
+        return {name: [] for name in CURVE}
+    step = max(1, math.ceil(len(history) / LONGEST_CURVE))
+    kept = history.iloc[sorted({*range(0, len(history), step), len(history) - 1})]
+    return {name: kept[name].tolist() for name in CURVE}
 
 
 def stacks_of(cells: Sequence[Cell], size: int) -> list[list[Cell]]:
@@ -215,12 +210,9 @@ class _Run:
             "score": best, "policy_score": best, "greedy_score": greedy,
             "iterations": self.learner.iteration, "converged_at": moved,
         }  # fmt: skip
-        record: Record = {
-            "key": self.cell.key, "settings": self.cell.settings(), "error": None, "metrics": metrics
-        }  # fmt: skip
+        record: Record = {"key": self.cell.key, "settings": self.cell.settings(), "error": None, "metrics": metrics}
         if self.cell.keep_curve:
-            rows = [(row.iteration, row.mean_score, row.best_score) for row in self.history]
-            record["curve"] = thinned_curve(rows)
+            record["curve"] = thinned_curve(pd.DataFrame(self.history))
         return record
 
 
@@ -251,12 +243,11 @@ def run_stack(cells: Sequence[Cell], device: str | None) -> Iterator[Finished]:
 def run_cells(
     cells: Sequence[Cell],
     ledger: Ledger,
-    *,
-    label: str,
     run: str,
     workers: Workers = HERE,
     device: str | None = None,
     chosen: Selection = EVERYTHING,
+    *,
     verbose: bool = True,
 ) -> int:
     """Run the cells that the ledger does not have yet, and record each as it finishes.
@@ -266,8 +257,6 @@ def run_cells(
     cells : sequence of Cell
     ledger : Ledger
         Open.
-    label : str
-        For the progress bar.
     run : str
         Name of this run, kept with the times.
     workers : Workers
@@ -292,13 +281,13 @@ def run_cells(
         chain.from_iterable(run_stack(cells, device) for cells in stacks),
         as_finished(run_cell, ((cell, device) for cell in single), workers),
     )
-    with ProgressBar(label, len(cells), verbose) as bar:
+    with ProgressBar(ledger.folder.name, len(cells), verbose) as bar:
         bar.update(len(cells) - len(waiting))
         for count, finished in enumerate(finished_cells, start=1):
             ledger.add(finished.record, {**finished.times, "run": run})
             n_failed += finished.record["error"] is not None
-            shown: dict[str, float | str] = {"last": finished.record["key"]}
-            bar.update(len(cells) - len(waiting) + count, **shown, **({"failed": str(n_failed)} if n_failed else {}))
+            shown = {"last": finished.record["key"], **({"failed": str(n_failed)} if n_failed else {})}
+            bar.update(len(cells) - len(waiting) + count, **shown)
     return len(waiting)
 
 
