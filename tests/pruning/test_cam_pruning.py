@@ -68,24 +68,6 @@ def test_required_edges_stay(values, candidates):
     assert np.isfinite(pruned.p_values[required]).all()
 
 
-def test_parallel_is_the_same(values, candidates):
-    one, two = (prune_by_gam(values, candidates, n_jobs=jobs) for jobs in (1, 2))
-    np.testing.assert_array_equal(one.edges, two.edges)
-    np.testing.assert_allclose(one.p_values, two.p_values, rtol=1e-9)
-
-
-def test_jobs_are_passed_on(values, candidates, monkeypatch):
-    seen = []
-
-    def parallel(n_jobs):
-        seen.append(n_jobs)
-        return lambda tasks: [function(*args, **options) for function, args, options in tasks]
-
-    monkeypatch.setattr("joblib.Parallel", parallel)
-    prune_by_gam(values, candidates, n_jobs=3)
-    assert seen == [3]
-
-
 def test_an_empty_graph_stays_empty(values):
     pruned = prune_by_gam(values, np.zeros((5, 5), dtype=bool))
     assert not pruned.edges.any()

@@ -12,7 +12,7 @@ import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import DataError, OptionError, check_choice, is_number
-from precede.lazy import joblib, linalg, special
+from precede.lazy import linalg, special
 
 BASIS_SIZE = 10
 """Basis functions per term, the constant included, where the samples suffice (Bühlmann et al. 2014, R's CAM)."""
@@ -485,7 +485,6 @@ def prune_by_gam(
     required: BoolArray | None = None,
     cutoff: float = 0.001,
     test: GamTest = "wood",
-    n_jobs: int = 1,
 ) -> GamPruning:
     r"""Keep i -> j when :math:`f_{ij} = 0` is refused in :math:`x_j = \alpha_j + \sum_i f_{ij}(x_i) + \varepsilon_j`.
 
@@ -503,8 +502,6 @@ def prune_by_gam(
     test : "wood" or "f"
         Penalized splines with REML and the test of Wood (2013), or unpenalized splines with the partial F test, which
         is faster and has less power.
-    n_jobs : int
-        Variables that are fitted at the same time, as in joblib.
 
     Examples
     --------
@@ -526,15 +523,11 @@ def prune_by_gam(
     kept_anyway = np.zeros((d, d), dtype=bool) if required is None else required
     candidates = edges | kept_anyway
     parents = [np.flatnonzero(candidates[:, j]) for j in range(d)]
-    tested = [j for j in range(d) if len(parents[j])]
-    sizes = {j: basis_size(len(values), len(parents[j])) for j in tested}
     bases = [spline_basis(column, BASIS_SIZE) for column in values.T]  # the smaller ones are cut from these
-    fits: list[GamFit] = joblib.Parallel(n_jobs=n_jobs)(
-        joblib.delayed(fit_terms)([bases[i].cut(sizes[j]) for i in parents[j]], values[:, j], test == "wood")
-        for j in tested
-    )
     p_values, strengths = np.full((d, d), np.nan), np.zeros((d, d))
-    for j, fit in zip(tested, fits, strict=True):
+    for j in filter(lambda j: len(parents[j]), range(d)):
+        size = basis_size(len(values), len(parents[j]))
+        fit = fit_terms([bases[i].cut(size) for i in parents[j]], values[:, j], test == "wood")
         p_values[parents[j], j] = fit.p_values
         strengths[parents[j], j] = fit.strengths
     significant = np.less_equal(p_values, cutoff, where=candidates, out=np.zeros((d, d), dtype=bool))
