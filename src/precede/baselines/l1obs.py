@@ -52,8 +52,11 @@ def lasso_path(gram: FloatArray, cross: FloatArray) -> list[tuple[IntArray, Floa
     knots = np.zeros((len(cross), 1), dtype=bool)
     if len(cross):
         knots = np.abs(lars_path_gram(cross, gram, n_samples=1, method="lasso")[2]) > ROUNDING
-    sets = [np.flatnonzero(here | there) for here, there in pairwise([knots[:, 0], *knots.T])]
-    return [(active, np.linalg.solve(gram[np.ix_(active, active)], cross[active])) for active in sets]
+    path: list[tuple[IntArray, FloatArray]] = []
+    for here, there in pairwise([knots[:, 0], *knots.T]):
+        active = np.flatnonzero(here | there)
+        path.append((active, np.linalg.solve(gram[np.ix_(active, active)], cross[active])))
+    return path
 
 
 UNIT_VARIANCE = Assumptions("linear", True, "assumed", False, "Every variable is a weighted sum of few causes plus "
