@@ -54,8 +54,9 @@ def lasso_path(gram: FloatArray, cross: FloatArray) -> list[tuple[IntArray, Floa
         knots = np.abs(lars_path_gram(cross, gram, n_samples=1, method="lasso")[2]) > ROUNDING
     path: list[tuple[IntArray, FloatArray]] = []
     for here, there in pairwise([knots[:, 0], *knots.T]):
-        active = np.flatnonzero(here | there)
-        path.append((active, np.linalg.solve(gram[np.ix_(active, active)], cross[active])))
+        active: IntArray = np.flatnonzero(here | there)
+        weights: FloatArray = np.linalg.solve(gram[np.ix_(active, active)], cross[active])
+        path.append((active, weights))
     return path
 
 
