@@ -55,7 +55,7 @@ def lasso_path(gram: FloatArray, cross: FloatArray) -> list[tuple[IntArray, Floa
     path: list[tuple[IntArray, FloatArray]] = []
     for here, there in pairwise([knots[:, 0], *knots.T]):
         active: IntArray = np.flatnonzero(here | there)
-        weights: FloatArray = np.linalg.solve(gram[np.ix_(active, active)], cross[active])
+        weights = np.asarray(np.linalg.solve(gram[np.ix_(active, active)], cross[active]), dtype=np.float64)
         path.append((active, weights))
     return path
 
