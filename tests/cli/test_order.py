@@ -66,3 +66,19 @@ def test_an_unknown_policy_is_refused_and_one_without_edges(tmp_path, name: str,
     done = CliRunner().invoke(app, ["order", str(path), "--pretrained", name])
     assert done.exit_code == 2
     assert words in " ".join(done.output.split())
+
+
+def test_it_takes_categories_interventions_and_lags(tmp_path) -> None:
+    """The flags of 'discover'; what was set is not shown as a column, and the past does not come last."""
+    rng = np.random.default_rng(0)
+    cause = rng.normal(size=300)
+    was_set = rng.random(300) < 0.2
+    effect = np.where(was_set, rng.normal(size=300), cause + 0.5 * rng.normal(size=300))
+    color = np.array(["red", "blue", "green"])[np.searchsorted([-0.5, 0.6], effect + 0.3 * rng.normal(size=300))]
+    data = pd.DataFrame({"cause": cause, "effect": effect, "color": color, "set": np.where(was_set, "effect", "")})
+    shown = said(tmp_path, data, "--interventions", "set")
+    assert sorted(shown["order"]) == ["cause", "color", "effect"]
+    assert all(0 <= pair["common"] <= 1 for pair in shown["pairs"])
+    order = said(tmp_path, data[["cause", "effect"]], "--lags", "1")["order"]
+    assert all("t-1" in name for name in order[:2])
+    assert not any("t-1" in name for name in order[2:])

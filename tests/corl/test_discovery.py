@@ -217,7 +217,6 @@ def test_auto_says_why() -> None:
     ("pruning", "make", "words"),
     [
         ("bic", "levels", "pruning='bic' cannot be used with score='degenerate-gaussian'"),
-        ("policy", "levels", "the policy takes at most 150 columns, no categories and no interventions"),
         ("policy", "wide", "pruning='policy' cannot be used here: the policy takes at most 150 columns"),
     ],
 )

@@ -8,8 +8,9 @@ from precede import CORL, Knowledge, load_table, simulate
 from precede.data.kinds import ColumnKind
 from precede.data.load import Table
 from precede.errors import OptionError
-from precede.knowledge import Constraints
-from precede.policy.inputs import MOST_VIEWS, Views, walsh_signs
+from precede.graph.dags import full_dag
+from precede.knowledge import Constraints, constraints_over
+from precede.policy.inputs import MOST_VIEWS, Views, numeric_reading, walsh_signs
 from precede.policy.prediction import EdgeOpinion, PolicyPrediction, judge, judge_table
 from precede.policy.pretrained import load_pretrained
 from precede.scores.policy_prior import LIKELY, PolicyScore, likely_edges
@@ -69,21 +70,69 @@ def test_it_tells_linear_non_gaussian_graphs(policy):
     assert np.allclose(said.precedence + said.precedence.T + np.eye(10), 1)
 
 
-def test_a_table_with_holes_or_counts_is_judged_and_one_with_categories_is_not(policy):
+def unknown(d):
+    return Constraints.none(d)
+
+
+def test_a_table_with_holes_or_categories_is_judged_and_a_wide_one_is_not(policy):
     data = simulate(n_variables=6, degree=1, sem="lingam", n_samples=500, standardize=True, random_state=12)
     values = data.data.to_numpy().copy()
     values[np.random.default_rng(0).random(values.shape) < 0.1] = np.nan
     assert judge(values, policy).edges[data.graph.edges].mean() > 0.5
     names = tuple(data.data.columns)
     table = Table(data.data.to_numpy(), names, True)
-    assert isinstance(judge_table(table, None), PolicyPrediction)
-    kinds = (ColumnKind("categorical", (0.0, 1.0, 2.0), ("a", "b", "c")), *table.kinds[1:])
-    assert judge_table(Table(table.values, names, True, kinds=kinds), None) is None
+    assert isinstance(judge_table(table, None, unknown(6)), PolicyPrediction)
+    wide = Table(np.random.default_rng(0).normal(size=(20, 151)), tuple(range(151)), False)
+    assert judge_table(wide, None, unknown(151)) is None
+
+
+def test_names_of_levels_and_their_sequence_do_not_matter():
+    """A category is read by what goes with its levels, whichever of them comes first."""
+    rng = np.random.default_rng(0)
+    cause = rng.normal(size=600)
+    effect = cause**2 + 0.3 * rng.normal(size=600)
+    places = np.searchsorted([-0.7, 0.2, 0.9], cause).astype(float)
+    kinds = (
+        ColumnKind("categorical", (0.0, 1.0, 2.0, 3.0), ("a", "b", "c", "d")),
+        *Table(cause[:, None], (0,), False).kinds,
+    )
+    turned = np.array([2.0, 0.0, 3.0, 1.0])[places.astype(int)]
+    first, second = (
+        judge_table(Table(np.column_stack([column, effect]), ("level", "number"), True, kinds=kinds), None, unknown(2))
+        for column in (places, turned)
+    )
+    assert np.allclose(first.edges, second.edges, atol=1e-5)
+    plain = judge_table(Table(np.column_stack([turned, effect]), ("level", "number"), True), None, unknown(2))
+    assert not np.allclose(plain.edges, first.edges, atol=1e-3)
+
+
+def test_a_reading_keeps_gaps_and_other_columns():
+    values = torch.tensor([[[1.0, 2.0, torch.nan, 4.0, 5.0], [0.0, 1.0, 1.0, torch.nan, 2.0]]])
+    read = numeric_reading(values, torch.tensor([[False, True]]))
+    assert torch.equal(read[0, 0].nan_to_num(-9), values[0, 0].nan_to_num(-9))
+    assert read[0, 1].isnan().tolist() == [False, False, False, True, False]
+    assert read[0, 1, 1] == read[0, 1, 2] != read[0, 1, 0]
+
+
+def test_the_prediction_agrees_with_what_is_known(policy):
+    data = simulate(n_variables=6, degree=1.5, sem="lingam", n_samples=300, standardize=True, random_state=3).data
+    names = list(data.columns)
+    free = judge(data.to_numpy(), policy)
+    order = [names[k] for k in free.order]
+    known = Knowledge(tiers=[[name] for name in reversed(order)], required=[(order[5], order[0])])
+    told = constraints_over(known, names)
+    said = judge(data.to_numpy(), policy, constraints=told)
+    assert said.order.tolist() == free.order[::-1].tolist()
+    assert said.edges[free.order[5], free.order[0]] == pytest.approx(1)
+    assert said.edges[told.before.T].max() < 1e-9
+    assert np.array_equal(said.precedence, full_dag(said.order).astype(float))
+    assert (said.edges + said.edges.T + said.common <= 1 + 1e-6).all()
 
 
 def test_records_are_sorted_and_named():
-    said = PolicyPrediction(np.array([0, 1]), np.array([[0, 0.9], [0.1, 0]]), np.array([[0, 0.7], [0.004, 0]]))
-    assert said.opinions(["a", "b"]) == [EdgeOpinion("a", "b", 0.7, 0.9)]
+    edges, common = np.array([[0, 0.7], [0.004, 0]]), np.array([[0, 0.2], [0.2, 0]])
+    said = PolicyPrediction(np.array([0, 1]), np.array([[0, 0.9], [0.1, 0]]), edges, common)
+    assert said.opinions(["a", "b"]) == [EdgeOpinion("a", "b", 0.7, 0.9, 0.2)]
     assert said.likely().tolist() == [[False, True], [False, False]]
 
 

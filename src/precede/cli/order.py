@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,7 +15,10 @@ from precede.cli.terminal import (
     DataFile,
     Debug,
     Decimal,
+    Group,
+    Interventions,
     KnowledgeFile,
+    Lags,
     LeaveOut,
     Missing,
     Na,
@@ -54,6 +58,9 @@ def order(
     types: Types = None,
     na: Na = None,
     decimal: Decimal = None,
+    interventions: Interventions = None,
+    lags: Lags = 0,
+    group: Group = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
     debug: Debug = False,
@@ -65,7 +72,7 @@ def order(
         log_to_terminal(quiet)
         start = time.perf_counter()
         known = known_from(knowledge, root, sink, tier)
-        table = load_named(data, loading_options(missing, leave_out, types, na, decimal=decimal))
+        table = load_named(data, loading_options(missing, leave_out, types, na, interventions, lags, group, decimal))
         model = CORL(
             "policy", search="local", pretrained=pretrained, knowledge=known,
             diagnose=False, device="cpu", random_state=0, verbose=False,
@@ -83,15 +90,20 @@ def order(
 
 
 def _edges(model: CORL) -> list[dict[str, object]]:
-    """The edges in causal order of the cause: weight, probability, and that of the other direction."""
-    said = {(edge["cause"], edge["effect"]): edge["probability"] for edge in model.diagnostics_["policy"]}
+    """The edges in causal order of the cause: weight, probability, those of the other direction and a hidden cause."""
+    said = {(edge["cause"], edge["effect"]): edge for edge in model.diagnostics_["policy"]}
+
+    def of(cause: Hashable, effect: Hashable, what: str) -> float:
+        return float(said[cause, effect][what]) if (cause, effect) in said else 0.0
+
     return [
         {
             "cause": cause,
             "effect": effect,
             "weight": weight,
-            "probability": said.get((cause, effect), 0.0),
-            "reverse": said.get((effect, cause), 0.0),
+            "probability": of(cause, effect, "probability"),
+            "reverse": of(effect, cause, "probability"),
+            "common": of(cause, effect, "common"),
         }
         for cause, effect, weight in model.graph_.edge_list()
     ]
@@ -110,9 +122,9 @@ def _show(console: SafeConsole, model: CORL) -> None:
     table = TerminalTable(title=f"{n_edges} edge{'' if n_edges == 1 else 's'}", title_justify="left")
     for heading in ("cause", "effect"):
         table.add_column(heading)
-    for heading in ("weight", "probability", "of the reverse"):
+    for heading in ("weight", "probability", "of the reverse", "of a hidden cause"):
         table.add_column(heading, justify="right")
     for edge in _edges(model):
-        numbers = f"{edge['weight']:+.3f}", f"{edge['probability']:.2f}", f"{edge['reverse']:.2f}"
+        numbers = f"{edge['weight']:+.3f}", *(f"{edge[one]:.2f}" for one in ("probability", "reverse", "common"))
         table.add_row(escape(str(edge["cause"])), escape(str(edge["effect"])), *numbers)
     console.print(table)

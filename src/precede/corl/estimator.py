@@ -269,7 +269,7 @@ class CORL(CausalEstimator):
         if self.score != "auto":
             return self
         inner, _ = canonical(table, columns=self._columns_by_name, rows=self._rows_by_value)
-        return self.unfitted().set_params(**settled_options(self, inner))
+        return self.unfitted().set_params(**settled_options(self, inner, self._constraints(inner)))
 
     def _learn(self, table: Table) -> FitResult:
         deadline = Deadline(self.max_time)

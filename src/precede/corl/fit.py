@@ -67,7 +67,7 @@ def learn(
     if settings.polish and settings.kind != "exact" and table.n_variables <= WARM_UP_TO:
         local.prepare()  # while the policy looks at the data
     pretrained = None if settings.start is None else load_pretrained(settings.start)
-    said = judge_table(seen, pretrained) if asks_the_policy(model) else None
+    said = judge_table(seen, pretrained, constraints) if asks_the_policy(model) else None
     if said is not None:
         give_back_memory()
         reported["policy"] = said.opinions(table.names)
@@ -137,11 +137,11 @@ def choose_for(model: CORL, table: Table, said: PolicyPrediction | None) -> tupl
     return choice, choice.name, WEIGHT if choice.informed else 0.0
 
 
-def settled_options(model: CORL, table: Table) -> Options:
+def settled_options(model: CORL, table: Table, constraints: Constraints) -> Options:
     """The options of a fit to resampled rows of a table, which are judged by the model that the table calls for."""
     seen = standardized_table(table) if details_of(model).standardize_columns else table
     start = search_settings(model, table).start
-    said = judge_table(seen, None if start is None else load_pretrained(start))
+    said = judge_table(seen, None if start is None else load_pretrained(start), constraints)
     _, name, weight = choose_for(model, seen, said)
     return {"score": name} | ({"policy_weight": weight} if weight else {})
 

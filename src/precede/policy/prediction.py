@@ -14,8 +14,10 @@ from precede.data.table import Table
 from precede.errors import OptionError
 from precede.knowledge import Constraints
 from precede.policy.edges import answer_log_probabilities
+from precede.policy.inputs import Views, numeric_reading
 from precede.policy.moments import MomentsEncoder
 from precede.policy.pretrained import Pretrained, load_pretrained
+from precede.policy.told import Told
 from precede.runtime.device import one_thread
 from precede.runtime.randomness import gumbel_noise
 from precede.scores.policy_prior import PolicyScore
@@ -30,7 +32,7 @@ SEED = 0
 MOST_VARIABLES = 150
 """Tables with more columns are far beyond what the policy was trained on, which is 50."""
 
-TAKES = f"at most {MOST_VARIABLES} columns, no categories and no interventions, and more rows than columns"
+TAKES = f"at most {MOST_VARIABLES} columns, and more rows than columns"
 """What :func:`judge_table` reads."""
 
 SHOWN = 0.01
@@ -39,12 +41,13 @@ SHOWN = 0.01
 
 @dataclass(frozen=True)
 class EdgeOpinion:
-    """How likely a policy finds an edge, and that its cause comes first."""
+    """How likely a policy finds an edge, that its cause comes first, and a hidden common cause in its place."""
 
     cause: Hashable
     effect: Hashable
     probability: float
     before: float
+    common: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,10 @@ class PolicyPrediction:
     precedence : (n_variables, n_variables) array
         ``[i, j]``: share of the policy's orders in which i comes before j.
     edges : (n_variables, n_variables) array
-        ``[i, j]``: probability of i -> j; with ``[j, i]`` it sums to at most one.
+        ``[i, j]``: probability of i -> j.
+    common : (n_variables, n_variables) array
+        ``[i, j]``: probability of a hidden common cause and no edge; symmetric. With the edges either way it sums to at
+        most one, and the rest is the probability that there is nothing.
     states : (1, n_variables, width) tensor, optional
         What the policy's encoder makes of the table, for whoever trains the policy further.
     """
@@ -66,6 +72,7 @@ class PolicyPrediction:
     order: IntArray
     precedence: FloatArray
     edges: FloatArray
+    common: FloatArray
     states: Tensor | None = None
 
     def likely(self) -> BoolArray:
@@ -77,24 +84,31 @@ class PolicyPrediction:
         """Edges that are not ruled out, likeliest first."""
         cause, effect = np.nonzero(self.edges >= SHOWN)
         likeliest = np.argsort(-self.edges[cause, effect], kind="stable")
+        said = self.edges, self.precedence, self.common
         return [
-            EdgeOpinion(names[i], names[j], round(float(self.edges[i, j]), 4), round(float(self.precedence[i, j]), 4))
+            EdgeOpinion(names[i], names[j], *(round(float(part[i, j]), 4) for part in said))
             for i, j in zip(cause[likeliest], effect[likeliest], strict=True)
         ]
 
 
-def judge_table(table: Table, policy: Pretrained | None) -> PolicyPrediction | None:
-    """What a pretrained policy says of a table; None where it cannot read it.
+def judge_table(table: Table, policy: Pretrained | None, constraints: Constraints) -> PolicyPrediction | None:
+    """What a pretrained policy says of a table under what is known; None where it has too many columns or too few rows.
 
-    It reads numbers, counts and levels that have an order, with missing cells, but knows nothing of interventions.
-    Where no policy is given, or one that tells orders only, the shipped one is asked.
+    It reads numbers, counts, levels and categories, with missing cells, and hears which cells were set. Where no policy
+    is given, or one that tells orders only, the shipped one is asked.
     """
-    categories = any(kind.name == "categorical" for kind in table.kinds)
-    if table.n_variables > MOST_VARIABLES or table.is_wide or categories or table.targets is not None:
+    if table.n_variables > MOST_VARIABLES or table.is_wide:
         return None
+    values = seen_values(table)
+    unordered = np.array([kind.name == "categorical" for kind in table.kinds])
+    if unordered.any():
+        columns = torch.tensor(values.T[None], dtype=torch.float64)
+        values = numeric_reading(columns, torch.from_numpy(unordered)[None])[0].T.numpy()
+    told = Told.about(values, was_set=table.targets, unordered=unordered, constraints=constraints)
     if policy is None or not isinstance(policy.actor.encoder, MomentsEncoder):
-        return replace(judge(seen_values(table)), states=None)  # which are of no use to another policy
-    return judge(seen_values(table), policy)
+        said = judge(values, told=told, constraints=constraints)
+        return replace(said, states=None)  # which are of no use to another policy
+    return judge(values, policy, told=told, constraints=constraints)
 
 
 def seen_values(table: Table) -> FloatArray:
@@ -102,7 +116,14 @@ def seen_values(table: Table) -> FloatArray:
     return table.values if table.gaps is None else np.where(table.gaps.mask, np.nan, table.values)
 
 
-def judge(values: FloatArray, policy: Pretrained | None = None, *, scales: bool = False) -> PolicyPrediction:
+def judge(
+    values: FloatArray,
+    policy: Pretrained | None = None,
+    *,
+    scales: bool = False,
+    told: Told | None = None,
+    constraints: Constraints | None = None,
+) -> PolicyPrediction:
     """Let a pretrained policy look at a table; the default policy where none is given.
 
     Parameters
@@ -112,6 +133,10 @@ def judge(values: FloatArray, policy: Pretrained | None = None, *, scales: bool 
     policy : Pretrained, optional
     scales : bool
         Whether the columns' scales count, as they do under equal noise variances.
+    told : Told, optional
+        What is known of the cells, of the levels and of the edges; of the edges the constraints by default.
+    constraints : Constraints, optional
+        What every order has to agree with.
 
     Raises
     ------
@@ -130,19 +155,24 @@ def judge(values: FloatArray, policy: Pretrained | None = None, *, scales: bool 
     encoder = policy.actor.encoder
     if not isinstance(encoder, MomentsEncoder):
         raise OptionError("this policy tells orders only: edge probabilities need one like 'default'.")
-    views = policy.architecture.inputs(values, np.random.default_rng(SEED), torch.device("cpu"), scales=scales).draw(1)
     d = values.shape[1]
+    known = constraints or Constraints.none(d)
+    told = told or Told.about(values, constraints=known)
+    rng = np.random.default_rng(SEED)
+    seen = Views(values, policy.architecture.n_samples, rng, torch.device("cpu"), scales=scales, told=told)
     encoder.eval()
     with torch.no_grad(), one_thread():
-        states, logits = (torch.cat(parts) for parts in zip(*encoder.at_each(views), strict=True))
-        edges = answer_log_probabilities(logits).edge.exp().mean(0)
+        states, logits = (torch.cat(parts) for parts in zip(*encoder.at_each(seen.draw(1), seen.told), strict=True))
+        edges, common, _ = (part.exp().double().mean(0) for part in answer_log_probabilities(logits))
         states = states.mean(0, keepdim=True)
         generator = torch.Generator().manual_seed(SEED)
         # a variable's noise goes by its state, not by its column: columns may come in any sequence
         noise = gumbel_noise((N_ORDERS + 1, d, d), generator)[:, :, states[0, :, 0].argsort().argsort()]
         noise[0] = 0.0  # the first is the most likely one
-        orders = policy.actor.sample(states, noise)
+        before = torch.tensor(known.before, dtype=torch.float32) if known.before.any() else None
+        orders = policy.actor.sample(states, noise, before)
         position = orders.argsort(1)
         precedence = (position[:, :, None] < position[:, None, :]).double().mean(0)
-    probabilities = edges.double() * (1 - torch.eye(d, dtype=torch.float64))
-    return PolicyPrediction(orders[0].numpy(), precedence.numpy(), probabilities.numpy(), states)
+    apart = 1 - torch.eye(d, dtype=torch.float64)
+    probabilities = (edges * apart).numpy(), (common * apart).numpy()
+    return PolicyPrediction(orders[0].numpy(), precedence.numpy(), *probabilities, states)

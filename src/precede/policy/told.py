@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from precede.arrays import BoolArray, FloatArray
+from precede.knowledge import Constraints
 
 
 @dataclass(frozen=True)
@@ -46,15 +47,19 @@ class Told:
         values: FloatArray,
         *,
         was_set: BoolArray | None = None,
-        required: BoolArray | None = None,
-        forbidden: BoolArray | None = None,
         unordered: BoolArray | None = None,
+        constraints: Constraints | None = None,
     ) -> Told:
-        """Of one table (n_samples, n_variables), whose cells ``was_set`` speaks of in the same shape."""
+        """Of one table (n_samples, n_variables), whose cells ``was_set`` speaks of in the same shape.
+
+        A precedence forbids every edge against it.
+        """
         n, d = values.shape
-        cells = None if was_set is None else was_set.T
-        parts = ((cells, (d, n)), (required, (d, d)), (forbidden, (d, d)), (unordered, (d,)))
-        return cls(*(torch.tensor(np.zeros(shape, bool) if part is None else part)[None] for part, shape in parts))
+        known = constraints or Constraints.none(d)
+        forbidden = (~known.allowed | known.before.T) & ~np.eye(d, dtype=bool)  # transposed: the other way round
+        cells = np.zeros((n, d), dtype=bool) if was_set is None else was_set
+        columns = np.zeros(d, dtype=bool) if unordered is None else unordered
+        return cls(*(torch.tensor(part)[None] for part in (cells.T, known.required, forbidden, columns)))
 
     @property
     def parts(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:

@@ -20,6 +20,8 @@ import torch
 from torch import Tensor
 
 from precede.arrays import BoolArray, FloatArray
+from precede.graph.dags import ancestors
+from precede.knowledge import Constraints
 from precede.options import Options
 from precede.policy.actor import Actor
 from precede.policy.edges import edge_loss
@@ -406,17 +408,17 @@ def order_shares(orders: Tensor, adjacency: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Made:
-    """A data set: values, adjacency, whether the columns' scales mean something, what was set, what is required."""
+    """A data set: values, adjacency, whether the columns' scales mean something, what was set, what is known."""
 
     values: FloatArray
     adjacency: BoolArray
     scales: bool = False
     was_set: BoolArray | None = None
-    required: BoolArray | None = None
+    known: Constraints | None = None
 
     def told(self) -> Told:
         """What a policy is told of it."""
-        return Told.about(self.values, was_set=self.was_set, required=self.required)
+        return Told.about(self.values, was_set=self.was_set, constraints=self.known)
 
 
 class Read(NamedTuple):
@@ -473,5 +475,5 @@ def with_interventions(seed: int, n_variables: int, n_samples: int) -> Made:
 
 def a_third_known(made: Made, seed: int) -> Made:
     """The same data, a third of the edges required."""
-    kept = np.random.default_rng(FIRST_SEED + seed).random(made.adjacency.shape) < 1 / 3
-    return replace(made, required=made.adjacency & kept)
+    kept = made.adjacency & (np.random.default_rng(FIRST_SEED + seed).random(made.adjacency.shape) < 1 / 3)
+    return replace(made, known=replace(Constraints.none(len(kept)), required=kept, before=ancestors(kept)))

@@ -261,9 +261,10 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
 
 
 def _by_levels_alone(table: Table) -> bool:
-    """Whether the policy cannot read the table, or a count of levels does better."""
+    """Whether levels have no order, variables were set, or a count of levels does better than the policy."""
     kinds = table.kinds
-    return any(kind.name == "categorical" for kind in kinds) or all(kind.name != "number" for kind in kinds)
+    categories = any(kind.name == "categorical" for kind in kinds)
+    return categories or table.targets is not None or all(kind.name != "number" for kind in kinds)
 
 
 def _class_of(columns: FloatArray, supposed: BoolArray | None) -> Choice:
