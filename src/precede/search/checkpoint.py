@@ -10,7 +10,7 @@ import hashlib
 import json
 import time
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -49,36 +49,20 @@ def data_fingerprint(values: FloatArray, names: Sequence[Hashable]) -> str:
     return digest.hexdigest()[:32]
 
 
-@dataclass(frozen=True)
-class Subject:
-    """What a run is about; a checkpoint fits only the same.
-
-    Parameters
-    ----------
-    data : str
-        Fingerprint of the table.
-    settings : dict
-        Plain values by name: all that shapes the run, but not when it ends.
-    random : dict
-        State of the numpy generator at the start of the run.
-    """
-
-    data: str
-    settings: JsonObject
-    random: JsonObject
-
-
 class CheckpointFile:
     """Where a run is saved to, and resumed from.
 
     Parameters
     ----------
-    path : str or Path
-    subject : Subject
+    path : Path
+    about : dict
+        What the run is about; a checkpoint fits only the same: ``data``, the fingerprint of the table, ``settings``,
+        plain values of all that shapes the run but not when it ends, and ``random``, the state of the numpy generator
+        at its start.
     """
 
-    def __init__(self, path: str | Path, subject: Subject) -> None:
-        self.path, self.subject = Path(path), subject
+    def __init__(self, path: Path, about: JsonObject) -> None:
+        self.path, self.about = path, about
         remove_leftovers(self.path)
         self.records: list[IterationRecord] = []
         self._last_save = time.perf_counter()
@@ -97,8 +81,9 @@ class CheckpointFile:
         """Write beside the target, then take its place: the file is whole or the one before."""
         history = torch.tensor([astuple(record) for record in self.records], dtype=torch.float64)
         tensors = {**state_of(trainer), "history": history}
+        metadata = {"format": FORMAT, "version": VERSION, "about": to_json(self.about)}
         try:
-            atomic_write(self.path, lambda beside: save_file(tensors, beside, metadata=self._metadata()))
+            atomic_write(self.path, lambda beside: save_file(tensors, beside, metadata=metadata))
         except (OSError, SafetensorError) as error:
             reason = getattr(error, "strerror", None) or error
             raise OptionError(f"checkpoint={str(self.path)!r} cannot be written: {reason}.") from None
@@ -117,11 +102,6 @@ class CheckpointFile:
             reason = str(error).strip().splitlines()[0]
             raise OptionError(f"checkpoint={str(self.path)!r} does not fit this network: {reason}.") from None
         return list(self.records)
-
-    def _metadata(self) -> dict[str, str]:
-        subject = self.subject
-        about = {"data": subject.data, "settings": subject.settings, "random": subject.random}
-        return {"format": FORMAT, "version": VERSION, "about": to_json(about)}
 
 
 def state_of(trainer: Trainer) -> dict[str, Tensor]:
@@ -177,34 +157,6 @@ def _under(prefix: str, state: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): tensor for name, tensor in state.items() if name.startswith(prefix)}
 
 
-def read_subject(path: str | Path) -> Subject:
-    """What the run of a checkpoint was about."""
-    metadata, _ = _read(Path(path))
-    shown = f"checkpoint={str(path)!r}"
-    if metadata.get("format") != FORMAT:
-        raise OptionError(f"{shown} is not a checkpoint of Precede: its format is {metadata.get('format')!r}.")
-    if metadata.get("version") != VERSION:
-        raise OptionError(f"{shown} has version {metadata.get('version')!r}; this release reads {VERSION}.")
-    try:
-        about = json.loads(metadata["about"])
-        return Subject(str(about["data"]), dict(about["settings"]), dict(about["random"]))
-    except (KeyError, TypeError, ValueError, RecursionError):
-        raise OptionError(f"{shown} is damaged: it does not say what it was made from.") from None
-
-
-def check_same(path: str | Path, saved: Subject, data: str, settings: Mapping[str, Any]) -> None:
-    """Refuse a checkpoint of other data or other settings, and say which."""
-    shown = f"checkpoint={str(path)!r}"
-    if saved.data != data:
-        raise OptionError(f"{shown} was made from other data: resume on the same table, or name another file.")
-    now = json.loads(to_json(settings))
-    differing = [name for name in {**saved.settings, **now} if saved.settings.get(name) != now.get(name)]
-    if differing:
-        was = ", ".join(f"{name}={saved.settings.get(name)!r}" for name in differing[:3])
-        here = ", ".join(f"{name}={now.get(name)!r}" for name in differing[:3])
-        raise OptionError(f"{shown} was made with other settings ({listed(differing)}): {was} there, {here} here.")
-
-
 def open_checkpoint(
     path: Path,
     resume: bool,
@@ -214,34 +166,50 @@ def open_checkpoint(
     rng: np.random.Generator,
 ) -> CheckpointFile:
     """The file to save to; when resuming, it must fit, and ``rng`` goes back to where the saved run started."""
-    settings = dict(settings)
     if path.exists():
         if not resume:
             raise OptionError(
                 f"checkpoint={str(path)!r} already exists: resume=True continues from it; to start anew, remove it."
             )
-        saved = read_subject(path)
-        was = saved.settings.pop("random_state", None)
-        if seed is not None:  # without a seed of its own, a run takes that of the checkpoint
-            saved.settings["random_state"], settings["random_state"] = was, seed
-        check_same(path, saved, data, settings)
-        start_again(rng, saved, path)
-        seed = was
+        seed = _start_again(path, data, settings, seed, rng)
     elif resume:
         logger.info("there is no checkpoint %s yet: starting from the beginning", path)
     random = dict(rng.bit_generator.state)
-    return CheckpointFile(path, Subject(data, {**settings, "random_state": seed}, random))
+    return CheckpointFile(path, {"data": data, "settings": {**settings, "random_state": seed}, "random": random})
 
 
-def start_again(rng: np.random.Generator, saved: Subject, path: str | Path) -> None:
-    """Put a generator where that of the saved run started."""
+def _start_again(
+    path: Path, data: str, settings: Mapping[str, Any], seed: int | None, rng: np.random.Generator
+) -> int | None:
+    """Refuse a checkpoint of other data or settings, and put a generator where its run started; gives its seed."""
+    shown = f"checkpoint={str(path)!r}"
+    metadata, _ = _read(path)
+    if metadata.get("format") != FORMAT:
+        raise OptionError(f"{shown} is not a checkpoint of Precede: its format is {metadata.get('format')!r}.")
+    if metadata.get("version") != VERSION:
+        raise OptionError(f"{shown} has version {metadata.get('version')!r}; this release reads {VERSION}.")
     try:
-        rng.bit_generator.state = saved.random
+        about = json.loads(metadata["about"])
+        made_from, saved, random = str(about["data"]), dict(about["settings"]), dict(about["random"])
+    except (KeyError, TypeError, ValueError, RecursionError):
+        raise OptionError(f"{shown} is damaged: it does not say what it was made from.") from None
+    if made_from != data:
+        raise OptionError(f"{shown} was made from other data: resume on the same table, or name another file.")
+    was: int | None = saved.get("random_state")  # without a seed of its own, a run takes that of the checkpoint
+    now = json.loads(to_json({**settings, "random_state": was if seed is None else seed}))
+    differing = [name for name in {**saved, **now} if saved.get(name) != now.get(name)]
+    if differing:
+        there = ", ".join(f"{name}={saved.get(name)!r}" for name in differing[:3])
+        here = ", ".join(f"{name}={now.get(name)!r}" for name in differing[:3])
+        raise OptionError(f"{shown} was made with other settings ({listed(differing)}): {there} there, {here} here.")
+    try:
+        rng.bit_generator.state = random
     except (KeyError, TypeError, ValueError, OverflowError):
         raise OptionError(
-            f"checkpoint={str(path)!r} was made with another kind of random generator "
-            f"({saved.random.get('bit_generator')}): resume with random_state=None or the seed it was made with."
+            f"{shown} was made with another kind of random generator ({random.get('bit_generator')}): resume with "
+            "random_state=None or the seed it was made with."
         ) from None
+    return was
 
 
 def _read(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
+from precede.runtime.deadline import Deadline
 from precede.strict_json import JsonObject
 
 
-@dataclass(frozen=True)
+@dataclass
 class SearchRecord:
     """Who found what; None where it was not done.
 
@@ -55,6 +56,11 @@ class SearchRecord:
     interrupted: bool = False
     out_of_time: bool = False
     exact: bool = False
+
+    def end(self, deadline: Deadline, out_of_time: bool) -> None:
+        """Note how long it took, and what cut it short."""
+        self.seconds, self.interrupted = deadline.elapsed(), deadline.cancelled
+        self.out_of_time = out_of_time and not deadline.cancelled
 
     def to_dict(self) -> JsonObject:
         """JSON-ready, without what was not done."""

@@ -6,6 +6,7 @@ it is never worse than any order that was scored. The record says who found what
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -58,21 +59,12 @@ def search_exactly(
     """Dynamic programming instead of a policy; the greedy order where it is cut short."""
     optimum = exact_order_within(score, constraints, deadline)
     if optimum is not None:
-        return SearchResult(
-            optimum.order, SearchRecord(optimum.score, "exact", why, exact=True, seconds=deadline.elapsed())
-        )
+        record = SearchRecord(optimum.score, "exact", why, exact=True, seconds=deadline.elapsed())
+        return SearchResult(optimum.order, record)
     order = greedy_order(score, constraints, deadline.with_grace(GRACE))
     greedy = score.score_of(order)
-    interrupted = deadline.cancelled
-    record = SearchRecord(
-        greedy,
-        "local",
-        "exact search was cut short: a greedy order",
-        greedy,
-        seconds=deadline.elapsed(),
-        interrupted=interrupted,
-        out_of_time=not interrupted,
-    )
+    record = SearchRecord(greedy, "local", "exact search was cut short: a greedy order", greedy)
+    record.end(deadline, out_of_time=True)
     return SearchResult(order, record)
 
 
@@ -114,15 +106,10 @@ class OrderSearch:
         self._trainer: Trainer | None = None
         self._values = values
         self._starts: dict[str, tuple[IntArray, float]] = {}
-        self._best: tuple[IntArray, float] | None = None
-        self._policy_score: float | None = None
-        self._policy_order: IntArray | None = None
+        self._order: IntArray | None = None
         self._polished: float | None = None
-        self._polish_gain: float | None = None
-        self._agreed: bool | None = None
-        self._moves = 0
         self._was_hurried = False
-        self._taken: tuple[str, str] = settings.kind, settings.why
+        self.record = SearchRecord(-math.inf, settings.kind, settings.why)
 
     def run(self, observers: Sequence[Observer] = (), checkpoint: CheckpointFile | None = None) -> SearchResult:
         """Search, with observers of the training, and a checkpoint to save it to and go on from."""
@@ -138,10 +125,12 @@ class OrderSearch:
             self._phase(self._polish)
         records = [] if checkpoint is None else checkpoint.load_into(self.trainer)
         self._take_over()
-        self._taken = self._decide()
-        if self._taken[0] == "policy":
+        self._decide()
+        if self.record.kind == "policy":
             records += self._train([*observers, *([] if checkpoint is None else [checkpoint])])
-        self._remember_proposals(records)
+        for record in records:  # those before a checkpoint included
+            known = self.record.policy_score
+            self.record.policy_score = record.batch_best if known is None else max(known, record.batch_best)
         self._take_over()
         return self._result(records)
 
@@ -165,7 +154,9 @@ class OrderSearch:
     def _greedy(self) -> None:
         part = self.deadline.part(share=GREEDY_SHARE).with_grace(GRACE)
         order = greedy_order(self.score, self.constraints, part)
-        self._start("cut greedy" if part.passed() else "greedy", order, self.score.score_of(order))
+        score = self.score.score_of(order)
+        self._start("greedy", order, score)
+        self.record.greedy_score = None if part.passed() else score
 
     def _given(self) -> None:
         if self.settings.initial_order is not None:
@@ -176,7 +167,7 @@ class OrderSearch:
         """Make the networks; False where there is no time for a pretrained policy to look at the data."""
         within = self.deadline.part(share=LOOK_SHARE)
         # the paper's result is the policy's own, so that it looks in any case
-        limited = self.settings.polish and self.pretrained is not None and self._best is not None
+        limited = self.settings.polish and self.pretrained is not None and self._order is not None
         try:
             with self._threads():
                 learner = Learner(
@@ -186,13 +177,14 @@ class OrderSearch:
                 self._trainer = Trainer([learner])
         except OutOfTime:
             self._was_hurried = True
-            self._taken = "local", "it was cut short before the policy had looked at the data"
+            self._take("local", "it was cut short before the policy had looked at the data")
             return False
         return True
 
     def _first_look(self) -> None:
         """The order that the pretrained policy finds most likely."""
-        self._policy_order = self.trainer.best_order
+        self.record.policy_order = self.trainer.best_order.tolist()
+        self.record.policy_score = self.trainer.best_score
         self._start("policy", self.trainer.best_order, self.trainer.best_score)
 
     def _polish(self) -> None:
@@ -207,11 +199,11 @@ class OrderSearch:
             n_chases=restarts if chases else 0,
             rng=self.rng, deadline=self.deadline,
         )  # fmt: skip
-        self._moves += found.n_moves
         self._offer(found.order, found.score)
-        self._polished = self.best[1]
-        self._polish_gain = self._polished - max(score for _, score in self._starts.values())
-        self._agreed = found.agreed if others and not self.deadline.passed() else None
+        self._polished = self.record.best_score
+        self.record.polish_moves = found.n_moves
+        self.record.polish_gain = self._polished - max(score for _, score in self._starts.values())
+        self.record.climbs_agree = found.agreed if others and not self.deadline.passed() else None
 
     def _leaves_out_the_policy(self) -> bool:
         """Whether local search is all there is; what was asked for stands."""
@@ -220,33 +212,36 @@ class OrderSearch:
             return False
         if settings.kind != "none" and settings.is_wide and do_without_policy(self.score):
             if settings.kind == "auto":
-                self._taken = "local", "restarts of local search find as much in so wide a table, in less time"
+                self._take("local", "restarts of local search find as much in so wide a table, in less time")
             return True
         return self.pretrained is None or not settings.first_look
 
-    def _decide(self) -> tuple[str, str]:
+    def _decide(self) -> None:
         """Which search to take, and why; "auto" trains where local search leaves a question open and there is time."""
-        settings = self.settings
-        if settings.kind != "auto":
-            return settings.kind, settings.why
+        if self.settings.kind != "auto":
+            return
         if self.trainer.iteration:
-            return "policy", "the checkpoint's training is continued"
-        if isinstance(self.score, PolicyScore):
-            return "local", "the policy's own probabilities have nothing to teach it"
-        if self.deadline.passed():
-            return "local", "no time was left to train"
-        if self._agreed:
-            return "local", "local searches from the policy's and from the greedy order agree"
-        if local.are_cheap(self.score.moves()):
-            return "local", "its restarts find more than training does in the same time"
-        return "policy", "local searches from different starts ended at different scores"
+            self._take("policy", "the checkpoint's training is continued")
+        elif isinstance(self.score, PolicyScore):
+            self._take("local", "the policy's own probabilities have nothing to teach it")
+        elif self.deadline.passed():
+            self._take("local", "no time was left to train")
+        elif self.record.climbs_agree:
+            self._take("local", "local searches from the policy's and from the greedy order agree")
+        elif local.are_cheap(self.score.moves()):
+            self._take("local", "its restarts find more than training does in the same time")
+        else:
+            self._take("policy", "local searches from different starts ended at different scores")
+
+    def _take(self, kind: str, why: str) -> None:
+        self.record.kind, self.record.why = kind, why
 
     def _train(self, observers: Sequence[Observer]) -> list[IterationRecord]:
         """Algorithm 1, before its observers."""
-        if self.settings.polish and self.pretrained is not None and self._best is not None:
-            self.trainer.offer(*self._best)
+        if self.settings.polish and self.pretrained is not None and self._order is not None:
+            self.trainer.offer(*self.best)
             if self.trainer.iteration == 0:  # else a checkpoint has said what patience waits for
-                self.trainer.learners[0].patience.expect(self._best[1])
+                self.trainer.learners[0].patience.expect(self.record.best_score)
         ours: list[Observer] = [_Proposals(self)] if self.settings.polish else []
         with self._threads():
             records, interrupted = run_observed(self.trainer, [*ours, *observers], self.deadline)
@@ -254,17 +249,11 @@ class OrderSearch:
             self.deadline.cancel()
         return records
 
-    def _remember_proposals(self, records: Sequence[IterationRecord]) -> None:
-        """The best score of the policy's own orders, those before a checkpoint included."""
-        for record in records:
-            known = self._policy_score
-            self._policy_score = record.batch_best if known is None else max(known, record.batch_best)
-
     def _take_over(self) -> None:
         """Keep what training has found, now or before a checkpoint."""
         own, improved = self.trainer.best.known(), self.trainer.improved.known()
         if own is not None and self.pretrained is None:
-            self._policy_order, self._policy_score = own
+            self.record.policy_order, self.record.policy_score = own[0].tolist(), own[1]
         for found in (own, improved):
             if found is not None:
                 self._offer(*found)
@@ -274,15 +263,13 @@ class OrderSearch:
         if self.deadline.passed():
             return False
         found = polish(self.score, order, self.constraints, deadline=self.deadline)
-        self._moves += found.n_moves
+        self.record.polish_moves = (self.record.polish_moves or 0) + found.n_moves
         return self._offer(found.order, found.score)
 
     # -- the best so far ---------------------------------------------------------------------------------------
 
     def _start(self, name: str, order: IntArray, score: float) -> None:
         self._starts[name] = order, score
-        if name == "policy":
-            self._policy_score = score
         if self.settings.polish or name == "policy":  # the paper's result is the policy's own
             self._offer(order, score)
 
@@ -295,38 +282,26 @@ class OrderSearch:
     @property
     def best(self) -> tuple[IntArray, float]:
         """Best order so far, and its score."""
-        assert self._best is not None
-        return self._best
+        assert self._order is not None
+        return self._order, self.record.best_score
 
     def _offer(self, order: IntArray, score: float) -> bool:
-        better = self._best is None or exceeds(score, self._best[1])
+        better = self._order is None or exceeds(score, self.record.best_score)
         if better:
-            self._best = order, score
+            self._order, self.record.best_score = order, score
         return better
 
     def _result(self, records: list[IterationRecord]) -> SearchResult:
-        if self._best is None:  # nothing of its own: what was scored, or any order
+        if self._order is None:  # nothing of its own: what was scored, or any order
             order = self.constraints.nearest_order(np.arange(self.score.n_variables))
             fallback = [start for name, start in self._starts.items() if name != "policy"]
-            self._best = fallback[0] if fallback else (order, self.score.score_of(order))
-        order, best = self._best
-        polished = self._polished
-        record = SearchRecord(
-            best,
-            *self._taken,
-            greedy_score=self._starts["greedy"][1] if "greedy" in self._starts else None,
-            policy_score=self._policy_score,
-            policy_order=None if self._policy_order is None else self._policy_order.tolist(),
-            polish_gain=self._polish_gain,
-            polish_moves=None if polished is None else self._moves,
-            climbs_agree=self._agreed,
-            rl_gain=best - polished if polished is not None and records else None,
-            iterations=0 if self._trainer is None else self._trainer.iteration,
-            seconds=self.deadline.elapsed(),
-            interrupted=self.deadline.cancelled,
-            out_of_time=(self.deadline.passed() or self._was_hurried) and not self.deadline.cancelled,
-        )
-        return SearchResult(order, record, records, self._trainer)
+            self._offer(*(fallback[0] if fallback else (order, self.score.score_of(order))))
+        order, best = self.best
+        if self._polished is not None and records:
+            self.record.rl_gain = best - self._polished
+        self.record.iterations = 0 if self._trainer is None else self._trainer.iteration
+        self.record.end(self.deadline, self.deadline.passed() or self._was_hurried)
+        return SearchResult(order, self.record, records, self._trainer)
 
 
 class _Proposals:

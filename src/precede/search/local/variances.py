@@ -7,7 +7,6 @@ that is their determinant given those before.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -100,43 +99,47 @@ def lower_sum(s: VarianceState, p: int, low: int, high: int, tolerance: float) -
     return target
 
 
-class PlacementChain(ABC):
-    """A climb from one order, then from shaken ones; the interface is that of :class:`precede.search.local.Climber`.
+class VarianceChain:
+    """A climb over sums of residual variances; the interface is that of :class:`precede.search.local.Climber`.
 
     One variable after another, in a sequence of the seed's, is put where the score is best, until none gains.
 
     Parameters
     ----------
-    n_variables : int
+    moves : VarianceMoves
     constraints : Constraints
     deadline : Deadline
     seed : int
     """
 
-    def __init__(self, n_variables: int, constraints: Constraints, deadline: Deadline, seed: int) -> None:
-        self.order = np.arange(n_variables)
-        self._constraints, self._deadline = constraints, deadline
+    def __init__(self, moves: VarianceMoves, constraints: Constraints, deadline: Deadline, seed: int) -> None:
+        d = len(moves.covariance)
+        self.order = np.arange(d)
+        self._moves, self._constraints, self._deadline = moves, constraints, deadline
         self._rng = np.random.default_rng(seed)
         self.best_order: IntArray | None = None
         self.best = -math.inf
         self.n_moves = 0
+        least = 1 / np.diag(np.linalg.inv(moves.covariance))
+        self._variances = VarianceState(np.zeros((d, d)), self.order, least, np.zeros((2, d)))
 
     @property
-    @abstractmethod
     def tolerance(self) -> float:
         """Differences of totals that count for nothing."""
+        return TOLERANCE * abs(self.total())
 
-    @abstractmethod
     def total(self) -> float:
         """What the terms sum to where the chain is, up to a number that is the same for every order."""
+        return -self._moves.weight * self._sum()
 
-    @abstractmethod
+    def _sum(self) -> float:
+        return float((np.diag(self._variances.factor) ** 2).sum())
+
     def _settle(self, order: IntArray) -> None:
         """Go to an order and work out from scratch what is known along it."""
-
-    @abstractmethod
-    def _put_best(self, place: int, low: int, high: int) -> int:
-        """Move a variable where it is best, from low to high; where it is then."""
+        self.order[:] = order
+        self._variances.factor[:] = np.linalg.cholesky(self._moves.covariance[np.ix_(order, order)]).T
+        self._smallest = TOLERANCE * self._sum()  # hardly changes in a climb
 
     def climb_from(self, order: IntArray) -> bool:
         """Climb and keep where it ends, if that is the best; False when time was over."""
@@ -217,43 +220,6 @@ class PlacementChain(ABC):
         last = np.flatnonzero(before[order[place], order[place + 1 : n_placed]])
         low = max(place - reach, int(first[-1]) + 1 if len(first) else 0)
         high = min(place + reach, place + int(last[0]) if len(last) else n_placed - 1)
-        target = self._put_best(place, low, high)
+        target = int(lower_sum(self._variances, place, low, high, self._smallest))
         self.n_moves += target != place
         return target
-
-
-class VarianceChain(PlacementChain):
-    """A climb over sums of residual variances.
-
-    Parameters
-    ----------
-    moves : VarianceMoves
-    constraints : Constraints
-    deadline : Deadline
-    seed : int
-    """
-
-    def __init__(self, moves: VarianceMoves, constraints: Constraints, deadline: Deadline, seed: int) -> None:
-        d = len(moves.covariance)
-        super().__init__(d, constraints, deadline, seed)
-        self._moves = moves
-        least = 1 / np.diag(np.linalg.inv(moves.covariance))
-        self._variances = VarianceState(np.zeros((d, d)), self.order, least, np.zeros((2, d)))
-
-    @property
-    def tolerance(self) -> float:
-        return TOLERANCE * abs(self.total())
-
-    def total(self) -> float:
-        return -self._moves.weight * self._sum()
-
-    def _sum(self) -> float:
-        return float((np.diag(self._variances.factor) ** 2).sum())
-
-    def _put_best(self, place: int, low: int, high: int) -> int:
-        return int(lower_sum(self._variances, place, low, high, self._smallest))
-
-    def _settle(self, order: IntArray) -> None:
-        self.order[:] = order
-        self._variances.factor[:] = np.linalg.cholesky(self._moves.covariance[np.ix_(order, order)]).T
-        self._smallest = TOLERANCE * self._sum()  # hardly changes in a climb
