@@ -17,9 +17,9 @@ from precede.knowledge import Constraints, Knowledge
 from precede.runtime.deadline import Deadline
 from precede.scores import parents
 from precede.scores.covariance import ordered_cholesky
-from precede.scores.discrete import DiscreteFamilies
 from precede.scores.evidence import GaussianProcessEvidence
 from precede.scores.grow_shrink import FamiliesScore
+from precede.scores.levels.discrete import DiscreteFamilies
 from precede.scores.linear import LinearScore
 from precede.scores.moves import ExpandedMoves, Expansion
 from precede.scores.parent_sets import ParentSets

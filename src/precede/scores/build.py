@@ -13,10 +13,10 @@ from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
 from precede.scores.covariance import moments_of
 from precede.scores.gp import KERNELS, GPScore, KernelName
+from precede.scores.levels.kinds import KIND_SCORES, KindScoreName, build_by_kind
 from precede.scores.likelihood import Noise
 from precede.scores.linear import LinearScore
 from precede.scores.location_scale import location_scale_score
-from precede.scores.mixed import KIND_SCORES, KindScoreName, build_by_kind
 from precede.scores.parent_tables import SparseScore
 from precede.scores.policy_prior import PolicyEvidence
 from precede.scores.protocol import NoiseName, OrderScore

@@ -13,7 +13,7 @@ from precede.data.odd import FEW, MANY
 from precede.errors import DataError
 from precede.scores.covariance import covariance, regularized, standardized
 from precede.scores.heteroscedasticity import hinge_basis, left_out_residuals, share_with_uneven_noise, soft_share
-from precede.scores.mixed import KindScoreName, score_for
+from precede.scores.levels.kinds import KindScoreName, score_for
 from precede.scores.shape import SMALLEST_EVIDENCE, negentropy
 
 N_WAVES = 100
@@ -165,8 +165,8 @@ class Choice:
 def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
     r"""Choose a score from what the data show, and check on held-out rows that its class of models holds.
 
-    Where a column is categorical, or none is a plain number, kinds decide (:func:`precede.scores.mixed.score_for`).
-    Else a class is named:
+    Where a column is categorical, or none is a plain number, kinds decide
+    (:func:`precede.scores.levels.kinds.score_for`). Else a class is named:
 
     1. *Curved?* For the d most dependent pairs of variables, the likelihood of rows left out of a bivariate model is
        compared: :math:`-H(x) - H(y - \hat f(x))` with :math:`\hat f` a spline or a line, each in its better direction,

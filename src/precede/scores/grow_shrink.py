@@ -90,7 +90,7 @@ class FamiliesScore(GrowShrinkScore):
 
     Examples
     --------
-    >>> from precede.scores.discrete import DiscreteFamilies
+    >>> from precede.scores.levels.discrete import DiscreteFamilies
     >>> rng = np.random.default_rng(0)
     >>> left, right = rng.integers(0, 2, (2, 400))
     >>> both = np.where(rng.random(400) < 0.1, rng.integers(0, 2, 400), left & right)

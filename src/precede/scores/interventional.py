@@ -11,7 +11,7 @@ from precede.data.table import Table
 from precede.errors import OptionError, listed
 from precede.knowledge import Constraints
 from precede.scores.grow_shrink import FamiliesScore, FamilyScore
-from precede.scores.mixed import KIND_SCORES, KindScoreName, build_by_kind, families_of
+from precede.scores.levels.kinds import KIND_SCORES, KindScoreName, build_by_kind, families_of
 from precede.scores.moves import ParentSet
 
 TAKES_INTERVENTIONS = ("sparse-linear", *KIND_SCORES)

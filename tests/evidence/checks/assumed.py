@@ -5,9 +5,9 @@ from __future__ import annotations
 from precede.scores.assumptions import Assumptions
 from precede.scores.evidence import ASSUMED
 from precede.scores.gp import GPScore
+from precede.scores.levels.kinds import ASSUMED as ASSUMED_BY_KIND
 from precede.scores.linear import LinearScore
 from precede.scores.location_scale import ConditionalDensity
-from precede.scores.mixed import ASSUMED as ASSUMED_BY_KIND
 from precede.scores.quadratic import QuadraticScore
 from precede.scores.sparse_linear import LinearAnyScore, NonGaussianScore, SparseLinearScore
 

@@ -13,8 +13,8 @@ from numba import njit
 from precede.arrays import FloatArray, IntArray
 from precede.data.load import Table
 from precede.errors import OptionError
-from precede.scores.degenerate_gaussian import take_out
-from precede.scores.discrete import cells_of
+from precede.scores.levels.degenerate_gaussian import take_out
+from precede.scores.levels.discrete import cells_of
 from precede.scores.moves import ParentSet
 
 Array = np.ndarray[Any, Any]

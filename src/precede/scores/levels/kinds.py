@@ -73,15 +73,15 @@ def families_of(name: KindScoreName, table: Table, penalty: float = 1.0) -> Fami
     # imported here, so that nobody else waits for a compiler
     match name:
         case "discrete-bic" | "bdeu":
-            from precede.scores.discrete import DiscreteFamilies
+            from precede.scores.levels.discrete import DiscreteFamilies
 
             return DiscreteFamilies.of_table(table, penalty, PRIOR_SAMPLE_SIZE if name == "bdeu" else None)
         case "degenerate-gaussian":
-            from precede.scores.degenerate_gaussian import DegenerateGaussianFamilies
+            from precede.scores.levels.degenerate_gaussian import DegenerateGaussianFamilies
 
             return DegenerateGaussianFamilies.of_table(table, penalty)
         case "conditional-gaussian":
-            from precede.scores.conditional_gaussian import ConditionalGaussianFamilies
+            from precede.scores.levels.conditional_gaussian import ConditionalGaussianFamilies
 
             return ConditionalGaussianFamilies.of_table(table, penalty)
 

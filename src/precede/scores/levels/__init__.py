@@ -1,0 +1,1 @@
+"""Scores of columns with levels, and of numbers beside them."""
