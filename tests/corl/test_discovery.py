@@ -227,7 +227,7 @@ def test_a_pruning_that_cannot_be_is_refused_before_the_search(
     frame = pd.DataFrame(rng.normal(size=(200, 151 if make == "wide" else 2))).add_prefix("x")
     if make == "levels":
         frame["city"] = rng.choice(["Bonn", "Oslo", "Rome"], size=200)
-    monkeypatch.setattr("precede.corl.fit.search_order", lambda *_: pytest.fail("the search began"))
+    monkeypatch.setattr("precede.corl.fit.Fit.search", lambda *_: pytest.fail("the search began"))
     with pytest.raises(OptionError, match=words):
         pc.CORL(**FAST | {"score": "auto"}, pruning=pruning).fit(frame)
 

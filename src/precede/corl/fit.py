@@ -5,7 +5,7 @@ Each stage is a call into the package of its name; the options are those of CORL
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,11 +76,11 @@ def learn(
         raise OptionError(f"pruning='policy' cannot be used here: the policy takes {TAKES}.")
     if table.is_wide:
         refuse_wide(model, table)
-    score, choice = make_score(model, seen, constraints, said, rng, deadline)
+    fit = Fit(model, settings, constraints, rng, deadline, said)
+    score, choice = fit.score(seen)
     check_pruning(model.pruning, score)  # before the search, which may take hours
-    found, policy = search_order(model, settings, score, seen, constraints, pretrained, rng, deadline)
-    likely = None if said is None else said.edges
-    found, score, filled = refit_imputed(model, settings, score, found, seen, constraints, rng, deadline, likely)
+    found, policy = fit.search(score, seen, pretrained)
+    found, score, filled = fit.refit_imputed(score, found, seen)
     table = filled if seen is table else table
     if choice is not None:
         reported["score_choice"] = choice
@@ -88,14 +88,14 @@ def learn(
     again = ESTIMATED_AGAIN if score.name == "sparse-linear" else DRAWN_AGAIN
     reported["remarks"] = [*score.notes, *([] if filled is seen else [again]), *unwatched(settings, found)]
     order = found.order
-    edges, weights = prune(model, order, table, score, constraints, likely)
+    edges, weights = fit.prune(order, table, score)
     assumes = score.assumes
     if hidden:
         pag, edges, order, assumes = allow_hidden(edges, order, table, known, assumes, deadline)
         weights = weigh(edges, order, table, score)
         reported |= {"identifies": "cpdag", "hidden": "allowed", "marks": [list(edge) for edge in pag.edge_list()]}
     elif score.identifies == "cpdag":
-        member = choose(edges, found, table, score, constraints, settings.initial_order)
+        member = fit.member(edges, found, table, score)
         edges, order = member.edges, member.order
         weights = weigh(edges, order, table, score)
         reported |= directions_of(score, member, table)
@@ -146,141 +146,6 @@ def settled_options(model: CORL, table: Table, constraints: Constraints) -> Opti
     return {"score": name} | ({"policy_weight": weight} if weight else {})
 
 
-def make_score(
-    model: CORL,
-    table: Table,
-    constraints: Constraints,
-    said: PolicyPrediction | None,
-    rng: np.random.Generator,
-    deadline: Deadline,
-) -> tuple[OrderScore, Choice | None]:
-    """The score that the options name; for "auto" also why it was chosen."""
-    name, noise = model.score, model.noise
-    if isinstance(name, OrderScore):
-        if name.n_variables != table.n_variables:
-            raise OptionError(f"the score is over {name.n_variables} variables, the data has {table.n_variables}.")
-        return name, None
-    device = choose_device(model.device)
-    choice = None
-    weight = 0.0 if model.policy_weight == "auto" else model.policy_weight
-    if name == "auto":
-        choice, name, weight = choose_for(model, table, said)
-        if model.verbose:
-            logger.info("score: %s", choice.reason)
-    if name == "policy":
-        if said is None or noise != "auto":
-            why = "no noise option" if noise != "auto" else TAKES
-            raise OptionError(f"score='policy' cannot be used here: it takes {why}.")
-        if said.states is None and model.pretrained not in (None, "auto"):  # the shipped policy stood in
-            raise OptionError(
-                f"score='policy' cannot be used with pretrained={str(model.pretrained)!r}, which tells orders only: "
-                "edge probabilities need one like 'default'."
-            )
-        return PolicyScore(said.precedence, said.edges, said.order, constraints), choice
-    if name == "vote":
-        if noise != "auto":
-            raise OptionError("score='vote' takes no noise option: leave it out.")
-        return vote(table, constraints, said, device, rng, deadline), choice
-    if weight and said is None:
-        raise OptionError(f"policy_weight={weight:g} cannot be used here: the policy takes {TAKES}.")
-    policy = PolicyEvidence(said.edges, weight) if said is not None else None
-    score = build_score(
-        name, table, constraints, noise=noise, policy=policy, device=device, deadline=deadline, verbose=model.verbose,
-        kernel=details_of(model).kernel,
-    )  # fmt: skip
-    return score, choice
-
-
-def prune(
-    model: CORL,
-    order: IntArray,
-    table: Table,
-    score: OrderScore,
-    constraints: Constraints,
-    edge_probability: FloatArray | None = None,
-) -> tuple[BoolArray, FloatArray]:
-    """Edges and weights of an order, by the pruning that was asked for."""
-    return order_to_graph(
-        order, table, score, constraints,
-        pruning=model.pruning, threshold=model.threshold, cutoff=model.cutoff, edge_probability=edge_probability,
-    )  # fmt: skip
-
-
-def search_order(
-    model: CORL,
-    settings: SearchSettings,
-    score: OrderScore,
-    table: Table,
-    constraints: Constraints,
-    pretrained: Pretrained | None,
-    rng: np.random.Generator,
-    deadline: Deadline,
-) -> tuple[SearchResult, TrainedPolicy | None]:
-    """Learn an order with the policy (Algorithm 1) and polish it; or search exactly."""
-    if settings.kind == "exact":
-        return search_exactly(score, constraints, deadline, settings.why), None
-    if settings.polish:
-        local.prepare(score)  # compiles while the policy looks at the data
-    checkpoint = None if settings.checkpoint is None else checkpoint_of(model, settings, score, table, constraints, rng)
-    search = OrderSearch(score, table.values, constraints, settings, rng, deadline, pretrained)
-    with (
-        ProgressBar("learning an order", settings.training.n_iterations, model.verbose) as bar,
-        TensorBoard.opened(settings.tensorboard) as board,
-    ):
-        found = search.run([ProgressObserver(bar), board], checkpoint)
-    trainer = found.trainer
-    if trainer is None:  # a climb from a given order
-        return found, None
-    (learner,) = trainer.learners
-    return found, TrainedPolicy(learner.actor, learner.inputs, learner.before, learner.score)
-
-
-def unwatched(settings: SearchSettings, found: SearchResult) -> list[str]:
-    """What was to follow the training, where there was none."""
-    asked = [name for name in ("checkpoint", "tensorboard") if getattr(settings, name) is not None]
-    if not asked or found.record.kind == "policy":
-        return []
-    return [f"Nothing was trained, so there was nothing for {' and '.join(asked)}: search='policy' trains."]
-
-
-def checkpoint_of(
-    model: CORL,
-    asked: SearchSettings,
-    score: OrderScore,
-    table: Table,
-    constraints: Constraints,
-    rng: np.random.Generator,
-) -> CheckpointFile:
-    """The file that was named, opened for what shapes this run; when it ends may differ."""
-    ends = ("n_iterations", "patience", "max_time")
-    settings = {name: value for name, value in asdict(asked.training).items() if name not in ends}
-    settings |= {"pretrained": None if asked.start is None else str(asked.start), "polish": asked.polish}
-    settings |= {"score": score.name, "noise": model.noise}
-    settings |= {"precedences": np.argwhere(constraints.before).tolist()}
-    data = data_fingerprint(table.values, table.names)
-    seed = model.random_state if isinstance(model.random_state, int) else None
-    return open_checkpoint(Path(str(asked.checkpoint)), asked.resume, data, settings, seed, rng)
-
-
-def choose(
-    edges: BoolArray,
-    found: SearchResult,
-    table: Table,
-    score: OrderScore,
-    constraints: Constraints,
-    given: IntArray | None,
-) -> Member:
-    """The member of the equivalence class that the evidence beside the score prefers, such as a given order."""
-    wish = found.record.policy_order if found.record.policy_order is not None else given
-    return choose_member(
-        edges,
-        found.order,
-        constraints.with_precedences(score.told(edges)),
-        table.values if score.assumes.linear else None,
-        None if wish is None else np.array(wish, dtype=np.int64),
-    )
-
-
 ROUNDS: dict[ScoreName, int] = {"linear-any": 5, "nongaussian": 5, "sparse-linear": 1}
 """How often the gaps are told and the order is learned again, by the score (``benchmarks/missing_cells.py``)."""
 
@@ -294,45 +159,150 @@ DRAWN_AGAIN = (
 ESTIMATED_AGAIN = "Once there was a graph, EM ran again along it, and the order was learned again."
 
 
-def refit_imputed(
-    model: CORL,
-    settings: SearchSettings,
-    score: OrderScore,
-    found: SearchResult,
-    table: Table,
-    constraints: Constraints,
-    rng: np.random.Generator,
-    deadline: Deadline,
-    edge_probability: FloatArray | None,
-) -> tuple[SearchResult, OrderScore, Table]:
-    """The order once the graph has told what is in the gaps, the score that it maximizes, and the table.
+@dataclass(frozen=True)
+class Fit:
+    """What every stage is given: the options, the knowledge, what may be drawn and spent, and what the policy said."""
 
-    Where the noise tells directions, cells are drawn in its shape; else EM estimates the moments along the graph, which
-    is all that a score of parent sets reads. Scores of curves see what EM draws; ``"pairwise"`` stays what it is.
-    """
-    name = next((known for known in ROUNDS if known == score.name), None)
-    if table.gaps is None or table.gaps.how != "em" or table.targets is not None:
-        return found, score, table
-    if name is None or isinstance(model.score, OrderScore) or not settings.polish:
-        return found, score, table
-    restarts = RESTARTS if settings.n_restarts is None else min(RESTARTS, settings.n_restarts)
-    climbs = replace(settings, kind="local", n_restarts=restarts)
-    for _ in range(ROUNDS[name]):
-        if deadline.passed():
-            break
-        edges, _ = prune(model, found.order, table, score, constraints, edge_probability)
-        table = reestimated(table, edges) if name == "sparse-linear" else redrawn(table, edges, rng, deadline)
-        score = build_score(name, table, constraints, noise=model.noise, device=score.device)
+    model: CORL
+    settings: SearchSettings
+    constraints: Constraints
+    rng: np.random.Generator
+    deadline: Deadline
+    said: PolicyPrediction | None = None
+
+    def score(self, table: Table) -> tuple[OrderScore, Choice | None]:
+        """The score that the options name; for "auto" also why it was chosen."""
+        model, said, constraints = self.model, self.said, self.constraints
+        name, noise = model.score, model.noise
+        if isinstance(name, OrderScore):
+            if name.n_variables != table.n_variables:
+                raise OptionError(f"the score is over {name.n_variables} variables, the data has {table.n_variables}.")
+            return name, None
+        device = choose_device(model.device)
+        choice = None
+        weight = 0.0 if model.policy_weight == "auto" else model.policy_weight
+        if name == "auto":
+            choice, name, weight = choose_for(model, table, said)
+            if model.verbose:
+                logger.info("score: %s", choice.reason)
+        if name == "policy":
+            if said is None or noise != "auto":
+                why = "no noise option" if noise != "auto" else TAKES
+                raise OptionError(f"score='policy' cannot be used here: it takes {why}.")
+            if said.states is None and model.pretrained not in (None, "auto"):  # the shipped policy stood in
+                raise OptionError(
+                    f"score='policy' cannot be used with pretrained={str(model.pretrained)!r}, which tells orders "
+                    "only: edge probabilities need one like 'default'."
+                )
+            return PolicyScore(said.precedence, said.edges, said.order, constraints), choice
+        if name == "vote":
+            if noise != "auto":
+                raise OptionError("score='vote' takes no noise option: leave it out.")
+            return vote(table, constraints, said, device, self.rng, self.deadline), choice
+        if weight and said is None:
+            raise OptionError(f"policy_weight={weight:g} cannot be used here: the policy takes {TAKES}.")
+        policy = PolicyEvidence(said.edges, weight) if said is not None else None
+        score = build_score(
+            name, table, constraints, noise=noise, policy=policy, device=device, deadline=self.deadline,
+            verbose=model.verbose, kernel=details_of(model).kernel,
+        )  # fmt: skip
+        return score, choice
+
+    def prune(self, order: IntArray, table: Table, score: OrderScore) -> tuple[BoolArray, FloatArray]:
+        """Edges and weights of an order, by the pruning that was asked for."""
+        model, likely = self.model, None if self.said is None else self.said.edges
+        return order_to_graph(
+            order, table, score, self.constraints,
+            pruning=model.pruning, threshold=model.threshold, cutoff=model.cutoff, edge_probability=likely,
+        )  # fmt: skip
+
+    def search(
+        self, score: OrderScore, table: Table, pretrained: Pretrained | None
+    ) -> tuple[SearchResult, TrainedPolicy | None]:
+        """Learn an order with the policy (Algorithm 1) and polish it; or search exactly."""
+        settings = self.settings
         if settings.kind == "exact":
-            found = search_exactly(score, constraints, deadline, settings.why)
-            continue
-        from_here = replace(climbs, initial_order=found.order)
-        again = OrderSearch(score, table.values, constraints, from_here, rng, deadline).run()
-        first = found.record
-        kept = {name: getattr(first, name) for name in ("kind", "why", "policy_order", "iterations")}
-        record = replace(again.record, **kept)
-        found = replace(found, order=again.order, record=record)
-    return found, score, table
+            return search_exactly(score, self.constraints, self.deadline, settings.why), None
+        if settings.polish:
+            local.prepare(score)  # compiles while the policy looks at the data
+        checkpoint = None if settings.checkpoint is None else self._checkpoint(settings.checkpoint, score, table)
+        search = OrderSearch(score, table.values, self.constraints, settings, self.rng, self.deadline, pretrained)
+        with (
+            ProgressBar("learning an order", settings.training.n_iterations, self.model.verbose) as bar,
+            TensorBoard.opened(settings.tensorboard) as board,
+        ):
+            found = search.run([ProgressObserver(bar), board], checkpoint)
+        trainer = found.trainer
+        if trainer is None:  # a climb from a given order
+            return found, None
+        (learner,) = trainer.learners
+        return found, TrainedPolicy(learner.actor, learner.inputs, learner.before, learner.score)
+
+    def _checkpoint(self, path: str, score: OrderScore, table: Table) -> CheckpointFile:
+        """The file that was named, opened for what shapes this run; when it ends may differ."""
+        model, asked = self.model, self.settings
+        ends = ("n_iterations", "patience", "max_time")
+        settings = {name: value for name, value in asdict(asked.training).items() if name not in ends}
+        settings |= {"pretrained": None if asked.start is None else str(asked.start), "polish": asked.polish}
+        settings |= {"score": score.name, "noise": model.noise}
+        settings |= {"precedences": np.argwhere(self.constraints.before).tolist()}
+        data = data_fingerprint(table.values, table.names)
+        seed = model.random_state if isinstance(model.random_state, int) else None
+        return open_checkpoint(Path(path), asked.resume, data, settings, seed, self.rng)
+
+    def member(self, edges: BoolArray, found: SearchResult, table: Table, score: OrderScore) -> Member:
+        """The member of the equivalence class that the evidence beside the score prefers, such as a given order."""
+        wish = found.record.policy_order
+        given = self.settings.initial_order if wish is None else np.array(wish, dtype=np.int64)
+        return choose_member(
+            edges,
+            found.order,
+            self.constraints.with_precedences(score.told(edges)),
+            table.values if score.assumes.linear else None,
+            given,
+        )
+
+    def refit_imputed(
+        self, score: OrderScore, found: SearchResult, table: Table
+    ) -> tuple[SearchResult, OrderScore, Table]:
+        """The order once the graph has told what is in the gaps, the score that it maximizes, and the table.
+
+        Where the noise tells directions, cells are drawn in its shape; else EM estimates the moments along the graph,
+        which is all that a score of parent sets reads. Scores of curves see what EM draws; ``"pairwise"`` stays what it
+        is.
+        """
+        settings, constraints, rng, deadline = self.settings, self.constraints, self.rng, self.deadline
+        name = next((known for known in ROUNDS if known == score.name), None)
+        if table.gaps is None or table.gaps.how != "em" or table.targets is not None:
+            return found, score, table
+        if name is None or isinstance(self.model.score, OrderScore) or not settings.polish:
+            return found, score, table
+        restarts = RESTARTS if settings.n_restarts is None else min(RESTARTS, settings.n_restarts)
+        climbs = replace(settings, kind="local", n_restarts=restarts)
+        for _ in range(ROUNDS[name]):
+            if deadline.passed():
+                break
+            edges, _ = self.prune(found.order, table, score)
+            table = reestimated(table, edges) if name == "sparse-linear" else redrawn(table, edges, rng, deadline)
+            score = build_score(name, table, constraints, noise=self.model.noise, device=score.device)
+            if settings.kind == "exact":
+                found = search_exactly(score, constraints, deadline, settings.why)
+                continue
+            from_here = replace(climbs, initial_order=found.order)
+            again = OrderSearch(score, table.values, constraints, from_here, rng, deadline).run()
+            first = found.record
+            kept = {name: getattr(first, name) for name in ("kind", "why", "policy_order", "iterations")}
+            record = replace(again.record, **kept)
+            found = replace(found, order=again.order, record=record)
+        return found, score, table
+
+
+def unwatched(settings: SearchSettings, found: SearchResult) -> list[str]:
+    """What was to follow the training, where there was none."""
+    asked = [name for name in ("checkpoint", "tensorboard") if getattr(settings, name) is not None]
+    if not asked or found.record.kind == "policy":
+        return []
+    return [f"Nothing was trained, so there was nothing for {' and '.join(asked)}: search='policy' trains."]
 
 
 def refuse_wide(model: CORL, table: Table) -> None:

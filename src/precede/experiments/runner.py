@@ -13,7 +13,7 @@ import numpy as np
 
 from precede.arrays import IntArray
 from precede.corl import CORL
-from precede.corl.fit import make_score, prune
+from precede.corl.fit import Fit
 from precede.corl.settings import details_of, pretrained_start, search_settings, training_of
 from precede.data.canonical import canonical
 from precede.data.datasets import Dataset
@@ -166,7 +166,7 @@ class _Run:
 
     cell: Cell
     dataset: Dataset
-    model: CORL
+    fit: Fit
     table: Table
     learner: Learner
     places: np.ndarray
@@ -181,10 +181,11 @@ class _Run:
         settings, constraints = search_settings(model, table), Constraints.none(table.n_variables)
         seen = standardized_table(table) if details_of(model).standardize_columns else table
         rng = numpy_rng(model.random_state)
-        score, _ = make_score(model, seen, constraints, None, rng, Deadline(None))
+        fit = Fit(model, settings, constraints, rng, Deadline(None))
+        score, _ = fit.score(seen)
         pretrained = None if settings.start is None else load_pretrained(settings.start)
         learner = Learner(score, seen.values, settings.training, constraints, rng, pretrained)
-        return cls(cell, dataset, model, table, learner, places)
+        return cls(cell, dataset, fit, table, learner, places)
 
     @property
     def ended(self) -> str:
@@ -199,7 +200,7 @@ class _Run:
         quick = greedy_order(score, constraints)
         greedy = score.score_of(quick)
         order, best = known or (quick, greedy)
-        edges, _ = prune(self.model, order, self.table, score, constraints)
+        edges, _ = self.fit.prune(order, self.table, score)
         inverse = np.argsort(self.places)
         graph = CausalGraph.from_matrix(
             edges[np.ix_(inverse, inverse)], order=self.places[order], names=self.dataset.graph.names
@@ -234,7 +235,7 @@ def run_stack(cells: Sequence[Cell], device: str | None) -> Iterator[Finished]:
         for k, run in enumerate(runs):
             times = {
                 "key": run.cell.key, "seconds": round(seconds, 4), "device": device or "auto",
-                "cut": not run.learner.finished, "start": date, "end": now(), "options": resolved_options(run.model),
+                "cut": not run.learner.finished, "start": date, "end": now(), "options": resolved_options(run.fit.model),
                 "ended": run.ended,
             }  # fmt: skip
             yield Finished(run.record(trainer.best.known(k)), times)
