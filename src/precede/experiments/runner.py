@@ -235,8 +235,8 @@ def run_stack(cells: Sequence[Cell], device: str | None) -> Iterator[Finished]:
         for k, run in enumerate(runs):
             times = {
                 "key": run.cell.key, "seconds": round(seconds, 4), "device": device or "auto",
-                "cut": not run.learner.finished, "start": date, "end": now(), "options": resolved_options(run.fit.model),
-                "ended": run.ended,
+                "cut": not run.learner.finished, "start": date, "end": now(),
+                "options": resolved_options(run.fit.model), "ended": run.ended,
             }  # fmt: skip
             yield Finished(run.record(trainer.best.known(k)), times)
 
