@@ -4,6 +4,7 @@ import datetime
 import gzip
 import logging
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -499,3 +500,26 @@ def test_a_columns_own_name_is_no_pattern():
     assert load_table(frame, leave_out=["x[1]", "y?"]).names == ("x1", "yz")
     assert load_table(frame, leave_out="x1").names == ("x[1]", "y?", "yz")  # not the letters of a text
     assert load_table(frame, leave_out=frame.columns[:2]).names == ("y?", "yz")
+
+
+def test_a_code_for_missing_may_stand_in_one_column_alone(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.integers(20, 90, 60), "change": rng.integers(-9, 9, 60), "x": rng.normal(size=60)})
+    frame.loc[:4, ["age", "change"]] = -1
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    for source in (frame, frame.astype(float), tmp_path / "data.csv"):
+        table = load_table(source, na=["age=-1"])
+        assert table.gaps is not None
+        assert table.gaps.mask.sum(axis=0).tolist() == [5, 0, 0]
+    assert (frame["age"][:5] == -1).all()  # the caller's data stay
+
+
+def test_levels_that_differ_in_case_and_blanks_are_one() -> None:
+    rng = np.random.default_rng(0)
+    spellings = rng.choice(["male", "Male ", "M", "female", "f", "FEMALE"], 90)
+    frame = pd.DataFrame({"sex": spellings, "gene": rng.choice(["AA", "Aa", "aa"], 90), "x": rng.normal(size=90)})
+    table = load_table(frame)
+    assert [str(kind) for kind in table.kinds] == ["binary", "categorical (3 levels)", "number"]
+    assert any("spells some levels in several ways" in remark for remark in table.remarks)
+    told = {"sex": ["f", "FEMALE", "female", "M", "Male ", "male"]}
+    assert str(load_table(frame, types=told).kinds[0]) == "ordinal (6 levels)"  # as the user says

@@ -91,7 +91,12 @@ Interventions = Annotated[
 Decimal = Annotated[
     str | None, typer.Option("--decimal", help="The mark, . or , of cells that can be read either way, as 1,234.")
 ]
-Na = Annotated[list[str] | None, typer.Option("--na", help="A text that stands for a missing value; may be repeated.")]
+Na = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--na", help="A text that stands for a missing value, or column=text for one in that column; may be repeated."
+    ),
+]
 
 
 INVISIBLE = {

@@ -10,8 +10,17 @@ from typing import Any, Literal
 import numpy as np
 
 from precede.arrays import FloatArray
-from precede.data.kinds import ColumnKind, Types, from_labels, known_order, label_of
-from precede.data.numbers import Spelling, blanked, decimal_mark, numbers_among, odd_measures, spelling_of, to_numbers
+from precede.data.kinds import ColumnKind, Types, from_labels, known_order, label_of, one_spelling
+from precede.data.numbers import (
+    Spelling,
+    blanked,
+    decimal_mark,
+    markers_of,
+    numbers_among,
+    odd_measures,
+    spelling_of,
+    to_numbers,
+)
 from precede.errors import listed
 from precede.lazy import pandas as pd
 
@@ -98,10 +107,8 @@ DECIMAL = "precede-decimal"
 
 def decimal_of(frame: pd.DataFrame, na: Collection[str]) -> str | None:
     """The decimal mark of the texts of a frame; None where they show both, or where none tells."""
-    texts = (frame.iloc[:, k] for k in range(frame.shape[1]))
-    return decimal_mark(
-        _spelling(column, na) for column in texts if column.dtype == object or str(column.dtype) == "str"
-    )
+    texts = [k for k, dtype in enumerate(frame.dtypes) if str(dtype) in ("object", "str")]
+    return decimal_mark(_spelling(frame.iloc[:, k], markers_of(na, frame.columns[k])) for k in texts)
 
 
 def _spelling(column: pd.Series[Any], na: Collection[str]) -> Spelling | None:
@@ -123,6 +130,11 @@ def matrix_to_columns(values: FloatArray, names: tuple[Hashable, ...], types: Ty
     """
     reader = _Reader(types, frozenset(na))
     values = blanked(values, reader.numbers)
+    own = {k: numbers_among(markers_of(na, name)) for k, name in enumerate(names)} if "=" in "".join(na) else {}
+    for k, numbers in own.items():
+        if len(numbers) > len(reader.numbers):
+            values = np.array(values, order="K")
+            values[:, k] = blanked(values[:, k], numbers)
     kept = [k for k, name in enumerate(names) if not reader.labels_rows(values[:, k], name)]
     if len(kept) < len(names):
         values, names = np.asfortranarray(values[:, kept]), tuple(names[k] for k in kept)
@@ -169,7 +181,8 @@ class _Reader:
     """Reads column after column, and remembers what to say about them."""
 
     def __init__(self, types: Types, na: frozenset[str], decimal: str | None = ".") -> None:
-        self.types, self.na, self.numbers, self.decimal = types, na, numbers_among(na), decimal
+        self.types, self.decimal, self._all_na = types, decimal, na
+        self.na, self.numbers = na, numbers_among(na)
         self._done: dict[Outcome, list[Hashable]] = {}
         self._refused: dict[Trouble, list[Hashable]] = {}
         self._texts: list[str] = []
@@ -183,6 +196,8 @@ class _Reader:
 
     def read(self, column: pd.Series[Any], name: Hashable) -> tuple[FloatArray | None, ColumnKind | None]:
         """The column as numbers (None where it is not used), and its kind where that is told from its type."""
+        self.na = markers_of(self._all_na, name)
+        self.numbers = numbers_among(self.na)
         match storage(column):
             case "boolean" if self.has_order(name):
                 return self._levels(column, name, [False, True], ordered=True)
@@ -231,7 +246,14 @@ class _Reader:
             return self._spelled(column, name, spelled, bool(marked.any())), None
         present = int(column.notna().sum())
         numeric = int(pd.to_numeric(column, errors="coerce").notna().sum()) / max(1, present)
-        labels = sorted(map(str, column.dropna().unique()))
+        column = column.map(str, na_action="ignore")
+        counts = column.value_counts().to_dict()
+        spellings = one_spelling(counts) if len(counts) <= 5 * MOST_LABELS and not self.has_order(name) else {}
+        if spellings:
+            column = column.replace(spellings)
+            pairs = ", ".join(f"{odd!r} as {usual!r}" for odd, usual in sorted(spellings.items())[:3])
+            self._single.append(f"column {name!r} spells some levels in several ways: {pairs} were read alike.")
+        labels = sorted(column.dropna().unique())
         if told is None:
             trouble = self._why_no_category(column, name, len(labels), numeric)
             if trouble is not None:
@@ -240,7 +262,7 @@ class _Reader:
                 return None, None
         if marked.any():
             self._done.setdefault("markers", []).append(name)
-        return self._levels(column.map(str, na_action="ignore"), name, labels, ordered=False)
+        return self._levels(column, name, labels, ordered=False)
 
     def _spelled(self, column: pd.Series[Any], name: Hashable, spelled: Spelling, marked: bool) -> FloatArray | None:
         """A column of numbers that are written out, in the decimal mark that it shows or else in that of the table."""

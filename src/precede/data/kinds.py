@@ -111,6 +111,31 @@ def known_order(labels: Sequence[str]) -> list[str] | None:
     return None
 
 
+def one_spelling(counts: Mapping[str, int]) -> dict[str, str]:
+    """Levels that differ in case, blanks and abbreviation alone, and the most frequent spelling of each.
+
+    One letter stands for a word where each such level begins exactly one longer one. Nothing is merged where fewer than
+    two levels would be left, as with the genotypes AA, Aa and aa.
+
+    Examples
+    --------
+    >>> one_spelling({"male": 50, "Male ": 3, "M": 2, "female": 40, "f": 1})
+    {'Male ': 'male', 'M': 'male', 'f': 'female'}
+    >>> one_spelling({"AA": 5, "Aa": 9, "aa": 3})
+    {}
+    """
+    plain = {level: " ".join(level.replace("_", " ").casefold().split()).rstrip(".") for level in counts}
+    words = sorted({word for word in plain.values() if len(word) > 1})
+    letters = {word: [longer for longer in words if longer[0] == word] for word in plain.values() if len(word) == 1}
+    if words and all(len(longer) == 1 for longer in letters.values()):
+        plain = {level: letters[word][0] if word in letters else word for level, word in plain.items()}
+    usual: dict[str, str] = {}
+    for level, word in plain.items():
+        if word not in usual or counts[level] > counts[usual[word]]:
+            usual[word] = level
+    return {level: usual[word] for level, word in plain.items() if level != usual[word]} if len(usual) > 1 else {}
+
+
 def kind_of(column: FloatArray) -> ColumnKind:
     """Tell the kind of a numeric column; missing values do not count.
 

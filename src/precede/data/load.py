@@ -75,7 +75,8 @@ def load_table(
         Kinds of columns by name, where the data would be taken otherwise: "number", "count", "ordinal", "binary",
         "categorical", or a list of the levels of an ordinal column from low to high.
     na : str or collection of str
-        Texts that stand for a missing value. One that is a number ("-999") stands for it in columns of numbers, too.
+        Texts that stand for a missing value. One that is a number ("-999") stands for it in columns of numbers, too;
+        "age=-1" does so in that column alone.
     interventions : column name, sequence or matrix, optional
         Which variables were set in which rows, whatever their causes: the name of a column (which is then no variable),
         a sequence with the name or names for each row (nothing where nothing was set), or a matrix of 0 and 1. Where it

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -169,6 +169,18 @@ def odd_measures(cells: Collection[object]) -> str | None:
 
 NA_MARKERS = ("", "?", "-", "--", ".", "NA", "N/A", "n/a", "n.a.", "nan", "NaN", "null", "NULL", "#N/A")
 """Texts that stand for a missing value."""
+
+
+def markers_of(na: Collection[str], name: Hashable) -> frozenset[str]:
+    """Texts that stand for a missing value in one column: those of all columns, and what follows ``name=``.
+
+    Examples
+    --------
+    >>> sorted(markers_of(["NA", "age=-1"], "age"))
+    ['-1', 'NA', 'age=-1']
+    """
+    own = f"{name}="
+    return frozenset(na) | {text.removeprefix(own) for text in na if text.startswith(own)}
 
 
 def numbers_among(na: Collection[str]) -> list[float]:
