@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Hashable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ from rich.table import Table as TerminalTable
 from precede.cli.terminal import AsJson, Debug, Decimal, SafeConsole, as_flags, name_of, say_json, user_errors
 
 if TYPE_CHECKING:
+    from precede.data.load import Table
     from precede.data.survey import Survey
 
 
@@ -28,11 +30,9 @@ def check(
 
         with as_file(data) as path:
             found = survey(Path(path), decimal)
-        command = _command(data, found, decimal)
+        command = _command(data, found)
         if as_json:
-            kinds = (
-                {} if found.table is None else dict(zip(found.table.names, map(str, found.table.kinds), strict=True))
-            )
+            kinds = {} if found.table is None else dict(_kinds(found.table))
             findings = [
                 {"column": item.column, "sentence": item.sentence, "remedy": item.remedy} for item in found.findings
             ]
@@ -43,14 +43,23 @@ def check(
             raise typer.Exit(1)
 
 
-def _command(data: str, found: Survey, decimal: str | None) -> str | None:
+def _command(data: str, found: Survey) -> str | None:
     """What to type next; None where the table takes work by hand."""
     if found.table is None:
         return None
-    flags = [f"--leave-out {shlex.quote(str(name))}" for name in found.leave_out]
-    if decimal is not None:
-        flags.append(f"--decimal {decimal}")
+    flags = []
+    for name, value in found.reading.items():
+        flag = f"--{name.replace('_', '-')}"
+        pairs = [f"{column}={kind}" for column, kind in value.items()] if isinstance(value, dict) else value
+        for text in pairs if isinstance(pairs, list) else [str(pairs)]:
+            flags.append(shlex.quote(f"{flag}={text}") if text.startswith("-") else f"{flag} {shlex.quote(text)}")
     return " ".join(["precede discover", shlex.quote(data), *flags, "--out results/"])
+
+
+def _kinds(table: Table) -> list[tuple[Hashable, str]]:
+    """Every column and what it is taken as, without those of earlier steps."""
+    now = table.steps or (0,) * table.n_variables
+    return [(name, str(kind)) for name, kind, step in zip(table.names, table.kinds, now, strict=True) if step == 0]
 
 
 def _show(found: Survey, command: str | None) -> None:
@@ -59,11 +68,11 @@ def _show(found: Survey, command: str | None) -> None:
         rows = TerminalTable(title=f"{found.table.n_samples} rows that can be used", title_justify="left")
         rows.add_column("column")
         rows.add_column("taken as")
-        for name, kind in zip(found.table.names, found.table.kinds, strict=True):
-            rows.add_row(name_of(name), str(kind))
+        for name, kind in _kinds(found.table):
+            rows.add_row(name_of(name), kind)
         console.print(rows)
     for item in found.findings:
-        sign = {"leave out": "left out", "by hand": "stop", "none": "note"}[item.remedy]
+        sign = {"leave out": "left out", "option": "set", "by hand": "stop", "none": "note"}[item.remedy]
         console.print(f"• {sign}: {as_flags(item.sentence)}", highlight=False, markup=False)
     if not found.findings:
         console.print("• Nothing stands in the way.", highlight=False)

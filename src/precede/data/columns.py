@@ -108,10 +108,11 @@ DECIMAL = "precede-decimal"
 def decimal_of(frame: pd.DataFrame, na: Collection[str]) -> str | None:
     """The decimal mark of the texts of a frame; None where they show both, or where none tells."""
     texts = [k for k, dtype in enumerate(frame.dtypes) if str(dtype) in ("object", "str")]
-    return decimal_mark(_spelling(frame.iloc[:, k], markers_of(na, frame.columns[k])) for k in texts)
+    return decimal_mark(spelling_in(frame.iloc[:, k], markers_of(na, frame.columns[k])) for k in texts)
 
 
-def _spelling(column: pd.Series[Any], na: Collection[str]) -> Spelling | None:
+def spelling_in(column: pd.Series[Any], na: Collection[str]) -> Spelling | None:
+    """How a column writes its numbers; None where a cell is none."""
     try:
         return spelling_of(column.dropna().unique(), na)
     except TypeError:  # lists and the like
@@ -241,13 +242,13 @@ class _Reader:
         if marked.any():
             column = stripped.mask(marked)
         told = self.types.get(name)
-        spelled = _spelling(column, self.na) if told in (None, "number", "count") else None
+        spelled = spelling_in(column, self.na) if told in (None, "number", "count") else None
         if spelled is not None:
             return self._spelled(column, name, spelled, bool(marked.any())), None
         present = int(column.notna().sum())
         numeric = int(pd.to_numeric(column, errors="coerce").notna().sum()) / max(1, present)
         column = column.map(str, na_action="ignore")
-        counts = column.value_counts().to_dict()
+        counts = {str(level): int(n) for level, n in column.value_counts().items()}
         spellings = one_spelling(counts) if len(counts) <= 5 * MOST_LABELS and not self.has_order(name) else {}
         if spellings:
             column = column.replace(spellings)

@@ -26,6 +26,9 @@ from precede.lazy import pandas as pd
 from precede.options import Options
 
 DELIMITERS = ",;\t|"
+DELIMITER = "precede-delimiter"
+"""Attribute of a frame that was read from text."""
+
 SAMPLE_BYTES = 2**16
 GZIP, PARQUET, ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04"
 OTHER_FORMATS = {
@@ -294,6 +297,7 @@ def _read_text(file: _TextFile, text: str, encoding: str) -> tuple[pd.DataFrame 
             return Numbers(values, tuple(header)), said
     dialect: Options = {"sep": r"\s+" if delimiter == " " else delimiter, "names": header, "encoding": encoding}
     frame = _parse(file, **dialect)
+    frame.attrs[DELIMITER] = delimiter
     if file.decimal == "," or decimal_of(frame, file.na) != ".":
         frame = _by_decimal_mark(frame, _parse(file, dtype=str, **dialect), file)
     frame, more = _without_counter(path, frame)

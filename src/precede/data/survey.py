@@ -1,49 +1,32 @@
-"""A look at a table before anything is learned: every problem at once, and what to do about each."""
+"""A look at a table before anything is learned: every problem at once, and how to read it so that all are mended."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 import numpy as np
 
 from precede.arrays import FloatArray
+from precede.data import untidy
 from precede.data.checks import constant_problems, extremes
-from precede.data.columns import frame_to_columns
+from precede.data.columns import DECIMAL, frame_to_columns, spelling_in, storage
 from precede.data.copies import without_copies
 from precede.data.load import Table, load_table
-from precede.data.numbers import NA_MARKERS
+from precede.data.numbers import NA_MARKERS, blanked, markers_of, numbers_among
 from precede.data.odd import without_odd
-from precede.data.read import read_file
+from precede.data.read import DELIMITER, read_file
+from precede.data.untidy import MOSTLY_EMPTY, Finding, left_out
 from precede.errors import DataError
 from precede.lazy import pandas as pd
+from precede.options import Options
 
 WIDE_SCALES = 1e4
 """Ratio of spreads from which the columns' units are remarked on."""
 
-COPY = 1e-10
-"""Share of a column's variance that the columns before it must leave unexplained."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something about a table.
-
-    Parameters
-    ----------
-    column : name or None
-        None where it is about the whole table.
-    sentence : str
-        What was found, and what will be done about it.
-    remedy : "leave out", "none" or "by hand"
-        Whether leaving the column out mends it, nothing needs to be done, or only the user can mend it.
-    """
-
-    column: Hashable | None
-    sentence: str
-    remedy: Literal["leave out", "none", "by hand"]
+LIST_OPTIONS = ("leave_out", "na")
 
 
 @dataclass(frozen=True)
@@ -54,21 +37,37 @@ class Survey:
     ----------
     findings : tuple of Finding
     table : Table or None
-        What can be used once the columns to leave out are gone; None where it takes work by hand.
+        What can be used once it is read as ``reading`` says; None where it takes work by hand.
     """
 
     findings: tuple[Finding, ...]
     table: Table | None
 
     @property
+    def reading(self) -> Options:
+        """Options of :func:`precede.load_table` that mend what was found; ``na`` comes on top of the usual texts."""
+        joined: Options = {}
+        for found in self.findings:
+            for name, value in found.options.items():
+                if name in LIST_OPTIONS:
+                    joined[name] = list(dict.fromkeys([*joined.get(name, []), *value]))
+                else:
+                    joined[name] = {**joined.get(name, {}), **value} if isinstance(value, dict) else value
+        return joined
+
+    @property
     def leave_out(self) -> list[Hashable]:
         """Columns that must go, each once."""
-        named = [found.column for found in self.findings if found.remedy == "leave out" and found.column is not None]
-        return list(dict.fromkeys(named))
+        return list(self.reading.get("leave_out", []))
+
+
+def with_usual(reading: Options) -> Options:
+    """Options of :func:`precede.load_table`: texts for missing values on top of the usual ones."""
+    return {**reading, "na": [*NA_MARKERS, *reading["na"]]} if reading.get("na") else reading
 
 
 def survey(path: Path, decimal: str | None = None) -> Survey:
-    """Read a file and look at every column by itself and at all of them together.
+    """Read a file and look at its rows, at every column by itself and at all of them together.
 
     Parameters
     ----------
@@ -83,17 +82,45 @@ def survey(path: Path, decimal: str | None = None) -> Survey:
     """
     frame, remarks = read_file(path, NA_MARKERS, decimal=decimal)
     findings = [Finding(None, remark, "none") for remark in remarks]
+    if frame.attrs.get(DECIMAL, ".") is None and any(_unsure(frame[name]) for name in frame.columns):
+        decimal = "," if frame.attrs.get(DELIMITER) == ";" else "."
+        meaning = "decimals, as where semicolons divide the cells" if decimal == "," else "thousands"
+        sentence = f"cells such as 1,234 can be read in two ways; commas before three digits are taken for {meaning}."
+        findings.append(Finding(None, sentence, "option", {"decimal": decimal}))
+        frame, _ = read_file(path, NA_MARKERS, decimal=decimal)
+    elif decimal is not None:
+        findings.append(Finding(None, f"the decimal mark is {decimal!r}, as you say.", "option", {"decimal": decimal}))
+    findings += untidy.interventions(frame) + untidy.rows_in_time(frame)
+    apart = {found.options.get(name) for found in findings for name in ("interventions", "group")}
+    apart |= {found.column for found in findings if "leave_out" in found.options}
     columns: dict[Hashable, FloatArray] = {}
     for place, name in enumerate(frame.columns):
-        found, values = _look_at(frame.iloc[:, [place]], name)
-        findings += found
-        if values is not None:
-            columns[name] = values
-    findings += _copies(columns) + _scales(columns)
+        if name not in apart:
+            found, values = _look_at(frame.iloc[:, [place]], name)
+            findings += found
+            if values is not None:
+                columns[name] = values
+    findings += untidy.derived(columns) + _scales(columns)
+    return _read(path, findings)
+
+
+def _unsure(column: pd.Series[Any]) -> bool:
+    spelled = None if storage(column) != "text" else spelling_in(column, NA_MARKERS)
+    return spelled is not None and spelled.unsure is not None and not spelled.marks
+
+
+def _read(path: Path, findings: list[Finding]) -> Survey:
+    """Read the table as the findings say; where earlier steps are in the way, without them."""
     looked = Survey(tuple(findings), None)
     try:
-        table = load_table(path, leave_out=looked.leave_out, decimal=decimal)
+        table = load_table(path, **with_usual(looked.reading))
     except DataError as error:
+        if "lags" in looked.reading:
+            kept = [found for found in findings if "lags" not in found.options]
+            series = next(found for found in findings if "lags" in found.options)
+            out = {"leave_out": [str(series.column), *([series.options["group"]] if "group" in series.options else [])]}
+            gone = [Finding(series.column, f"{series.sentence} Not here: {error}", "leave out", out)]
+            return _read(path, [*kept, *gone])
         return Survey((*findings, Finding(None, f"{error} This takes work by hand.", "by hand")), None)
     judged = without_odd(without_copies(table))
     findings += [Finding(None, sentence, "none") for sentence in judged.remarks[len(table.remarks) :]]
@@ -101,55 +128,39 @@ def survey(path: Path, decimal: str | None = None) -> Survey:
 
 
 def _look_at(frame: pd.DataFrame, name: Hashable) -> tuple[list[Finding], FloatArray | None]:
-    """What is wrong with one column, and its values where it can be used."""
-    read = frame_to_columns(frame, {}, NA_MARKERS)
+    """What is to be said of one column, and its values where it can be used."""
+    column = frame.iloc[:, 0]
+    findings = untidy.identity(column, name)
+    if any(found.remedy == "leave out" for found in findings):
+        return findings, None
+    findings += untidy.words_for_missing(column, name)
+    options = Survey(tuple(findings), None).reading
+    read = frame_to_columns(frame, options.get("types", {}), with_usual(options).get("na", NA_MARKERS))
     if read.problems:
-        return [Finding(name, problem, "leave out") for problem in read.problems], None
-    findings = [Finding(name, note, "none") for note in read.notes]
+        return [left_out(name, problem) for problem in read.problems], None
+    findings += [Finding(name, note, "none") for note in read.notes]
     if not read.names:  # it labels rows, and is left out without being asked
         return findings, None
     values = read.values[:, 0]
-    infinite, missing = int(np.isinf(values).sum()), int(np.isnan(values).sum())
+    if not read.stated:
+        coded = untidy.codes(values, name)
+        findings += coded
+        values = blanked(values, numbers_among(markers_of(Survey(tuple(coded), None).reading.get("na", []), name)))
+    infinite, share = int(np.isinf(values).sum()), float(np.isnan(values).mean())
     if infinite:
-        return [*findings, Finding(name, f"column {name!r} has {infinite} infinite values.", "leave out")], None
-    if missing == len(values):
-        return [*findings, Finding(name, f"column {name!r} is empty.", "leave out")], None
-    if missing:
-        share = missing / len(values)
-        findings.append(
-            Finding(
-                name, f"column {name!r} lacks {missing} values ({share:.0%}): the others of the row stand in.", "none"
-            )
-        )
+        return [*findings, left_out(name, f"column {name!r} has {infinite} infinite values.")], None
+    if share == 1:
+        return [*findings, left_out(name, f"column {name!r} is empty.")], None
+    if share > MOSTLY_EMPTY:
+        sentence = f"column {name!r} lacks {share:.0%} of its values: better left out than imputed from the others."
+        return [*findings, left_out(name, sentence)], None
+    if share:
+        lacks = f"column {name!r} lacks {np.isnan(values).sum()} values ({share:.0%})"
+        findings.append(Finding(name, f"{lacks}: they will be imputed from the other columns.", "none"))
     stuck = constant_problems(*extremes(values[:, None]), (name,))
     if stuck:
-        return [*findings, *(Finding(name, problem, "leave out") for problem in stuck)], None
-    return findings, values
-
-
-def _copies(columns: dict[Hashable, FloatArray]) -> list[Finding]:
-    """Columns that earlier ones determine: the same again in other units, or a sum of several."""
-    found: list[Finding] = []
-    seen: dict[Hashable, FloatArray] = {}
-    basis: list[FloatArray] = []  # orthonormal, spans the columns that are kept
-    for name, values in columns.items():
-        centered = np.nan_to_num(values - np.nanmean(values))
-        unit = centered / max(float(np.linalg.norm(centered)), 1e-300)
-        twin = next((other for other, held in seen.items() if float(unit @ held) ** 2 > 1 - COPY), None)
-        left = unit
-        for _ in range(2):  # twice, for rounding
-            for direction in basis:
-                left = left - float(left @ direction) * direction
-        size = float(np.linalg.norm(left))
-        if size**2 < COPY:
-            why = (
-                "determined by the columns before it" if twin is None else f"{twin!r} again, in other units or the same"
-            )
-            found.append(Finding(name, f"column {name!r} is {why}.", "leave out"))
-            continue
-        seen[name] = unit
-        basis.append(left / size)
-    return found
+        return [*findings, *(left_out(name, problem) for problem in stuck)], None
+    return findings + untidy.saturation(values, name), values
 
 
 def _scales(columns: dict[Hashable, FloatArray]) -> list[Finding]:
