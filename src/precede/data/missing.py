@@ -22,6 +22,9 @@ RIDGE = 1e-6
 FEWEST_RESIDUALS = 50
 """Complete rows from which the shape of the noise is taken; else it is Gaussian."""
 
+MOSTLY_EMPTY = 0.5
+"""Share of missing cells from which a column is better left out."""
+
 FEWEST_TOGETHER = 3
 """Rows in which any two columns must both be there."""
 
@@ -285,6 +288,10 @@ def remarks_on_gaps(values: FloatArray, names: Sequence[Hashable], done: str) ->
     rest = f" and {more} more" if more else ""
     share = f"{mask.mean():.1%}"
     said = [f"{share} of the cells are missing, most in {where}{rest}; {done}."]
+    mostly = [names[int(k)] for k in np.flatnonzero(absent > MOSTLY_EMPTY * len(values))]
+    if mostly:
+        which = f"column{'s' if len(mostly) > 1 else ''} {listed(mostly)}"
+        said.append(f"Values of {which} are missing in more than half of the rows: better leave out what is guesswork.")
     found = dependent_gaps(values)
     if found:
         shown = "; ".join(f"those of {names[i]!r} on {names[j]!r}" for i, j in found[:3])

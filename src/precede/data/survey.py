@@ -15,10 +15,11 @@ from precede.data.checks import constant_problems, extremes
 from precede.data.columns import DECIMAL, frame_to_columns, spelling_in, storage
 from precede.data.copies import without_copies
 from precede.data.load import Table, load_table
+from precede.data.missing import MOSTLY_EMPTY
 from precede.data.numbers import NA_MARKERS, blanked, markers_of, numbers_among
 from precede.data.odd import without_odd
 from precede.data.read import DELIMITER, read_file
-from precede.data.untidy import MOSTLY_EMPTY, Finding, left_out
+from precede.data.untidy import Finding, left_out
 from precede.errors import DataError
 from precede.lazy import pandas as pd
 from precede.options import Options

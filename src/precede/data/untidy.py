@@ -43,9 +43,6 @@ CODES = [-1.0, -7.0, -8.0, -9.0] + [
 ]
 """Numbers that often stand for a missing value: -1, 99, -999.9 and the like."""
 
-MOSTLY_EMPTY = 0.5
-"""Share of missing cells from which a column is better left out."""
-
 FEWEST_NUMBERS = 10
 """Different numbers from which other texts among them are no levels."""
 
@@ -145,8 +142,8 @@ def _of_calendar(values: FloatArray, frame: pd.DataFrame, times: dict[Hashable, 
     """Whether numbers are the year, month, day or hour of a date in the table."""
     for name, when in times.items():
         if storage(frame[name]) == "date":
-            date = pd.Series(when.astype("datetime64[s]")).dt
-            parts = (date.year, date.quarter, date.month, date.day, date.dayofweek, date.dayofweek + 1, date.hour)
+            date = pd.DatetimeIndex(when.astype("datetime64[s]"))
+            parts = (date.year, date.quarter, date.month, date.day, date.day_of_week, date.day_of_week + 1, date.hour)
             if any(np.array_equal(values, part) for part in parts):
                 return True
     return False

@@ -18,7 +18,7 @@ from precede.data.survey import Survey, survey
 from precede.errors import DataError, PrecedeError
 from precede.lazy import pandas as pd
 from precede.report.summarize import MOST_BARS
-from precede.studio.messages import Bars, ColumnView, FindingView, TableView, loading_of
+from precede.studio.messages import Bars, ColumnView, FindingView, TableView, loading_of, reading_of
 from precede.studio.workspace import DataChoice
 
 BINS = 16
@@ -26,7 +26,7 @@ BINS = 16
 
 def look_at(data: DataChoice) -> TableView:
     """Every column, the findings of ``precede check``, and whether the table can be used as it stands."""
-    frame, looked = _read(data.path, data.path.stat().st_mtime_ns)
+    frame, looked = _read(data.path, data.path.stat().st_mtime_ns, data.reading.get("decimal"))
     na = loading_of(data.reading).get("na", NA_MARKERS)
     table, problem = _table(data, looked)
     kinds = {} if table is None else dict(zip(map(str, table.names), table.kinds, strict=True))
@@ -47,20 +47,19 @@ def look_at(data: DataChoice) -> TableView:
 
 
 def suggested(path: Path) -> DataChoice:
-    """The data without the columns that ``precede check`` would leave out."""
+    """The data as the command that ``precede check`` prints would read them."""
     return _suggested(path, _read(path, path.stat().st_mtime_ns)[1])
 
 
 def _suggested(path: Path, looked: Survey) -> DataChoice:
-    out = [str(name) for name in looked.leave_out]
-    return DataChoice(path, {"leave_out": out} if out else {})
+    return DataChoice(path, reading_of(looked.reading, "the reading"))
 
 
 @lru_cache(maxsize=2)
-def _read(path: Path, changed: int) -> tuple[pd.DataFrame, Survey]:
+def _read(path: Path, changed: int, decimal: str | None = None) -> tuple[pd.DataFrame, Survey]:
     """A file as it is, and what was found in it; read again when it has changed."""
-    frame, _ = read_file(path, NA_MARKERS)
-    return frame, survey(path)
+    frame, _ = read_file(path, NA_MARKERS, decimal=decimal)
+    return frame, survey(path, decimal)
 
 
 def _table(data: DataChoice, looked: Survey) -> tuple[Table | None, str | None]:

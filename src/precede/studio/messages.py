@@ -26,6 +26,7 @@ class Reading(TypedDict, total=False):
     interventions: str
     lags: int | Literal["auto"]
     group: str
+    decimal: Literal[".", ","]
 
 
 class ChosenData(Reading):
