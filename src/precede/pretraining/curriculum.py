@@ -111,7 +111,7 @@ class CurriculumSettings:
         Folder of labeled tables (:mod:`precede.pretraining.own_tables`), in place of all simulated tasks.
     """
 
-    n_variables: tuple[int, ...] = (2, 2, 2, 2, 3, 3, 5, 8, 10, 12, 15, 20, 25, 30, 40, 50)
+    n_variables: tuple[int, ...] = (2, 2, 2, 2, 2, 2, 3, 3, 5, 8, 10, 12, 15, 20, 25, 30, 40, 50)
     n_samples: tuple[int, ...] = (100, 200, 300, 500, 800, 1200)
     degrees: tuple[float, float] = (1.0, 5.0)
     world_degrees: tuple[float, float] = (0.5, 4.0)

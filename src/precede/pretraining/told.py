@@ -14,6 +14,9 @@ SET_SHARE = 0.25
 KNOWN_SHARES = {"nothing": 0.5, "edges": 0.2, "tiers": 0.2, "both": 0.1}
 """What is known of the edges, and how often."""
 
+FULL_SIZE = 10
+"""Tables with fewer variables are told less often, in proportion: what is told of a pair is the answer."""
+
 ENOUGH_ROWS = 5
 """Rows in which one of two variables was set and the other was not, from which on their direction is told."""
 
@@ -24,7 +27,7 @@ def imposed_values(batch: int, d: int, n_samples: int, draws: Draws) -> Tensor:
     In tasks that have any, up to 60 % of the rows set one variable of those that are ever set, or two. Values are
     drawn about a place or are the place itself, as where a gene is knocked out.
     """
-    some = draws.chance((batch, 1), SET_SHARE)
+    some = draws.chance((batch, 1), SET_SHARE * min(1.0, d / FULL_SIZE))
     ever = draws.chance((batch, d), draws.uniform((batch, 1), 0.1, 1.0)) & some
     rows = draws.chance((batch, n_samples), draws.uniform((batch, 1), 0.03, 0.6))
     wish = draws.unit((batch, d, n_samples)) * ever[:, :, None]
@@ -50,7 +53,7 @@ def draw_knowledge(adjacency: Tensor, draws: Draws) -> tuple[Tensor, Tensor]:
         Strictly upper triangular.
     """
     batch, d, _ = adjacency.shape
-    kind = draws.choice((batch, 1, 1), KNOWN_SHARES)
+    kind = draws.choice((batch, 1, 1), KNOWN_SHARES) * draws.chance((batch, 1, 1), min(1.0, d / FULL_SIZE))
     edges, tiers = (kind == 1) | (kind == 3), kind >= 2
     required = adjacency & edges & draws.chance((batch, d, d), draws.uniform((batch, 1, 1), 0.0, 0.5))
     forbidden = ~adjacency & edges & draws.chance((batch, d, d), draws.uniform((batch, 1, 1), 0.0, 0.6))
