@@ -27,6 +27,8 @@ QUICK = {
     "corl": {"score": "linear", "search": "local", "n_restarts": 0, "diagnose": False},
     "notears": {"max_iterations": 2},
     "notears-mlp": {"max_iterations": 1, "hidden_size": 2},
+    "golem": {"n_iterations": 5},
+    "dagma": {"warm_iterations": 5, "max_iterations": 5},
     "dag-gnn": {"max_steps": 1, "n_epochs": 1, "hidden_size": 4},
     "gran-dag": {"n_iterations": 5, "cutoff": None},
     "rl-bic2": {"n_iterations": 2, "batch_size": 4, "n_blocks": 1, "width": 16},

@@ -50,6 +50,8 @@ QUICK: dict[str, dict[str, Any]] = {
     },
     "notears": {"max_iterations": 2},
     "notears-mlp": {"hidden_size": 2, "max_iterations": 1},
+    "golem": {"n_iterations": 5},
+    "dagma": {"warm_iterations": 5, "max_iterations": 5},
     "dag-gnn": {"hidden_size": 4, "n_epochs": 2, "max_steps": 1},
     "gran-dag": {"hidden_size": 2, "n_iterations": 20, "window": 10, "cutoff": None},
     "rl-bic2": {"n_iterations": 2, "batch_size": 4, "n_samples": 4, "width": 4, "n_heads": 2, "n_blocks": 1},

@@ -27,6 +27,8 @@ QUICK: dict[str, dict[str, Any]] = {
     "corl": {"score": "linear", "n_iterations": 8, "batch_size": 8, "n_encoder_rows": 16, "patience": None},
     **{name: {"n_iterations": 8, "batch_size": 8, "n_encoder_rows": 16} for name in ("corl-1", "corl-2")},
     "notears-mlp": {"hidden_size": 3, "max_iterations": 2, "lambda1": 0.1},
+    "golem": {"n_iterations": 3000, "learning_rate": 3e-3},
+    "dagma": {"warm_iterations": 2000, "max_iterations": 2000, "learning_rate": 1e-3},
     "dag-gnn": {"hidden_size": 8, "n_epochs": 20, "max_steps": 2},
     "gran-dag": {"hidden_size": 4, "n_iterations": 200},
     "rl-bic2": {"n_iterations": 60, "batch_size": 16, "n_samples": 16, "width": 16, "n_heads": 2, "n_blocks": 1},
@@ -80,7 +82,10 @@ def assert_valid(model: CausalEstimator) -> None:
 def test_every_baseline_of_the_paper_is_registered() -> None:
     registered = set(METHODS) - {"pc", "ges", "fci"}
     paper = {"random", "notears", "dag-gnn", "gran-dag", "rl-bic2", "cam", "l1obs", "a-star-lasso", "ica-lingam"}
-    assert paper | {"notears-mlp", "direct-lingam", "eqvar", "sort-regress", "r2-sort-regress"} == registered
+    assert (
+        paper | {"notears-mlp", "golem", "dagma", "direct-lingam", "eqvar", "sort-regress", "r2-sort-regress"}
+        == registered
+    )
     assert set(methods()) == {*OURS, "pc", "ges", "fci"}
 
 

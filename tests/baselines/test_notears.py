@@ -6,7 +6,7 @@ from scipy.optimize import approx_fprime
 
 from precede.arrays import FloatArray
 from precede.baselines import NOTEARS, NOTEARSMLP
-from precede.baselines.notears import Perceptrons, _loss, acyclicity
+from precede.baselines.notears import Perceptrons, acyclicity, linear_loss
 from precede.data.load import load_table
 from precede.errors import DataError, OptionError
 from precede.graph.dags import full_dag
@@ -39,7 +39,7 @@ def test_least_squares_loss_equals_its_definition(chain: FloatArray) -> None:
     W = np.random.default_rng(0).normal(size=(3, 3)) * ~np.eye(3, dtype=bool)
     centered = chain - chain.mean(axis=0)
     residual = centered - centered @ W
-    value, slope = _loss("l2", load_table(chain))(W)
+    value, slope = linear_loss("l2", load_table(chain))(W)
     assert value == pytest.approx(0.5 * (residual**2).sum() / len(chain))
     np.testing.assert_allclose(slope, -centered.T @ residual / len(chain))
 
@@ -48,7 +48,7 @@ def test_least_squares_loss_equals_its_definition(chain: FloatArray) -> None:
 def test_other_losses_have_the_right_gradient(kind: str) -> None:
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, size=(50, 3)) if kind == "logistic" else rng.poisson(2.0, size=(50, 3))
-    loss = _loss(kind, load_table(X.astype(float)))  # type: ignore[arg-type]
+    loss = linear_loss(kind, load_table(X.astype(float)))  # type: ignore[arg-type]
     W = 0.3 * rng.normal(size=(3, 3))
     numerical = approx_fprime(W.ravel(), lambda w: loss(w.reshape(3, 3))[0], 1e-7)
     np.testing.assert_allclose(loss(W)[1].ravel(), numerical, rtol=1e-3, atol=1e-4)

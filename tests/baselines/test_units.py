@@ -59,6 +59,8 @@ QUICK: dict[str, dict[str, Any]] = {
     },
     "notears": {"max_iterations": 3},
     "notears-mlp": {"hidden_size": 2, "max_iterations": 2},
+    "golem": {"n_iterations": 500},
+    "dagma": {"warm_iterations": 50, "max_iterations": 50},
     "dag-gnn": {"hidden_size": 4, "n_epochs": 2, "max_steps": 1},
     "gran-dag": {"hidden_size": 2, "n_iterations": 30, "window": 10},
     "rl-bic2": {"n_iterations": 3, "batch_size": 8, "n_samples": 8, "width": 4, "n_heads": 2, "n_blocks": 1},
@@ -67,7 +69,7 @@ QUICK: dict[str, dict[str, Any]] = {
 SCORES = ["nongaussian", "quadratic", "gp", "sparse-linear", "sparse-gp", "sparse-gp-additive", "auto"]
 CASES = {name: (name, QUICK.get(name, {})) for name in ("corl", *METHODS) if name not in ("pc", "ges", "fci")}
 CASES |= {f"corl {score}": ("corl", QUICK["corl"] | {"score": score}) for score in SCORES}
-WITH_ITS_OWN_UNIT = {"notears", "notears-mlp", "dag-gnn", "l1obs", "a-star-lasso"}
+WITH_ITS_OWN_UNIT = {"notears", "notears-mlp", "dagma", "dag-gnn", "l1obs", "a-star-lasso"}
 """Methods with a penalty, or a variance of one, in the units of the data: their graph may change with a common unit."""
 UNITS = [1e-150, 1e-90, 1e-49, 1e-30, 1e-13, 1e-12, 1e12, 1e30, 1e48, 1e90, 1e150]
 

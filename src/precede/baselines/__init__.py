@@ -7,6 +7,7 @@ from precede.baselines.astar_lasso import AStarLasso
 from precede.baselines.cam import CAM
 from precede.baselines.constraint import FCI, GES, PC
 from precede.baselines.dag_gnn import DAGGNN
+from precede.baselines.descent import DAGMA, GOLEM
 from precede.baselines.gran_dag import GranDAG
 from precede.baselines.l1obs import L1OBS
 from precede.baselines.lingam import DirectLiNGAM, ICALiNGAM
@@ -19,6 +20,8 @@ METHODS: dict[str, type[CausalEstimator]] = {
     "random": RandomOrder,
     "notears": NOTEARS,
     "notears-mlp": NOTEARSMLP,
+    "golem": GOLEM,
+    "dagma": DAGMA,
     "dag-gnn": DAGGNN,
     "gran-dag": GranDAG,
     "rl-bic2": RLBIC2,
@@ -39,8 +42,10 @@ METHODS: dict[str, type[CausalEstimator]] = {
 __all__ = [
     "CAM",
     "DAGGNN",
+    "DAGMA",
     "FCI",
     "GES",
+    "GOLEM",
     "L1OBS",
     "METHODS",
     "NOTEARS",

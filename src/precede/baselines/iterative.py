@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from precede.estimator import CausalEstimator
-from precede.options import Positive
+from precede.arrays import FloatArray
+from precede.baselines.acyclicity import strongest_dag
+from precede.estimator import CausalEstimator, FitResult
+from precede.options import NotNegative, Positive
 from precede.runtime.device import DeviceName
 from precede.runtime.progress import ProgressBar
 from precede.runtime.randomness import RandomState
@@ -39,6 +41,34 @@ class IterativeMethod(CausalEstimator):
                 taken.append(step)
                 bar.update(getattr(step, "iteration", len(taken)), **{name: getattr(step, name) for name in figures})
         return taken
+
+
+class WeightedMethod(IterativeMethod):
+    """An iterative method that ends with a weight for every pair, of which the strong ones are edges.
+
+    Parameters
+    ----------
+    max_time : float, optional
+    verbose : bool
+    threshold : float
+        Edges need a larger absolute weight; it is raised where a cycle is left, and ``diagnostics_["threshold"]`` says
+        to what.
+    """
+
+    threshold: NotNegative = 0.3
+
+    def _kept(
+        self,
+        weights: FloatArray,
+        score: float,
+        history: Sequence[DataclassInstance],
+        step: type[DataclassInstance],
+        **reported: float,
+    ) -> FitResult:
+        """The graph of the strong weights."""
+        edges, used = strongest_dag(weights, self.threshold)
+        diagnostics = {"threshold": used, **reported}
+        return FitResult(edges, weights=weights, score=score, history=history, step=step, diagnostics=diagnostics)
 
 
 class NetworkMethod(IterativeMethod):

@@ -12,8 +12,7 @@ import scipy.optimize
 from scipy.special import expit
 
 from precede.arrays import BoolArray, FloatArray
-from precede.baselines.acyclicity import strongest_dag
-from precede.baselines.iterative import IterativeMethod
+from precede.baselines.iterative import WeightedMethod
 from precede.data.load import Table
 from precede.errors import DataError, listed
 from precede.estimator import FitResult
@@ -46,7 +45,7 @@ class DualStep:
     evaluations: int
 
 
-class AugmentedLagrangian(IterativeMethod):
+class AugmentedLagrangian(WeightedMethod):
     r"""Minimize an objective subject to :math:`h = 0` as Zheng et al. (2018) do, and drop what is weak.
 
     Each dual step minimizes :math:`F(W) + \frac\rho2 h(W)^2 + \alpha h(W)` by L-BFGS-B from the last solution, raising
@@ -54,17 +53,14 @@ class AugmentedLagrangian(IterativeMethod):
 
     Parameters
     ----------
-    max_time, verbose
-        As of every iterative method.
-    threshold : float
-        Edges up to this strength are dropped.
+    max_time, verbose, threshold
+        As of every method with weights.
     max_iterations : int
         Dual steps.
     h_tolerance, rho_max : float
         When to stop.
     """
 
-    threshold: NotNegative = 0.3
     max_iterations: Count = 100
     h_tolerance: Positive = 1e-8
     rho_max: Positive = 1e16
@@ -82,10 +78,7 @@ class AugmentedLagrangian(IterativeMethod):
             steps = self._dual_steps(objective, reached, bounds)
             history = self._watch(type(self).__name__, int(self.max_iterations), steps, "objective", "h")
         value, _, h, _ = objective(reached[-1])
-        strengths = read(reached[-1])
-        edges, used = strongest_dag(strengths, self.threshold)
-        reported = {"threshold": used, "h": h}
-        return FitResult(edges, weights=strengths, score=-value, history=history, step=DualStep, diagnostics=reported)
+        return self._kept(read(reached[-1]), -value, history, DualStep, h=h)
 
     def _dual_steps(
         self, objective: Objective, reached: list[FloatArray], bounds: scipy.optimize.Bounds
@@ -175,7 +168,7 @@ class NOTEARS(AugmentedLagrangian):
 
     def _learn(self, table: Table) -> FitResult:
         d = table.n_variables
-        loss = _loss(self.loss, table)
+        loss = linear_loss(self.loss, table)
 
         def weights_of(parts: FloatArray) -> FloatArray:
             return (parts[: d * d] - parts[d * d :]).reshape(d, d)
@@ -206,7 +199,7 @@ def acyclicity(weights: FloatArray) -> tuple[float, FloatArray]:
     return float(np.trace(exponential) - len(weights)), exponential.T * (2 * weights)
 
 
-def _loss(kind: Loss, table: Table) -> ValueAndGradient:
+def linear_loss(kind: Loss, table: Table) -> ValueAndGradient:
     """Loss per sample and its gradient in W (the three losses of the authors' program)."""
     X, m = table.values, table.n_samples
     match kind:

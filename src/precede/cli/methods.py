@@ -11,6 +11,8 @@ WHAT_IT_IS = {
     "random": "A random order, regressed and pruned (RANDOM in Table 1 of the CORL paper): the control.",
     "notears": "Linear NOTEARS (Zheng, Aragam, Ravikumar, Xing 2018).",
     "notears-mlp": "Nonlinear NOTEARS with multilayer perceptrons (Zheng, Dan, Aragam, Ravikumar, Xing 2020).",
+    "golem": "Linear likelihood with soft penalties for density and cycles (Ng, Ghassami, Zhang 2020).",
+    "dagma": "Linear graphs with a log-determinant for acyclicity (Bello, Aragam, Ravikumar 2022).",
     "dag-gnn": "DAG-GNN: an autoencoder with a weighted adjacency (Yu et al. 2019).",
     "gran-dag": "GraN-DAG for nonlinear Gaussian additive noise models (Lachapelle et al. 2020).",
     "rl-bic2": "RL-BIC2: reinforcement learning over directed graphs (Zhu et al. 2020).",
