@@ -89,6 +89,24 @@ def test_a_table_is_read_as_the_command_line_reads_it(client: Client, tmp_path: 
     client.studio.workspace.choose(before)
 
 
+def test_the_studio_asks_and_is_told_what_a_comma_means(client: Client) -> None:
+    """It showed a remedy that it did not offer."""
+    rng = np.random.default_rng(0)
+    levels = [f"1,{k}" for k in rng.integers(100, 999, 80)]
+    text = "level;wear\n" + "".join(f"{cell};{cell[-2:]}{k % 10}\n" for k, cell in enumerate(levels))
+    before = client.studio.workspace.data
+    answer = client.http.post("/api/data?name=marks.csv", content=text.encode(), headers={"Origin": ORIGIN}).json()
+    assert answer["data"]["reading"] == {"decimal": ","}  # semicolons divide the cells
+    for decimal, size in ((",", 1.0), (".", 1000.0)):
+        found = client.post("/api/columns", {"decimal": decimal})
+        assert found["problem"] is None
+        low, high = found["columns"][0]["range"]
+        assert size <= low < high < 2 * size
+    assert "decimal=','" in client.post("/api/columns", {})["problem"]
+    assert "'decimal" in client.post("/api/columns", {"decimal": ";"}, 400)["error"]
+    client.studio.workspace.choose(before)
+
+
 def test_a_run_is_a_folder_of_results(client: Client, first: dict) -> None:
     assert first["state"] == "done", first["error"]
     folder = client.studio.workspace.run(first["id"]).folder

@@ -52,13 +52,14 @@ function readingFields(data, send) {
   const { reading } = data, columns = [["", "none"], ...data.columns.map((column) => [column.name, column.name])];
   const na = el("input", { type: "text", "aria-label": "Texts that stand for a missing value", placeholder: "999, unknown", value: (reading.na ?? []).join(", "), onchange: () => send({ na: na.value.split(",").map((text) => text.trim()).filter(Boolean) }) });
   const field = (words, input) => el("p", {}, el("label", {}, el("span", {}, words), input));
-  const told = [reading.na && `missing: ${reading.na.join(", ")}`, reading.missing && `missing values: ${reading.missing}`, reading.lags && `lags: ${reading.lags}`, reading.group && `by ${reading.group}`, reading.interventions && `interventions: ${reading.interventions}`].filter(Boolean);
+  const told = [reading.na && `missing: ${reading.na.join(", ")}`, reading.missing && `missing values: ${reading.missing}`, reading.lags && `lags: ${reading.lags}`, reading.group && `by ${reading.group}`, reading.interventions && `interventions: ${reading.interventions}`, reading.decimal && `decimal mark: ${reading.decimal}`].filter(Boolean);
   return el("details", { class: "reading", open: told.length > 0 }, el("summary", {}, told.length ? `How it is read · ${told.join(" · ")}` : "How it is read: missing values, rows in time, experiments"), el("div", { class: "fields" },
     field("Also missing", na),
     field("Missing values", select("What to do with missing values", [["em", "are imputed"], ["pairwise", "pairwise covariances"], ["drop", "cost their row"], ["impute", "become the mean"], ["refuse", "are refused"]], reading.missing ?? "em", (missing) => send({ missing }))),
     field("Rows in time: earlier steps", select("Earlier steps that may be causes", [["0", "none"], ["auto", "as many as help"], ...["1", "2", "3", "4", "5"].map((k) => [k, k])], String(reading.lags ?? 0), (lags) => send({ lags: lags === "auto" ? lags : Number(lags) }))),
     field("Whose rows", select("Column that says whose row it is", columns, reading.group ?? "", (group) => send({ group }))),
-    field("Experiments: names what was set", select("Column that names what was set", columns, reading.interventions ?? "", (interventions) => send({ interventions })))));
+    field("Experiments: names what was set", select("Column that names what was set", columns, reading.interventions ?? "", (interventions) => send({ interventions }))),
+    field("1,234 in a cell is", select("What 1,234 in a cell is", [["", "as other cells show"], [".", "1234"], [",", "1.234, with decimal commas"]], reading.decimal ?? "", (decimal) => send({ decimal: decimal || undefined })))));
 }
 
 function row(column, rules, types, left, send, data) {
