@@ -2,8 +2,8 @@
 
     OMP_NUM_THREADS=1 python benchmarks/studio_tour.py [--out docs/screenshots]
 
-Every picture is what a user sees who opens the Sachs data, says that two columns have no causes, runs, vetoes an edge,
-asks for an effect and compares the runs. Needs a Chromium on the PATH.
+Every picture is what a user sees who opens the Sachs data, names an outcome, says that two columns have no causes,
+runs, vetoes an edge, asks for an effect and compares the runs. Needs a Chromium on the PATH.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from chromium import Chromium
 
 PICTURES = Path(__file__).parents[1] / "docs" / "screenshots"
-EDGE = ("PKC", "Jnk")
+EDGE, OUTCOME = ("PKC", "Jnk"), "Akt"
 
 
 def choose_edge(browser: Chromium) -> None:
@@ -53,9 +53,16 @@ def tour(folder: Path, out: Path) -> None:
         browser.wait("document.documentElement.dataset.ready")
         for name in ("PKC", "Plcg"):
             browser.click(f"[aria-label='{name} has no causes']")
+        chosen = "document.getElementById('outcome')"
+        browser.value(f"{chosen}.value = {OUTCOME!r}, {chosen}.dispatchEvent(new Event('change'))")
         picture("columns")
         browser.click("#run")
         browser.wait("document.documentElement.dataset.complete === '001'", 300)
+        browser.wait("document.querySelector('#card h2').textContent.startsWith('What causes')")
+        picture("outcome")
+        browser.value(
+            "[...document.querySelectorAll('.gv-bar button')].find((b) => b.textContent === 'Whole graph').click()"
+        )
         choose_edge(browser)
         picture("graph")
         browser.click("[data-rule=forbidden]")
@@ -64,12 +71,12 @@ def tour(folder: Path, out: Path) -> None:
         browser.click("#tab-effects")
         browser.value("document.querySelector('#effect-cause').value = 'Raf'")
         browser.value("document.querySelector('#effect-effect').value = 'Mek'")
-        browser.click(".ask button")
+        browser.value("document.querySelector('#effect-cause').closest('form').requestSubmit()")
         browser.wait("document.querySelector('.answer .said')")
         browser.value("document.querySelector('#set-variable').value = 'Raf'")
         browser.value("document.querySelector('#set-value').value = 100")
-        browser.value("document.querySelectorAll('.ask')[1].requestSubmit()")
-        browser.wait("document.querySelector('.answer table')")
+        browser.value("document.querySelector('#set-value').closest('form').requestSubmit()")
+        browser.wait("[...document.querySelectorAll('.answer table')].length > 1")
         picture("effects")
         browser.click("#theme")
         browser.click("#tab-compare")

@@ -57,7 +57,7 @@ def test_a_risk_and_its_ratio_are_those_of_statsmodels() -> None:
     assert "raises the risk of bad = 1 by 31.1 points" in found.sentence
     assert "1.88 times the risk" in found.sentence
     lower = GRAPH.effect("drug", "bad", table(), compared=("B", "A"))
-    assert "lowers the risk of bad = 1 by 31.1 points in all (95% interval 12 to 50.2; 0.531" in lower.sentence
+    assert "lowers the risk of bad = 1 by 31.1 points in total (95% interval 12 to 50.2; 0.531" in lower.sentence
     dose = GRAPH.effect("dose", "bad", table())
     assert (dose.value, dose.standard_error) == pytest.approx((0.035537955672137765, 0.028076365109168687), abs=1e-6)
 
@@ -145,7 +145,7 @@ def test_several_causes_at_once_are_one_regression() -> None:
     design = np.column_stack([a, b, z, np.ones(500)])
     assert found.value == pytest.approx(np.linalg.lstsq(design, y, rcond=None)[0][0], abs=1e-9)
     assert graph.effect("a", "y", rows).value > 2  # alone, also through b
-    assert "while 'b' is set" in found.sentence
+    assert "while b is held where set" in found.sentence
     assert graph.effect("m", "y", rows, together=["b"]).value == 0
     edges[2, 4] = 1  # m now confounds b and y, and is an effect of a
     with pytest.raises(GraphError, match="ask for one cause at a time"):

@@ -61,7 +61,7 @@ def test_one_gappy_effect_has_the_error_of_the_rows_in_which_it_is_there() -> No
     assert found.value == pytest.approx(plain.value, abs=1e-3)  # rows without the effect say nothing about it
     assert found.standard_error == pytest.approx(plain.standard_error, rel=0.2)  # x varies as over all rows
     assert found.complete_rows == len(known)
-    assert f"counts only the {len(known)} rows" in found.sentence
+    assert f"the interval only the {len(known)} complete ones" in found.sentence
     assert found.to_dict()["complete_rows"] == len(known)
     assert plain.complete_rows is None
     assert "missing" not in plain.sentence

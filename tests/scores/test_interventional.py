@@ -71,7 +71,7 @@ def test_interventions_direct_a_chain(levels):
     assert without.cpdag_.to_numpy().sum() == 4
     told = model.diagnostics_["told_directions"]
     assert sorted(map(tuple, told)) == [("a", "b"), ("b", "c")]
-    assert any("Something was set in 2000 of 3000 rows: " in remark for remark in model.diagnostics_["remarks"])
+    assert any("2,000 of 3,000 rows are interventional: " in remark for remark in model.diagnostics_["remarks"])
     shuffled = frame.sample(frac=1, random_state=1)[["set", "a", "c", "b"]]
     again = CORL(**QUICK).fit(shuffled, interventions="set")
     assert {(i, j) for i, j, _ in again.graph_.edge_list()} == {("b", "c"), ("a", "b")}

@@ -15,6 +15,7 @@ import typer
 from rich.markup import escape
 
 from precede.cli.terminal import (
+    KNOWN,
     SACHS,
     AsJson,
     DataFile,
@@ -86,7 +87,11 @@ def discover(
     pruning: Annotated[str | None, typer.Option(help="auto, threshold, bic, cam, cam-f, none.")] = None,
     knowledge: KnowledgeFile = None,
     hidden: Annotated[
-        str | None, typer.Option(help="Whether columns may share a cause that is not in the table: none, allowed.")
+        str | None,
+        typer.Option(
+            help="Whether columns may share a cause that is not in the table: none (default), allowed.",
+            rich_help_panel=KNOWN,
+        ),
     ] = None,
     root: Roots = None,
     sink: Sinks = None,
@@ -100,8 +105,8 @@ def discover(
     interventions: Interventions = None,
     lags: Lags = 0,
     group: Group = None,
-    outcome: Annotated[str | None, typer.Option(help="The variable whose causes are told first.")] = None,
-    max_time: Annotated[float | None, typer.Option(help="Seconds for the score and the search.")] = None,
+    outcome: Annotated[str | None, typer.Option(help="The variable to explain: its causes are told first.")] = None,
+    max_time: Annotated[float | None, typer.Option(help="Stop after this many seconds, with the best found.")] = None,
     checkpoint: Annotated[Path | None, typer.Option(help="File that training is saved to every few seconds.")] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue from the checkpoint, and with the bootstrap in OUT.")

@@ -98,6 +98,17 @@ Na = Annotated[
     ),
 ]
 
+READING, KNOWN, SHOWN = "How the table is read", "What is known", "What is shown"
+GROUPS: dict[str, tuple[Any, ...]] = {
+    READING: (Missing, LeaveOut, Types, Na, Decimal, Interventions, Lags, Group),
+    KNOWN: (KnowledgeFile, Roots, Sinks, Tiers),
+    SHOWN: (Quiet, AsJson, Verbose, Debug),
+}
+"""Options that stand together on a page of help."""
+for _group, _options in GROUPS.items():
+    for _option in _options:
+        _option.__metadata__[0].rich_help_panel = _group
+
 
 INVISIBLE = {
     code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
@@ -208,6 +219,8 @@ def as_flags(sentence: str) -> str:
     sentence = re.sub(r"\bmissing='(\w+)'", r"--missing \1", sentence)
     sentence = re.sub(r"\bdecimal='([.,])'", r"--decimal \1", sentence)
     sentence = re.sub(r"\bodd='(\w+)'", r"--odd \1", sentence)
+    sentence = re.sub(r"\bcompared=\((.*?), (.*?)\)", r"--compare \1 \2", sentence)
+    sentence = re.sub(r"\boutcome_level=", "--outcome-level ", sentence)
     sentence = re.sub(r"\bna=\[('[^']*'|\"[^\"]*\")\]", r"--na \1", sentence)
     sentence = re.sub(r"\btypes=\{['\"]([^'\"]*)['\"]: '(\w+)'\}", r"--types '\1=\2'", sentence)
     sentence = re.sub(r"\btypes=\{['\"]([^'\"]*)['\"]: \[([^]]*)\]\}", _levels_as_flag, sentence)

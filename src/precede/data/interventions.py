@@ -106,6 +106,6 @@ def remark_on_targets(targets: BoolArray, names: Sequence[Hashable]) -> str:
     counts = ", ".join(f"{names[int(k)]!r} ({targets[:, k].sum()})" for k in ever[:5])
     more = f" and {len(ever) - 5} more" if len(ever) > 5 else ""
     return (
-        f"Something was set in {rows} of {len(targets)} rows: {counts}{more}; what explains a variable is learned from "
-        "the rows in which it was not set."
+        f"{rows:,} of {len(targets):,} rows are interventional: {counts}{more}. What explains a variable is learned "
+        "from the rows in which it was not set."
     )

@@ -109,7 +109,7 @@ def with_lags(table: Table, lags: int, groups: Sequence[Hashable] | None = None)
         remarks=(
             *table.remarks,
             f"Columns of {lags} earlier step{'' if lags == 1 else 's'} were added ({len(now)} of {table.n_samples} "
-            "rows have them): nothing causes what came before it, and what caused the past is not learned.",
+            "rows have them): nothing causes what came before it, and edges among lagged columns are not estimated.",
         ),
     )
     if table.gaps is not None:

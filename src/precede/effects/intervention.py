@@ -75,9 +75,9 @@ class WhatIf:
         scaled = {c: abs(change[c]) / spread.iloc[k] for k, c in enumerate(self.sample) if c in rest}
         moved = sorted((c for c in rest if scaled[c] > 1e-9), key=lambda c: -scaled[c])[:3]
         if not moved:
-            return f"With {what}, the graph says that nothing else changes: no arrow leads on from there."
+            return f"With {what}, nothing else changes: in this graph it has no effects."
         parts = [f"{name} by {change[name]:+.4g}" for name in moved]
-        return f"With {what}, the means that change most, compared with their spread: {', '.join(parts)}."
+        return f"With {what}, the means that change most for their spread: {', '.join(parts)}."
 
 
 def what_if(
@@ -180,7 +180,7 @@ def _rows_that_follow(graph: CausalGraph, sample: Sample, changed: BoolArray) ->
             f"only {follows.sum()} rows have none of {what} set, too few to learn how it follows its causes: collect "
             "rows without these interventions."
         )
-    return follows, [f"Of the rows, the {follows.sum()} in which none of {what} was set are shown."]
+    return follows, [f"Only the {follows.sum()} rows in which none of {what} was set are shown."]
 
 
 def _set_values(name: Hashable, setting: Setting, values: FloatArray) -> FloatArray:

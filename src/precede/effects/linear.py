@@ -128,12 +128,13 @@ class Effect:
     @property
     def sentence(self) -> str:
         """The effect in plain words."""
-        how = "in all" if self.kind == "total" else "directly, the effect's other causes held fixed"
+        how = "in total" if self.kind == "total" else "directly, the effect's other causes held fixed"
         if self.together:
-            how = f"while {listed(self.together)} {'is' if len(self.together) == 1 else 'are'} set and stay as set"
+            held = ", ".join(map(str, self.together))
+            how = f"while {held} {'is' if len(self.together) == 1 else 'are'} held where set"
         if self.value == 0 and self.standard_error == 0:
             way = "directed path leads" if self.kind == "total" else "edge leads"
-            text = f"The graph says that {self.cause} has no {self.kind} effect on {self.effect}: no {way} there."
+            text = f"The graph says that {self.cause} has no {self.kind} effect on {self.effect}: no {way} to it."
         else:
             text = f"{self.change} {self.size} {how} ({self.interval_in_words}"
             if self.range is not None:
@@ -142,13 +143,13 @@ class Effect:
             text += f"; adjusted for {fixed})." if self.adjusted_for and self.kind == "total" else ")."
         if self.robustness is not None:
             text += (
-                f" A hidden common cause would have to explain {self.robustness:.0%} of what is left of both to bring "
-                "this to zero."
+                f" A hidden common cause would have to explain {self.robustness:.0%} of the remaining variance of both "
+                "to bring this to zero."
             )
         if self.complete_rows is not None:
             text += (
-                f" Cells are missing: the value comes from all that is there, the interval counts only the "
-                f"{self.complete_rows} rows in which all of these variables are, so that it is rather too wide."
+                " Some values are missing: the estimate uses every row, the interval only the "
+                f"{self.complete_rows} complete ones, so it is on the wide side."
             )
         if self.probability is not None:
             text += f" {self.probability:.0%} of the resampled graphs have such an effect."

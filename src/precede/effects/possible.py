@@ -97,7 +97,7 @@ class PossibleEffects:
             return f"All equivalent graphs agree: {self.effects[0].sentence}"
         text = (
             f"The data alone cannot tell which of {len(self.effects)} sets of causes {self.cause} has. "
-            f"{self.effects[0].change} changes {self.effect} by something from {low:.4g} to {high:.4g}."
+            f"{self.effects[0].change} changes {self.effect} by between {low:.4g} and {high:.4g}."
         )
         if low > 0 or high < 0:
             return text + f" The sign is the same in all of them ({'positive' if low > 0 else 'negative'})."

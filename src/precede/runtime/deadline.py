@@ -147,7 +147,7 @@ class Signals:
         if self.deadline.cancelled or self._breaking:
             raise KeyboardInterrupt
         self.deadline.cancel()
-        logger.warning("stopping with what is known so far; once more stops at once")
+        logger.warning("stopping with what is known so far; press Ctrl-C again to quit now")
 
 
 _blocks: list[Signals] = []

@@ -59,7 +59,7 @@ WIDE_ROWS_PER_PARENT = 4
 WIDE_NOTE = (
     "There are no more rows than columns. Each variable has few causes here, and an edge must pay extended BIC's price "
     "for all the others that it was chosen from: weak edges are missing. Odd cells, curves and the shape of noise were "
-    "not looked for, so only the CPDAG can be told."
+    "not looked for, so some directions cannot be determined."
 )
 
 TAKES_POLICY: tuple[ScoreName, ...] = ("location-scale", "sparse-gp", "sparse-gp-additive")
