@@ -84,7 +84,8 @@ if TYPE_CHECKING:
     import networkx as networkx
     import pandas as pandas
     from scipy import linalg as linalg
+    from scipy import sparse as sparse
     from scipy import special as special
 else:
     joblib, networkx, pandas = LazyModule("joblib"), LazyModule("networkx"), LazyModule("pandas")
-    linalg, special = LazyModule("scipy.linalg"), LazyModule("scipy.special")
+    linalg, special, sparse = (LazyModule(f"scipy.{name}") for name in ("linalg", "special", "sparse"))

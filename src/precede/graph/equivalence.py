@@ -7,6 +7,10 @@ import numpy.typing as npt
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.graph.dags import topological_order
+from precede.lazy import sparse
+
+MOST_DENSE = 200
+"""Variables up to which products of full matrices are quicker than those of sparse ones."""
 
 
 def cpdag(adjacency: npt.ArrayLike) -> IntArray:
@@ -43,9 +47,8 @@ def cpdag(adjacency: npt.ArrayLike) -> IntArray:
     edges = np.asarray(adjacency) != 0
     topological_order(edges)  # refuses cycles
     adjacent = edges | edges.T  # transposed: an undirected graph has both directions
-    apart = ~adjacent & ~np.eye(len(edges), dtype=bool)
     # i -> j belongs to a v-structure when another parent of j is not adjacent to i
-    directed: BoolArray = edges & _meet(apart, edges)
+    directed: BoolArray = edges & (edges.sum(axis=0) - 1 > _paths(adjacent, edges))
     directed = meek_closure(adjacent, directed)
     return np.asarray(directed | (adjacent & ~directed.T), dtype=np.int64)  # transposed: the other direction
 
@@ -63,9 +66,10 @@ def meek_closure(adjacent: BoolArray, directed: BoolArray) -> BoolArray:
     apart = ~adjacent & ~np.eye(len(adjacent), dtype=bool)
     while True:
         loose = adjacent & ~directed & ~directed.T
-        implied = loose & _meet(directed.T, apart)  # rule 1: k -> i - j, k and j apart, gives i -> j
-        implied |= loose & _meet(directed, directed)  # rule 2: i -> k -> j gives i -> j
-        for i, j in np.argwhere(loose & ~implied):
+        # rule 1: k -> i - j, k and j apart, gives i -> j: not all that lead to i are adjacent to j
+        implied = loose & (directed.sum(axis=0)[:, None] > _paths(directed.T, adjacent))
+        implied |= loose & (_paths(directed, directed) > 0)  # rule 2: i -> k -> j gives i -> j
+        for i, j in np.argwhere(loose & ~implied & (_paths(adjacent, directed) > 0)):
             between = loose[i] & directed[:, j]  # rule 3: i - k -> j, i - l -> j, k and l apart, gives i -> j
             implied[i, j] = apart[np.ix_(between, between)].any()
             if not implied[i, j]:  # rule 4: i - k -> l -> j, i and l adjacent, k and j apart, gives i -> j
@@ -134,9 +138,11 @@ def _may_come_last(marks: BoolArray, x: int) -> bool:
     return bool(adjacent.all())
 
 
-def _meet(left: BoolArray, right: BoolArray) -> BoolArray:
-    """Boolean matrix product: ``[i, j]`` when some k has ``left[i, k]`` and ``right[k, j]``."""
-    return np.asarray(left.astype(np.float32) @ right.astype(np.float32) > 0)
+def _paths(left: BoolArray, right: BoolArray) -> FloatArray:
+    """Matrix product: how many k have ``left[i, k]`` and ``right[k, j]``; few do in graphs with many variables."""
+    if len(left) <= MOST_DENSE:
+        return np.asarray(left.astype(np.float32) @ right.astype(np.float32))
+    return np.asarray((sparse.csr_array(left, dtype=np.float32) @ sparse.csr_array(right, dtype=np.float32)).toarray())
 
 
 def told_by_targets(edges: BoolArray, targets: BoolArray) -> BoolArray:

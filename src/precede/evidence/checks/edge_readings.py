@@ -130,6 +130,9 @@ def _value_words(learned: CheckContext, scores: FloatArray, row: int, column: in
 CLEAR_TREND = 0.5
 """Rank correlation of a curve with its cause from which the effect is said to rise or to fall."""
 
+STRAIGHT = 1 - 1e-9
+"""Correlation of a curve with its cause from which it is a line, whose ranks need not be compared."""
+
 MOST_POINTS, FEWEST_POINTS, POINTS_IN_ALL = 200, 40, 20_000
 """Points of a partial plot, and of all of them together, so that a report stays small."""
 
@@ -177,7 +180,9 @@ def trend_of(cause: FloatArray, contribution: FloatArray) -> Trend:
     """
     if np.ptp(contribution) == 0 or np.ptp(cause) == 0:
         return "mixed"
-    agreement = float(np.corrcoef(ranks(cause), ranks(contribution))[0, 1])
+    agreement = float(np.corrcoef(cause, contribution)[0, 1])
+    if abs(agreement) < STRAIGHT:
+        agreement = float(np.corrcoef(ranks(cause), ranks(contribution))[0, 1])
     return "rising" if agreement >= CLEAR_TREND else "falling" if agreement <= -CLEAR_TREND else "mixed"
 
 
@@ -190,22 +195,24 @@ def draw_edges(learned: CheckContext, readings: tuple[EdgeDiagnostics, ...]) -> 
     low, high = np.quantile(sample, [0.01, 0.99], axis=0)
     grids = np.linspace(low, high, CURVE_POINTS).T  # shape: (n_variables, n_places)
     linear = learned.assumptions.mechanism != "additive"
+    ranges = [_middle(column) for column in sample.T]
+    sequences = {k: np.argsort(sample[:, k], kind="stable") for k in {reading.cause for reading in readings}}
     points, drawn, slopes, extremes, densities, extents, outside = [], [], [], [], [], [], []
     for reading in readings:
         edge = (reading.cause, reading.effect)
         x, partial = sample[:, reading.cause], fit.residuals[:, reading.effect] + fit.effects[edge]
         points.append(partial[shown])
-        sequence = np.argsort(x, kind="stable")
+        sequence = sequences[reading.cause]
         drawn.append(np.interp(grids[reading.cause], x[sequence], curves.effects[edge][sequence]))
         centered = (x - x.mean()) / fit.spread[reading.cause]
         slope = centered @ fit.effects[edge] / (centered @ centered) / fit.spread[reading.cause]
         slopes.append(slope if linear else np.nan)
         extremes.append(_extremes(x, partial, shown))
-        counts, *ends = np.histogram2d(x, partial, BINS, [_middle(x), _middle(partial)])
+        counts, *ends = np.histogram2d(x, partial, BINS, [ranges[reading.cause], _middle(partial)])
         outside.append(len(x) - counts.sum())
         densities.append(np.where(counts >= FEWEST_IN_CELL, counts, 0).astype(np.int64))
         extents.append([ends[0][0], ends[0][-1], ends[1][0], ends[1][-1]])
-    histograms = [np.histogram(column, BINS, _middle(column))[0] for column in sample.T]
+    histograms = [np.histogram(column, BINS, ends)[0] for column, ends in zip(sample.T, ranges, strict=True)]
     return EdgePlots(
         rows=fit.rows[shown],
         grids=grids,
@@ -217,7 +224,7 @@ def draw_edges(learned: CheckContext, readings: tuple[EdgeDiagnostics, ...]) -> 
         extents=np.array(extents).reshape(len(readings), 4),
         outside=np.array(outside, dtype=np.int64),
         histograms=np.array(histograms),
-        ranges=np.array([_middle(column) for column in sample.T]),
+        ranges=np.array(ranges),
     )
 
 
