@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -142,7 +144,8 @@ def _paths(left: BoolArray, right: BoolArray) -> FloatArray:
     """Matrix product: how many k have ``left[i, k]`` and ``right[k, j]``; few do in graphs with many variables."""
     if len(left) <= MOST_DENSE:
         return np.asarray(left.astype(np.float32) @ right.astype(np.float32))
-    return np.asarray((sparse.csr_array(left, dtype=np.float32) @ sparse.csr_array(right, dtype=np.float32)).toarray())
+    product: Any = sparse.csr_array(left, dtype=np.float32) @ sparse.csr_array(right, dtype=np.float32)
+    return np.asarray(product.toarray())
 
 
 def told_by_targets(edges: BoolArray, targets: BoolArray) -> BoolArray:
