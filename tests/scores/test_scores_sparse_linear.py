@@ -61,24 +61,22 @@ def test_the_best_sets_are_found_on_the_true_order():
 
 
 def grown_and_shrunk(values, v, before, price, most, required=(), forbidden=()):
-    """The textbook: add the parent that gains most while one does, then drop the one that costs least."""
+    """Add the parent that gains most while one does; where none does, drop the one that costs least; to the end."""
     parents = set(required)
 
-    def gain(more):
-        return least_squares_bic(values, v, sorted(more), price) - least_squares_bic(values, v, sorted(parents), price)
+    def best_of(sets):
+        now = least_squares_bic(values, v, sorted(parents), price)
+        gains = {one: least_squares_bic(values, v, sorted(other), price) - now for one, other in sets.items()}
+        best = max(gains, key=gains.get, default=None)
+        return None if best is None or gains[best] <= 0 else best
 
-    while len(parents) < most:
-        gains = {u: gain(parents | {u}) for u in set(before) - parents - set(forbidden)}
-        best = max(gains, key=gains.get, default=None)
-        if best is None or gains[best] <= 0:
-            break
-        parents.add(best)
     while True:
-        gains = {u: gain(parents - {u}) for u in parents - set(required)}
-        best = max(gains, key=gains.get, default=None)
-        if best is None or gains[best] <= 0:
+        open_to = set(before) - parents - set(forbidden) if len(parents) < most else set()
+        more = best_of({u: parents | {u} for u in open_to})
+        less = best_of({u: parents - {u} for u in parents - set(required)}) if more is None else None
+        if more is None and less is None:
             return sorted(parents)
-        parents.remove(best)
+        parents = parents | {more} if less is None else parents - {less}
 
 
 @settings(deadline=None, max_examples=20)
@@ -91,6 +89,21 @@ def test_parents_are_grown_and_shrunk(d, seed, max_parents):
     for t, v in enumerate(order):
         expected = grown_and_shrunk(values, v, order[:t].tolist(), math.log(150) / 2, max_parents or d)
         assert np.flatnonzero(edges[:, v]).tolist() == expected
+
+
+def test_nothing_pays_in_the_end() -> None:
+    """Where parents were dropped others may pay: no variable that comes before would, and every parent does."""
+    values = linear_data(20, degree=3, m=500, standardize=True).data.to_numpy()
+    score = SparseLinearScore(values)
+    price = math.log(500)
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(20)
+        edges = score.graph(order)
+        for t, v in enumerate(order):
+            parents = set(np.flatnonzero(edges[:, v]).tolist())
+            here = least_squares_bic(values, v, sorted(parents), price)
+            for u in order[:t].tolist():
+                assert least_squares_bic(values, v, sorted(parents ^ {u}), price) < here + 1e-6
 
 
 def test_parents_obey_knowledge_too():

@@ -71,7 +71,7 @@ class FamilyScore(Protocol):
 
 
 class FamiliesScore(GrowShrinkScore):
-    r"""Best parents among the predecessors by a local score, grown one at a time while it rises, then shrunk.
+    r"""Best parents among the predecessors by a local score, grown and shrunk one at a time while it rises.
 
     .. math:: \mathrm{term}_t = \mathrm{local}(t, S(t, \mathrm{pre}(t)))
 

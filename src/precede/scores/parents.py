@@ -2,9 +2,9 @@
 
 A *state* is a variable with a set of parents. It knows its score, the parent to drop if one does not pay, and its
 *rivals*: the variables whose addition pays, best first. From the required parents on, the best rival among the
-predecessors is added while there is one, then the parent is dropped that does not pay, to the end (the grow-shrink of
-BOSS and FLOP). So the result depends on the set of predecessors alone, and a change of sides matters to a state only
-if the other variable is one of its parents or rivals.
+predecessors is added while there is one; where there is none, the parent is dropped that does not pay, and so on to the
+end (the grow-shrink of BOSS and FLOP, gone on with while it pays). So the result depends on the set of predecessors
+alone, and a change of sides matters to a state only if the other variable is one of its parents or rivals.
 
 Linear regressions are priced here from the correlations (``CovarianceMoves``); any other
 score is asked for what a parent more or less would change (``ExpandedMoves``). Which
@@ -386,18 +386,15 @@ def regressed(s: States, v: int, k: int, slot: int, key: int) -> int:
     return kept(s, v, k, n_rivals, slot, score, drop, key)
 
 
-@compiled(WHOLE(STATES, LINE, *[WHOLE] * 5, TRUTH, TRUTH), called_from_python=False)
-def settled(  # noqa: PLR0913 (a state, a move and where it is made)
-    s: States, position: Array, v: int, state: int, change: int, limit: int, moved: int, moved_is_before: bool,
-    grows_again: bool,
-) -> int:  # fmt: skip
+@compiled(WHOLE(STATES, LINE, *[WHOLE] * 5, TRUTH), called_from_python=False)
+def settled(
+    s: States, position: Array, v: int, state: int, change: int, limit: int, moved: int, moved_is_before: bool
+) -> int:
     """State of v when one variable changes sides; from the required parents on for a negative state.
 
     Then grow by the best rival that comes before, and where there is none drop what does not pay, to the end. Before
-    come the variables at positions under the limit; the one that is moved does or does not, as is said. One that does
-    not grow again after a drop may end where a rival would pay.
+    come the variables at positions under the limit; the one that is moved does or does not, as is said.
     """
-    growing = True
     while True:
         k = list_members(s, v, state, change)
         key = key_of(s, v, k)
@@ -410,12 +407,11 @@ def settled(  # noqa: PLR0913 (a state, a move and where it is made)
         found, pool = s.known[state], s.pool
         change = found.drop
         start = found.start + found.n_members
-        for i in range(start, start + found.n_rivals if growing else start):
+        for i in range(start, start + found.n_rivals):
             rival = int(pool[i])
             if moved_is_before if rival == moved else position[rival] < limit:
                 change = rival
                 break
-        growing = grows_again or change != found.drop
         if change < 0:
             if len(s.residual) and not found.is_shaped:
                 found.score += worth_of_shape(s, v, state)
@@ -451,13 +447,13 @@ def exchanged(s: States, position: Array, v: int, state: int, limit: int) -> int
             if rival != parent and position[rival] < limit:
                 smallest, taken, least = number, rival, score + TOLERANCE * abs(score)
                 break
-    return state if smallest < 0 else settled(s, position, v, smallest, taken, limit, v, False, False)
+    return state if smallest < 0 else settled(s, position, v, smallest, taken, limit, v, False)
 
 
 @compiled(WHOLE(STATES, LINE, WHOLE, WHOLE), called_from_python=False)
 def best_parents(s: States, position: Array, v: int, limit: int) -> int:
     """State of v given all at positions under the limit, its parents exchanged for others while that pays."""
-    state, before = settled(s, position, v, -1, -1, limit, v, False, False), -1
+    state, before = settled(s, position, v, -1, -1, limit, v, False), -1
     while s.problem[0].exchanges and state >= 0 and state != before:
         before = state
         state = exchanged(s, position, v, state, limit)

@@ -25,8 +25,8 @@ class LinearAnyScore(GrowShrinkScore):
     .. math:: \mathrm{term}_t = -\frac m2 (\log 2 \pi \hat\sigma^2_{t \mid S} + 1)
               + \max(0, m J(r_{t \mid S}) - \log m) - |S| \, (\mathrm{penalty} \cdot \tfrac12 \log m + \gamma \log d),
 
-    where S is grown one parent at a time while the Gaussian part rises, then shrunk likewise (the grow-shrink of BOSS
-    and FLOP): a function of the *set* of predecessors. J is the residual's negentropy
+    where S is grown one parent at a time while the Gaussian part rises, shrunk likewise, and grown again while that
+    pays: a function of the *set* of predecessors. J is the residual's negentropy
     (``precede.scores.shape.negentropy``). Noise variances are free, so the score does not depend on the columns'
     scales. Where noise is Gaussian J is priced out, and Markov-equivalent graphs have the same score: then **only the
     CPDAG is identified**. Where some is not, its shape tells more (:meth:`told`).

@@ -80,7 +80,7 @@ def looked_up(s: States, w: Walk, v: int, bits: int) -> int:
 def placed(s: States, w: Walk, v: int, limit: int) -> int:
     """State of v when the variables at positions under the limit come before it."""
     if not w.climb[0].is_tabled:
-        return settled(s, w.position, v, -1, -1, limit, v, False, True)
+        return settled(s, w.position, v, -1, -1, limit, v, False)
     bits = 0
     for u in range(len(w.position)):
         if w.place[v, u] >= 0 and u != v and w.position[u] < limit:
@@ -93,7 +93,7 @@ def stepped(s: States, w: Walk, v: int, state: int, change: int, limit: int, mov
     """State of v after another variable has changed sides."""
     if w.climb[0].is_tabled:
         return looked_up(s, w, v, state ^ (1 << w.place[v, change]))
-    return settled(s, w.position, v, state, change, limit, moved, moved_is_before, True)
+    return settled(s, w.position, v, state, change, limit, moved, moved_is_before)
 
 
 @compiled(WHOLE(STATES, WALK, *[WHOLE] * 4), called_from_python=False)
