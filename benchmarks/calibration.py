@@ -34,7 +34,7 @@ KINDS: dict[str, dict[str, object]] = {
     "linear, weak": {"sem": "linear-gaussian", "noise": "unequal", "weight_range": (0.1, 0.6)},
     "laplace": {"sem": "lingam", "noise": "laplace"},
     "exponential": {"sem": "lingam", "noise": "exponential"},
-    "scale-free, uniform": {"sem": "lingam", "noise": "uniform", "graph": "sf"},
+    "scale-free, uniform": {"sem": "lingam", "noise": "uniform", "graph": "sf", "degree": 1},
     "curves": {"sem": "gp-additive"},
     "networks": {"sem": "mlp"},
     "quadratic": {"sem": "quadratic"},
@@ -53,10 +53,10 @@ def draw(kind: str, seed: int) -> tuple[Dataset, Dataset | None]:
     """A table, and many more rows of the same structure."""
     if kind == "other":
         return other(seed), None
-    settings = {"graph": "er"} | KINDS[kind]
+    settings = {"graph": "er", "degree": 1.5} | KINDS[kind]
     many = FEWER if str(settings["sem"]).startswith("gp") else MANY
     whole = pc.simulate(
-        n_variables=VARIABLES, degree=1.5, n_samples=ROWS + many, standardize=True, random_state=10_000 + seed,
+        n_variables=VARIABLES, n_samples=ROWS + many, standardize=True, random_state=10_000 + seed,
         **settings,
     )  # fmt: skip
     few = whole.data.iloc[:ROWS].reset_index(drop=True)
@@ -150,7 +150,7 @@ def main() -> None:
     said: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     spans: dict[str, dict[str, list[tuple[bool, float]]]] = defaultdict(lambda: defaultdict(list))
     scores: dict[str, list[str]] = defaultdict(list)
-    for kind, score, statements, found in Parallel(given.jobs)(tasks):
+    for kind, score, statements, found in Parallel(given.jobs, return_as="generator")(tasks):
         scores[kind].append(score)
         for statement in statements:
             for group in (kind, "all"):

@@ -73,13 +73,26 @@ def check_values(values: FloatArray, names: Names, kinds: Sequence[ColumnKind] |
     problems = constant_problems(low, high, names)
     if problems:
         raise DataError(problems[0])
-    spread = high - low
-    if kinds is not None and any(kind.name == "categorical" for kind in kinds):
-        sizes = [k for k, kind in enumerate(kinds) if kind.name != "categorical"]
-        values, spread, names = values[:, sizes], spread[sizes], tuple(names[k] for k in sizes)
-    if len(names) > 1:
-        mean = np.sum([block.sum(axis=0) for block in row_blocks(values)], axis=0) / len(values)
-        _check_collinear(values, mean, spread, names)
+    tied = tied_columns(values, range(len(names)), kinds)
+    if tied:
+        raise DataError(f"column {relation_words(values, tied[0], names)}: leave one of them out.")
+
+
+def tied_columns(
+    values: FloatArray, columns: Sequence[int], kinds: Sequence[ColumnKind] | None = None
+) -> list[list[int]]:
+    """Columns that are copies or exact linear combinations of others; of codes for levels only copies."""
+    left = [k for k in columns if kinds is None or kinds[k].name != "categorical"]
+    tied = [[left[k] for k in group] for group in exact_relations(values, left)] if len(left) > 1 else []
+    return [group for group in tied if len(group) == 2 or kinds is None or not any(kinds[k].discrete for k in group)]
+
+
+def relation_words(values: FloatArray, tied: list[int], names: Names) -> str:
+    """What the last of some columns is to the others."""
+    *others, last = tied
+    same = len(others) == 1 and np.array_equal(values[:, others[0]], values[:, last])
+    what = "a copy" if same else "an exact linear function" if len(others) == 1 else "an exact linear combination"
+    return f"{names[last]!r} is {what} of {listed((names[j] for j in others), 10)}"
 
 
 def relabeled(values: FloatArray, kinds: Sequence[ColumnKind]) -> list[tuple[int, int]]:
@@ -136,22 +149,29 @@ def _magnitude_problems(size: FloatArray, names: Names) -> list[str]:
     return [f"column {names[k]!r} has values of size {size[k]:.0e}, out of range: give it another unit."]
 
 
-def _check_collinear(values: FloatArray, mean: FloatArray, spread: FloatArray, names: Names) -> None:
-    """Pivoted Cholesky of the correlations, then a look at the residuals of what it suspects.
+def exact_relations(values: FloatArray, columns: list[int]) -> list[list[int]]:
+    """Columns that a linear relation ties exactly, the last of each given by the others; none of them is constant.
+
+    They are counted by their places among ``columns``.
+
+    Pivoted Cholesky of the correlations, then a look at the residuals of what it suspects.
 
     Correlations alone cannot tell an exact combination from a very good one (a share of variance below 1e-10 drowns
     in rounding), while residuals can.
     """
+    low, high = extremes(values)
+    mean = (np.sum([block.sum(axis=0) for block in row_blocks(values)], axis=0) / len(values))[columns]
+    spread = (high - low)[columns]
     moments, shift = np.zeros((len(mean), len(mean))), np.zeros(len(mean))
     for block in row_blocks(values):
-        scaled = (block - mean) / spread
+        scaled = (block[:, columns] - mean) / spread
         moments += scaled.T @ scaled
         shift += scaled.sum(axis=0)
     shift /= len(values)  # rounding of the mean, not negligible when the mean is far larger than the spread
     covariance = moments / len(values) - np.outer(shift, shift)
     deviation = np.sqrt(np.diag(covariance))
     correlation = covariance / np.outer(deviation, deviation)
-    found = []
+    found: list[list[int]] = []
     center, scale = mean + shift * spread, spread * deviation
     suspected: list[int] = []
     if len(values) > len(mean):
@@ -159,27 +179,15 @@ def _check_collinear(values: FloatArray, mean: FloatArray, spread: FloatArray, n
         independent, suspected = (pivots[:rank] - 1).tolist(), sorted((pivots[rank:] - 1).tolist())
     else:  # any column is a combination of as many as there are rows: only copies of a single one are told
         alike = np.argwhere(np.triu(1 - np.abs(correlation) < SUSPICIOUS, 1))
-        found = [([int(i)], int(j)) for i, j in alike]
+        found = [[int(i), int(j)] for i, j in alike]
     for k in suspected:
         weights = np.linalg.solve(correlation[np.ix_(independent, independent)], correlation[independent, k])
         square = 0.0
         for block in row_blocks(values):
-            standard = (block - center) / scale
+            standard = (block[:, columns] - center) / scale
             square += float(np.square(standard[:, k] - standard[:, independent] @ weights).sum())
         if np.sqrt(square / len(values)) > COLLINEAR:
             independent.append(k)
             continue
-        part = sorted([k, *(j for j, w in zip(independent, weights, strict=True) if abs(w) > 1e-5)])
-        found.append((part[:-1], part[-1]))
-    if found:
-        first = found[0]
-        same = len(first[0]) == 1 and np.array_equal(values[:, first[0][0]], values[:, first[1]])
-        relation = (
-            "a copy" if same else "an exact linear function" if len(first[0]) == 1 else "an exact linear combination"
-        )
-        rest = [names[j] for _, j in found[1:]]
-        also = f" (likewise {listed(rest)})" if rest else ""
-        raise DataError(
-            f"column {names[first[1]]!r} is {relation} of {listed((names[j] for j in first[0]), 10)}{also}: "
-            "leave one of them out."
-        )
+        found.append(sorted([k, *(j for j, w in zip(independent, weights, strict=True) if abs(w) > 1e-5)]))
+    return found

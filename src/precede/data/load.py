@@ -20,9 +20,9 @@ from precede.data.checks import (
     constant_problems,
     extremes,
     missing_counts,
-    relabeled,
 )
 from precede.data.columns import DECIMAL, Columns, frame_to_columns, matrix_to_columns
+from precede.data.copies import monotone_copies, without_tied_columns
 from precede.data.interventions import read_targets, remark_on_targets
 from precede.data.kinds import Types, kinds_of, remark_on
 from precede.data.missing import check_gaps, mean_filled, remarks_on_gaps
@@ -222,15 +222,18 @@ def _table(
     kinds = kinds_of(values, names, columns.stated, types)
     labeled = all(isinstance(name, str) for name in names)
     table = Table(values.view(), names, labeled, kinds=kinds, rows=None if kept.all() else np.flatnonzero(kept))
+    table = without_tied_columns(table)
+    notes += table.remarks
     if gappy and missing in ("em", "pairwise"):
         table = filled_table(table, missing, np.random.default_rng(SEED))
     table.values.flags.writeable = False
+    names, kinds = table.names, table.kinds
     check_values(table.values, names, kinds)
     notes += remark_on(names, kinds)
     notes += [
-        f"columns {names[i]!r} and {names[j]!r} say the same under other labels: an edge of one may as well be "
-        "drawn from the other."
-        for i, j in relabeled(table.values, kinds)
+        f"Columns {names[i]!r} and {names[j]!r} rise and fall together exactly, as a number and its rank do: nothing "
+        "tells a direction between them."
+        for i, j in np.argwhere(np.triu(monotone_copies(table)))
     ]
     for note in notes:
         logger.info(note)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.data.copies import monotone_copies
 from precede.data.load import Table
 from precede.data.table import evenly_spaced
 from precede.evidence.checks.record import Source
@@ -338,9 +339,21 @@ class CheckContext:
             return MixedGraph.from_edges(map(tuple, self.reported["marks"]), self.names).pattern
         return class_of(self.edges, self.told)
 
+    @cached_property
+    def alike(self) -> BoolArray:
+        """Edges between columns of which one is a monotone copy of the other, which nothing known directs."""
+        return np.asarray(self.edges & monotone_copies(self.table) & ~self.told)
+
     @property
     def open_directions(self) -> BoolArray | None:
         """Edges that may point either way, where a class was learned or classes of models voted; None elsewhere."""
+        loose = self._left_open()
+        if loose is None:
+            return self.alike if self.alike.any() and not self.assumptions.hidden_causes else None
+        return loose | self.alike
+
+    def _left_open(self) -> BoolArray | None:
+        """The same by the score alone."""
         place = {name: k for k, name in enumerate(self.names)}
         if self.score == "vote":
             disputed = np.zeros_like(self.edges)

@@ -89,7 +89,7 @@ def direction_sources(learned: CheckContext) -> dict[tuple[int, int], Source]:
     for i, j in np.argwhere(edges):
         loose = unfit[i] or unfit[j] or (gaussian[i] and gaussian[j])
         result.setdefault((int(i), int(j)), "open" if loose else by_score.get((i, j), by_model))
-    return result
+    return result | {(int(i), int(j)): "open" for i, j in np.argwhere(learned.alike)}
 
 
 def _model_source(learned: CheckContext) -> Source:
