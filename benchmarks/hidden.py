@@ -6,6 +6,8 @@ python benchmarks/hidden.py peers --jobs 16     10 % hidden; beside causal-learn
 python benchmarks/hidden.py sure                what SURE of search/pag.py costs and finds
 python benchmarks/hidden.py nothing             tables in which nothing is hidden: how often <-> is claimed
 python benchmarks/hidden.py strong              how often the bow in a -> b <-> c <- d is found
+python benchmarks/hidden.py adjustment --seeds 100    adjustment against every graph of the class
+python benchmarks/hidden.py effects --seeds 30  whether bounds on effects hold the truth
 python benchmarks/hidden.py knowledge           violations of random knowledge, and what tiers are worth
 python benchmarks/hidden.py clock               seconds at 100 variables
 """
@@ -17,7 +19,10 @@ import contextlib
 import io
 import tempfile
 import time
+from dataclasses import replace
+from functools import cache
 from importlib.util import find_spec
+from itertools import combinations, permutations, product
 from pathlib import Path
 
 import numpy as np
@@ -27,9 +32,12 @@ from tetrad import HIDDEN, search_in
 
 import precede as pc
 from precede.data.load import load_table
-from precede.graph.adjustment import d_separated
-from precede.graph.ancestral import ARROW, definite_ancestors, mag, pag
-from precede.graph.dags import topological_order
+from precede.effects.possible import regressions_in_pag
+from precede.errors import PrecedeError
+from precede.graph.adjustment import d_separated, is_adjustment_set
+from precede.graph.ancestral import ARROW, CIRCLE, TAIL, definite_ancestors, mag, pag
+from precede.graph.dags import ancestors, is_acyclic, topological_order
+from precede.graph.pag_adjustment import NoSet, adjustment_in_pag
 from precede.metrics import MarkMetrics
 from precede.search.pag import SURE, independence_test, learn_pag
 
@@ -170,7 +178,7 @@ def _claims(seed: int) -> int:
 
 def strong(arguments: argparse.Namespace) -> None:
     for rows in (1000, 5000, 20000):
-        found = [fitted(bow(seed, rows)).pag_.mark("b", "c") == "<->" for seed in range(arguments.seeds)]
+        found = [fitted(bow(seed, rows)).pag_.mark("b", "c") == "<->" for seed in range(500, 500 + arguments.seeds)]
         print(f"a -> b <-> c <- d, {rows} rows: found in {sum(found)} of {len(found)}", flush=True)
 
 
@@ -218,6 +226,118 @@ def oracle(arguments: argparse.Namespace) -> None:
     print(f"{sum(right)} of {len(right)} true PAGs recovered")
 
 
+def adjustment(arguments: argparse.Namespace) -> None:
+    """Adjustment in small PAGs against every MAG of the class and DAGs that have these MAGs."""
+    agree = pairs = found = limits = seed = 0
+    while found < arguments.seeds:
+        seed += 1
+        rng = np.random.default_rng(seed)
+        d = int(rng.integers(5, 8))
+        edges = np.triu(rng.random((d, d)) < rng.uniform(1.5, 3.2) / (d - 1), 1)
+        ends = pag(mag(edges, rng.permutation(d)[: int(rng.integers(1, 3))]))
+        if not (ends == CIRCLE).any() or (ends != 0).sum() < 6 or (members := members_of(ends)) is None:
+            continue
+        found += 1
+        dags = [
+            [dag for more in [[], *([edge] for edge in arrows_of(one))] for dag in dag_of(one, more)] for one in members
+        ]
+        for i, j in permutations(range(len(ends)), 2):
+            none = [not ancestors(each[0])[i, j] for each in dags]
+            rest = [k for k in range(len(ends)) if k not in (i, j)]
+            sets = [given for size in range(len(rest) + 1) for given in combinations(rest, size)]
+
+            @cache
+            def valid(member: int, given: tuple[int, ...], i: int = i, j: int = j, dags: list = dags) -> bool:
+                return all(is_adjustment_set(dag, i, j, np.array(given, dtype=int)) for dag in dags[member])
+
+            everywhere = range(len(members))
+            answer = adjustment_in_pag(ends, i, j)
+            if answer is NoSet.NO_EFFECT:
+                right = all(none)
+            elif isinstance(answer, NoSet):
+                right = not all(none) and not any(all(valid(k, given) for k in everywhere) for given in sets)
+            else:
+                right = all(valid(k, tuple(answer.tolist())) for k in everywhere)
+            open_ = any(not none[k] and not any(valid(k, given) for given in sets) for k in everywhere)
+            agree, pairs = agree + right, pairs + 1
+            limits += bool(regressions_in_pag(ends, (i, j))[1]) == open_
+    print(
+        f"{found} PAGs, {pairs} pairs: adjustment agrees in {agree}, whether every graph gives the effect in {limits}"
+    )
+
+
+def members_of(ends: np.ndarray, most: int = 60) -> list[np.ndarray] | None:
+    """Every MAG of a class, by trying all marks; None where there are many."""
+    pairs = [(i, j) for i, j in combinations(range(len(ends)), 2) if ends[i, j]]
+    kinds = [(ARROW, TAIL), (TAIL, ARROW), (ARROW, ARROW)]
+    choices = [[k for k in kinds if ends[i, j] in (CIRCLE, k[0]) and ends[j, i] in (CIRCLE, k[1])] for i, j in pairs]
+    if np.prod([len(each) for each in choices]) > 3000:
+        return None
+    found = []
+    for marks in product(*choices):
+        trial = np.zeros_like(ends)
+        for (i, j), (at_j, at_i) in zip(pairs, marks, strict=True):
+            trial[i, j], trial[j, i] = at_j, at_i
+        if is_acyclic((trial == ARROW) & (trial.T == TAIL)) and dag_of(trial, []) and (pag(trial) == ends).all():
+            found.append(trial)
+    return found if len(found) <= most else None
+
+
+def arrows_of(member: np.ndarray) -> list[tuple[int, int]]:
+    return [(int(i), int(j)) for i, j in np.argwhere((member == ARROW) & (member.T == TAIL))]
+
+
+def dag_of(member: np.ndarray, more: list[tuple[int, int]]) -> list[np.ndarray]:
+    """The MAG's arrows, a hidden cause behind every <-> and behind further pairs; none where that is another MAG."""
+    d = len(member)
+    behind = [(i, j) for i, j in combinations(range(d), 2) if member[i, j] == member[j, i] == ARROW] + more
+    edges = np.zeros((d + len(behind),) * 2, dtype=bool)
+    for i, j in arrows_of(member):
+        edges[i, j] = True
+    for k, pair in enumerate(behind, d):
+        edges[k, list(pair)] = True
+    return [edges] if np.array_equal(mag(edges, range(d, len(edges))), member) else []
+
+
+def effects(arguments: argparse.Namespace) -> None:
+    """Whether bounds hold the truth: given the true PAG and the learned one; 1,000 rows, 2 of 10 hidden."""
+    held = {(which, kind): [] for which in ("true", "learned") for kind in ("one value", "no limit", "refused")}
+    among: dict[str, list[bool]] = {"true": [], "learned": []}
+    for seed in range(arguments.seeds):
+        rng = np.random.default_rng(seed)
+        d = 10
+        weights = np.triu(rng.uniform(0.4, 1.2, (d, d)) * rng.choice([-1, 1], (d, d)) * (rng.random((d, d)) < 0.3), 1)
+        spread = np.linalg.inv(np.eye(d) - weights)  # [i, j]: total effect of i on j
+        names = [f"v{k}" for k in range(d)]
+        data = pd.DataFrame(rng.normal(size=(1000, d)) @ spread, columns=names)
+        hidden = rng.permutation(d)[:2]
+        seen = [names[k] for k in rng.permutation(np.setdiff1d(np.arange(d), hidden))]
+        table, dag = data[seen], pc.CausalGraph.from_matrix(weights, names=names)
+        model = fitted(table)
+        right = truth(dag, [names[k] for k in hidden])
+        place = [right.position(name) for name in seen]
+        whole = pc.MixedGraph(right.ends[np.ix_(place, place)], tuple(seen))
+        for which, marks in (("true", whole), ("learned", model.pag_)):
+            graph = replace(model.graph_, pag=marks)
+            for cause, outcome in permutations(seen, 2):
+                value = spread[names.index(cause), names.index(outcome)]
+                if not value:
+                    continue
+                try:
+                    possible = graph.possible_effects(cause, outcome)
+                except PrecedeError:
+                    held[which, "refused"].append(True)
+                    continue
+                low, high = possible.interval
+                held[which, "no limit" if possible.unmeasured else "one value"].append(low <= value <= high)
+                if possible.unmeasured:
+                    among[which].append(any(one.interval[0] <= value <= one.interval[1] for one in possible.effects))
+    for (which, kind), cases in held.items():
+        print(f"{which} PAG, {kind}: {len(cases)} effects, {sum(cases)} held")
+    for which, cases in among.items():
+        print(f"{which} PAG, no limit: one of the values named is right in {sum(cases)} of {len(cases)}")
+
+
 def knowledge(arguments: argparse.Namespace) -> None:
     broken, marks = 0, []
     for judge, _, rng in cases(arguments.seeds):
@@ -256,15 +376,8 @@ def clock(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    runs = {
-        "oracle": oracle,
-        "peers": peers,
-        "sure": sure,
-        "nothing": nothing,
-        "strong": strong,
-        "knowledge": knowledge,
-        "time": clock,
-    }
+    commands = (oracle, peers, sure, nothing, strong, adjustment, effects, knowledge, clock)
+    runs = {one.__name__: one for one in commands}
     parser.add_argument("what", choices=runs)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
