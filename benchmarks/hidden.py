@@ -301,7 +301,9 @@ def dag_of(member: np.ndarray, more: list[tuple[int, int]]) -> list[np.ndarray]:
 
 def effects(arguments: argparse.Namespace) -> None:
     """Whether bounds hold the truth: given the true PAG and the learned one; 1,000 rows, 2 of 10 hidden."""
-    held = {(which, kind): [] for which in ("true", "learned") for kind in ("one value", "no limit", "refused")}
+    held = {
+        (which, kind): [] for which in ("true", "learned") for kind in ("one value", "ruled out", "no limit", "refused")
+    }
     among: dict[str, list[bool]] = {"true": [], "learned": []}
     for seed in range(arguments.seeds):
         rng = np.random.default_rng(seed)
@@ -321,15 +323,14 @@ def effects(arguments: argparse.Namespace) -> None:
             graph = replace(model.graph_, pag=marks)
             for cause, outcome in permutations(seen, 2):
                 value = spread[names.index(cause), names.index(outcome)]
-                if not value:
-                    continue
                 try:
                     possible = graph.possible_effects(cause, outcome)
                 except PrecedeError:
                     held[which, "refused"].append(True)
                     continue
                 low, high = possible.interval
-                held[which, "no limit" if possible.unmeasured else "one value"].append(low <= value <= high)
+                kind = "no limit" if possible.unmeasured else "one value" if low < high else "ruled out"
+                held[which, kind].append(low <= value <= high)
                 if possible.unmeasured:
                     among[which].append(any(one.interval[0] <= value <= one.interval[1] for one in possible.effects))
     for (which, kind), cases in held.items():
