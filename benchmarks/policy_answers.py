@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -29,10 +30,12 @@ from precede.policy.pretrained import load_pretrained
 from precede.policy.told import Told
 from precede.pretraining.validation import FIRST_SEED, HELD_OUT, held_out_data, with_interventions
 from precede.simulation import simulate
+from precede.simulation.graphs import random_dag
 from precede.simulation.hidden import marginal_graph
 
 N_VARIABLES = 12
 N_BINS = 10
+Values = tuple[FloatArray, BoolArray]
 
 
 def calibration_error(said: FloatArray, truth: FloatArray) -> float:
@@ -124,6 +127,75 @@ def open_directions(weights: str, seed: int) -> FloatArray:
     return np.column_stack([np.maximum(share, 1 - share), share > 0.5])
 
 
+def sequence(seed: int, step: Callable[[FloatArray, FloatArray, np.random.Generator], FloatArray], thin: int) -> Values:
+    """Rows that follow each other: a state that its parents' last state drives; every ``thin``-th row is kept."""
+    rng = np.random.default_rng(800_000 + seed)
+    edges, _ = random_dag("er", 10, 1.5, rng)
+    weights = edges * rng.choice([-1.0, 1.0], edges.shape) * rng.uniform(0.3, 0.9, edges.shape)
+    state, rows = np.zeros(10), []
+    for _ in range(400 * thin + 100):
+        state = step(state, state @ weights, rng)
+        rows.append(state)
+    return np.array(rows[100::thin]), edges
+
+
+def monitoring(state: FloatArray, drive: FloatArray, rng: np.random.Generator) -> FloatArray:
+    return np.asarray(0.9 * state + drive + 0.5 * rng.normal(size=len(state)) + 3 * (rng.random(len(state)) < 0.02))
+
+
+def slow(state: FloatArray, drive: FloatArray, rng: np.random.Generator) -> FloatArray:
+    return np.asarray(0.6 * state + 0.5 * drive + rng.normal(size=len(state)))
+
+
+def regulation(state: FloatArray, drive: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Switched on and off by what its causes add up to, with bursts."""
+    on = 1 / (1 + np.exp(-6 * (drive - 0.3)))
+    return np.asarray(np.maximum(0.7 * state + on * rng.gamma(0.7, 1.0, len(state)), 0))
+
+
+def calls(seed: int) -> Values:
+    """Latencies: a service takes its own time, and that of the slowest it calls, or of all."""
+    rng = np.random.default_rng(810_000 + seed)
+    edges, order = random_dag("sf", 10, 1, rng)
+    times = np.zeros((400, 10))
+    for node in order:
+        below = times[:, np.flatnonzero(edges[:, node])]
+        waits = 0.0 if below.shape[1] == 0 else below.max(1) if rng.random() < 0.5 else below.sum(1)
+        times[:, node] = waits + np.exp(rng.uniform(0.2, 1.2) * rng.normal(size=400))
+    return times, edges
+
+
+def chosen_rows(seed: int) -> Values:
+    """Rows that were kept because of what two variables add up to."""
+    rng = np.random.default_rng(820_000 + seed)
+    values, edges = held_out_data("outliers", 900 + seed, 10, 1600)
+    pair = rng.choice(10, 2, replace=False)
+    return values[np.argsort(-(values / values.std(0))[:, pair].sum(1))[:400]], edges
+
+
+def averaged(seed: int) -> Values:
+    values, edges = sequence(seed, slow, 1)
+    kernel = np.exp(-np.arange(8) / 3.0)
+    return np.stack([np.convolve(column, kernel, "valid") for column in values.T], axis=1)[::2], edges
+
+
+FAR: dict[str, Callable[[int], Values]] = {
+    "monitoring": partial(sequence, step=monitoring, thin=1),
+    "regulation": partial(sequence, step=regulation, thin=2),
+    "averaged": averaged,
+    "calls": calls,
+    "chosen rows": chosen_rows,
+}
+"""Families that are far from all that the policy was trained on."""
+
+
+def far_answers(weights: str, family: str, seed: int) -> list[FloatArray]:
+    values, edges = FAR[family](seed)
+    said = judge(values, load_pretrained(weights))
+    off = ~np.eye(len(edges), dtype=bool)
+    return [said.edges[off], edges[off].astype(float)]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("weights", nargs="*", default=["default"])
@@ -157,6 +229,13 @@ def main() -> None:
             f"where not {common[is_common == 0].mean():.3f}",
             flush=True,
         )
+        for family in FAR:
+            said, truth = map(
+                np.concatenate, zip(*run(delayed(far_answers)(weights, family, k) for k in sets), strict=True)
+            )
+            told = said >= 0.05
+            error, mean, share = calibration_error(said[told], truth[told]), said[told].mean(), truth[told].mean()
+            print(f"far, {family}: of those said, mean {mean:.3f}, true {share:.3f}, ECE {error:.3f}", flush=True)
         share, right = np.concatenate(run(delayed(open_directions)(weights, k) for k in range(2 * options.sets))).T
         print(
             f"open: likelier direction {share.mean():.3f}, right {right.mean():.3f}",

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from precede.knowledge import Constraints
 from precede.policy.edges import EdgeHead, answer_log_probabilities, edge_loss, ruled
 from precede.policy.encoders import make_encoder
 from precede.policy.features import binned_moments, classical_features, read_columns, responses
@@ -201,7 +202,7 @@ def test_what_is_told_changes_the_answer_and_moves_with_the_columns(encoder):
     told = Told.about(
         inputs[0, :, :-1].T.numpy(),
         was_set=torch.rand(40, 5, generator=torch.Generator().manual_seed(0)).numpy() < 0.2,
-        required=torch.eye(5).roll(1, 1).bool().numpy(),
+        constraints=replace(Constraints.none(5), required=torch.eye(5).roll(1, 1).bool().numpy()),
         unordered=torch.tensor([True, False, False, False, True]).numpy(),
     )
     columns = torch.tensor([[3, 0, 4, 1, 2]])
