@@ -156,7 +156,6 @@ class CausalEstimator:
     _takes_categories: ClassVar[bool] = False
     _takes_interventions: ClassVar[bool] = False
     _takes_lags: ClassVar[bool] = False
-    _takes_wide: ClassVar[bool] = False
     _keeps_its_best: ClassVar[bool] = False
     """Whether ``_learn`` itself ends with the best so far when it is interrupted."""
 
@@ -228,7 +227,12 @@ class CausalEstimator:
         return False
 
     def _prepared(self, table: Table) -> Table:
-        """The table that is learned from, and resampled: a method may leave out what would mislead it."""
+        """The table that is learned from, and resampled: a method may leave out what would mislead it, or refuse."""
+        if table.is_wide:
+            raise DataError(
+                f"the data has {table.n_samples} rows for {table.n_variables} variables, and this method "
+                f"({type(self).__name__}) needs more rows than columns: 'corl' does not."
+            )
         return table
 
     def _settled(self, table: Table) -> Self:
@@ -270,11 +274,6 @@ class CausalEstimator:
             raise OptionError(f"this method ({type(self).__name__}) does not take lags: 'corl' does.")
         if table.targets is not None and not self._takes_interventions:
             raise OptionError(f"this method ({type(self).__name__}) does not take interventions: 'corl' does.")
-        if table.is_wide and not self._takes_wide:
-            raise DataError(
-                f"the data has {table.n_samples} rows for {table.n_variables} variables, and this method "
-                f"({type(self).__name__}) needs more rows than columns: 'corl' does not."
-            )
         if not self._takes_categories:
             refuse_categories(table.names, table.kinds, f"this method ({type(self).__name__})")
         table = self._prepared(table)

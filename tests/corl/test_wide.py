@@ -57,6 +57,14 @@ def test_the_columns_sequence_does_not_matter(data: pd.DataFrame, model: CORL) -
 def test_another_method_refuses(data: pd.DataFrame) -> None:
     with pytest.raises(DataError, match=r"60 rows for 90 variables, and this method \(EqVar\) needs more rows"):
         EqVar().fit(data)
+    with pytest.raises(DataError, match="needs more rows than columns: 'corl' does not"):
+        EqVar().bootstrap(data, 2)
+
+
+def test_a_bootstrap_resamples_the_rows(data: pd.DataFrame, model: CORL) -> None:
+    found = CORL(random_state=0, verbose=False).bootstrap(data, 2, random_state=0)
+    certain = found.edge_probability.to_numpy() + found.edge_probability.to_numpy().T == 1.0
+    assert (certain & model.graph_.edges).sum() > 0.4 * model.graph_.n_edges
 
 
 @pytest.mark.parametrize(

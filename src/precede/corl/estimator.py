@@ -167,7 +167,7 @@ class CORL(CausalEstimator):
     True
     """
 
-    _takes_categories = _takes_interventions = _takes_lags = _takes_wide = True  # its score has the last word
+    _takes_categories = _takes_interventions = _takes_lags = True  # its score has the last word
     _keeps_its_best = True
 
     score: ScoreName | Literal["auto", "policy", "vote"] | OrderScore = "auto"
