@@ -5,6 +5,7 @@ import io
 import runpy
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from typer.testing import CliRunner
 from precede import CausalGraph, Knowledge, simulate
 from precede.cli import app
 from precede.errors import OptionError, PrecedeError
+from precede.graph.component import payload
 from precede.report import load_results
 from precede.studio.request import RunRequest
 from precede.studio.serve import open_workspace
@@ -389,3 +391,9 @@ def test_hidden_causes_are_drawn_with_their_marks(client: Client) -> None:
     assert {edge["mark"] for edge in shown["graph"]["edges"]} <= {"arrow", "half", "open", "line", "shared"}
     assert len(shown["graph"]["edges"]) == graph.pag.n_edges
     assert "pag.json" in shown["files"]
+
+
+def test_an_edge_that_was_left_open_has_no_tip() -> None:
+    graph = CausalGraph.from_matrix([[0, 1, 0], [0, 0, 1], [0, 0, 0]], names=list("abc"))
+    loose = np.array([[False, True, False], [False] * 3, [False] * 3])
+    assert [edge["mark"] for edge in payload(replace(graph, open_directions=loose))["edges"]] == ["line", "arrow"]

@@ -84,7 +84,7 @@ class OutcomeCause:
         if self.effect is None:
             return "–"
         unit, (low, high) = self._units(self.effect.interval)
-        return f"{low:.3g} to {high:.3g}{unit}"
+        return f"{low:.3g} to {high:.3g}{unit}" if np.isfinite([low, high]).all() else "no limit"
 
     def _units(self, values: Sequence[float]) -> tuple[str, list[float]]:
         risk = self.each[0].outcome_level is not None

@@ -358,7 +358,8 @@ def total_effects(graph: CausalGraph, readings: tuple[EdgeDiagnostics, ...]) -> 
                 result.append({"value": found.value, "low": found.interval[0], "high": found.interval[1]})
             else:
                 low, high = effects_in_class(graph, graph.sample, pattern, (i, j), LEVEL).range
-                result.append({"value": None, "low": low, "high": high})
+                limits = bool(np.isfinite([low, high]).all())
+                result.append({"value": None, "low": low, "high": high} if limits else None)
         except PrecedeError:
             result.append(None)
     return result

@@ -68,7 +68,8 @@ def payload(
     probability : (n_variables, n_variables) array, optional
         Of each edge.
     cpdag : (n_variables, n_variables) array, optional
-        1 at both ``[i, j]`` and ``[j, i]`` where an edge could point either way; it is drawn without a tip.
+        1 at both ``[i, j]`` and ``[j, i]`` where an edge could point either way, without a tip; what was left open
+        when the graph was learned, where nothing is given.
     shared_causes : iterable of (first, second), optional
         Columns that share an unmeasured cause: drawn dotted, with two tips, never as an edge. Those of the graph's PAG
         where nothing is given.
@@ -118,7 +119,9 @@ def mark_of(graph: CausalGraph, i: int, j: int, cpdag: IntArray | None) -> Mark:
     if graph.pag is not None:
         read = graph.pag.mark(graph.names[i], graph.names[j])
         return "arrow" if read == "-->" else "half" if read == "o->" else "open" if read in ("o-o", "o--") else "line"
-    return "line" if cpdag is not None and cpdag[i, j] and cpdag[j, i] else "arrow"
+    if cpdag is None:
+        return "line" if graph.open_directions is not None and graph.open_directions[i, j] else "arrow"
+    return "line" if cpdag[i, j] and cpdag[j, i] else "arrow"
 
 
 def _place(graph: CausalGraph, nodes: list[ShownNode], edges: list[ShownEdge]) -> None:
