@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-STAGES = ("data", "policy", "scores", "search", "pruning", "confidence", "diagnostics", "report")
-"""The packages that the data passes, in sequence; what lies below them (graph, knowledge, options) is not a stage."""
+STAGES = ("data", "policy", "scores", "search", "pruning", "confidence", "diagnostics", "evidence", "report")
+"""What the data passes in sequence, under all names it has had; what lies below (graph, knowledge, options) is none."""
 
-CONDUCT = ("cli/discover.py", "cli/terminal.py", "estimator.py", "discovery")
+CONDUCT = ("cli/discover.py", "cli/terminal.py", "estimator.py", "discovery", "corl")
 """Files that call one stage after another."""
 
 VALUES = (
@@ -37,7 +37,7 @@ VALUES = (
 )  # fmt: skip
 """Files that hold values and do no work."""
 
-FITTING = ("scores", "search", "pruning", "diagnostics")
+FITTING = ("scores", "search", "pruning", "diagnostics", "evidence")
 """What a report should find done."""
 
 
