@@ -110,6 +110,22 @@ def test_directions_that_nothing_tells_are_split_and_those_that_something_tells_
     assert shares_of(turned, 0, Deadline(None)).directed[0, 1] == 1.0
 
 
+def test_a_column_that_is_constant_among_the_rows_looked_at_is_looked_at_elsewhere():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(6500, 3))
+    seen = np.linspace(0, 6499, 2000).round().astype(int)
+    values[:, 2] = 0.0
+    values[np.setdiff1d(np.arange(6500), seen)[:40], 2] = 5 * rng.normal(size=40)
+    edges = np.array([[0, 1, 1], [0, 0, 0], [0, 0, 0]], dtype=bool)
+    values[:, 1] += values[:, 0]
+    for basis, criterion in ((6, "log variance"), (2, "entropy")):
+        found = shares_of(
+            Alternatives(values, edges, Constraints.none(3), basis=basis, criterion=criterion), 0, Deadline(None)
+        )
+        assert np.isfinite(found.directed).all()
+        assert found.directed[0, 2] < 0.5 < found.directed[0, 1] + found.directed[1, 0]
+
+
 def test_the_way_to_learn_again_follows_the_assumptions():
     for score, way in (("linear", PolishAgain), ("sparse-linear", PolishAgain), ("nongaussian", Alternatives)):
         model, data = fitted(score, diagnose=False)

@@ -65,9 +65,12 @@ class Alternatives:
         cutoff: float = 0.001, block: int | None = None,
     ) -> None:  # fmt: skip
         rows = np.unique(np.linspace(0, len(values) - 1, min(len(values), MOST_ROWS)).round().astype(np.int64))
+        stuck = values[rows].min(axis=0) == values[rows].max(axis=0)
+        if stuck.any():  # among these rows: look where such a column is different, too
+            elsewhere = np.flatnonzero((values[:, stuck] != values[rows[0], stuck]).any(axis=1))
+            rows = np.union1d(rows, elsewhere[:MOST_ROWS])
         sample = values[rows] - values[rows].mean(axis=0)
         self.scale = np.abs(sample).max(axis=0)
-        self.scale[self.scale == 0] = 1.0
         self.n_samples = len(values)
         self.block = None if block is None else max(2, round(block * len(rows) / len(values)))
         self.edges, self.criterion, self.cutoff = edges, criterion, cutoff
