@@ -145,3 +145,21 @@ def test_names_that_need_quoting_come_through(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, [*words[1:-2], "--method", "eqvar", "--no-stability", "-q", "--json"])
     assert done.exit_code == 0, done.output
     assert set(json.loads(done.stdout)["order"]) == {"a b", "it's", "-c=d"}
+
+
+def test_months_are_time_and_lists_are_named(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(
+        {"month": pd.period_range("2015-01", periods=60, freq="M").astype(str), "a": rng.normal(size=60)}
+    )
+    frame["b"] = rng.normal(size=60)
+    frame.to_csv(tmp_path / "months.csv", index=False)
+    assert survey(tmp_path / "months.csv").reading == {"lags": "auto", "leave_out": ["month"]}
+    pytest.importorskip("pyarrow")
+    frame["parts"] = [[1, 2]] * 60
+    frame.drop(columns="month").to_parquet(tmp_path / "lists.parquet")
+    found = survey(tmp_path / "lists.parquet")
+    assert found.reading == {"leave_out": ["parts"]}
+    assert "holds lists" in found.findings[0].sentence
+    pd.DataFrame({"a": [], "b": []}).to_csv(tmp_path / "none.csv", index=False)
+    assert survey(tmp_path / "none.csv").table is None

@@ -221,6 +221,9 @@ class _Reader:
             case "date" | "complex" as trouble:
                 self._refused.setdefault(trouble, []).append(name)
                 return None, None
+            case "nested":
+                self._texts.append(f"column {name!r} holds lists or the like in its cells: leave it out.")
+                return None, None
             case _:
                 return self._text(column, name)
 
@@ -233,10 +236,6 @@ class _Reader:
 
     def _text(self, column: pd.Series[Any], name: Hashable) -> tuple[FloatArray | None, ColumnKind | None]:
         column = column.astype(object).reset_index(drop=True)
-        nested = [cell for cell in column if isinstance(cell, list | dict | set | np.ndarray)]
-        if nested:
-            self._texts.append(f"column {name!r} holds {type(nested[0]).__name__}s in its cells: leave it out.")
-            return None, None
         stripped = column.map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
         marked = stripped.isin(self.na)
         if marked.any():
@@ -372,8 +371,13 @@ class _Reader:
         )
 
 
+INFERRED = dict.fromkeys(("integer", "floating", "mixed-integer-float", "decimal", "empty"), "number")
+INFERRED |= dict.fromkeys(("datetime", "datetime64", "date", "time", "timedelta", "timedelta64", "period"), "date")
+INFERRED |= {"boolean": "boolean", "complex": "complex"}
+
+
 def storage(column: pd.Series[Any]) -> str:
-    """How a column is stored: number, boolean, date, category, complex or text."""
+    """How a column is stored: number, boolean, date, category, complex, nested or text."""
     dtype, types = column.dtype, pd.api.types
     if isinstance(dtype, pd.CategoricalDtype):
         return "category"
@@ -386,14 +390,10 @@ def storage(column: pd.Series[Any]) -> str:
     if types.is_datetime64_any_dtype(dtype) or isinstance(dtype, pd.PeriodDtype) or types.is_timedelta64_dtype(dtype):
         return "date"
     inferred = types.infer_dtype(column.dropna(), skipna=True)
-    if inferred in ("integer", "floating", "mixed-integer-float", "decimal", "empty"):
-        return "number"
-    if inferred == "boolean":
-        return "boolean"
-    if inferred in ("datetime", "datetime64", "date", "time", "timedelta", "timedelta64", "period"):
-        return "date"
-    if inferred == "complex":
-        return "complex"
+    if inferred in INFERRED:
+        return INFERRED[inferred]
+    if inferred == "mixed" and any(isinstance(cell, list | dict | set | np.ndarray) for cell in column):
+        return "nested"
     first, _ = _first_text(column)
     return "date" if isinstance(first, str) and LOOKS_LIKE_A_DATE.match(first) else "text"
 

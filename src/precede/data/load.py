@@ -122,26 +122,24 @@ def load_table(
     na = [na] if isinstance(na, str) else list(map(str, na))
     if isinstance(source, Table):  # checked before
         return _in_steps(_with_targets(_chosen(source, leave_out, types), interventions), lags, group)
-    if not isinstance(source, str | os.PathLike):
+    path, remarks = None, []
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        named = isinstance(interventions, str) or isinstance(group, str)  # such a column may hold names
+        source, remarks = read_file(path, na, not named and not numbers_among(na) and decimal is None, decimal)
+        for remark in remarks:
+            logger.warning(remark)  # nobody asked for it
+    elif decimal is not None and isinstance(source, pd.DataFrame):
+        source = source.copy(deep=False)
+        source.attrs[DECIMAL] = decimal
+    try:
         source, targets = _split(source, interventions, "interventions")
         source, group = _split(source, group, "group")
-        if decimal is not None and isinstance(source, pd.DataFrame):
-            source = source.copy(deep=False)
-            source.attrs[DECIMAL] = decimal
-        table, kept = _table(source, missing, [], leave_out, types, na)
-        return _in_steps(_with_targets(table, _of_rows(targets, kept)), lags, _of_rows(group, kept))
-    path = Path(source)
-    named = isinstance(interventions, str) or isinstance(group, str)  # such a column may hold names
-    quick = not named and not numbers_among(na) and decimal is None
-    frame, remarks = read_file(path, na, quick, decimal)
-    for remark in remarks:
-        logger.warning(remark)  # nobody asked for it
-    try:
-        rest, targets = _split(frame, interventions, "interventions")
-        rest, group = _split(rest, group, "group")
-        table, kept = _table(rest, missing, remarks, leave_out, types, na)
+        table, kept = _table(source, missing, remarks, leave_out, types, na)
         return _in_steps(_with_targets(table, _of_rows(targets, kept)), lags, _of_rows(group, kept))
     except DataError as error:
+        if path is None:
+            raise
         raise DataError(f"{path.name}: {error}") from None
 
 

@@ -83,6 +83,8 @@ def survey(path: Path, decimal: str | None = None) -> Survey:
     """
     frame, remarks = read_file(path, NA_MARKERS, decimal=decimal)
     findings = [Finding(None, remark, "none") for remark in remarks]
+    if frame.empty:
+        return _read(path, findings)
     if frame.attrs.get(DECIMAL, ".") is None and any(_unsure(frame[name]) for name in frame.columns):
         decimal = "," if frame.attrs.get(DELIMITER) == ";" else "."
         meaning = "decimals, as where semicolons divide the cells" if decimal == "," else "thousands"

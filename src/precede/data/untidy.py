@@ -24,6 +24,7 @@ from precede.lazy import pandas as pd
 from precede.options import Options
 
 TIME = re.compile(r"t|.*(time|date|day|week|month|quarter|year|hour|minute|second|step|tick|period|epoch)s?", re.I)
+MONTH = r"\d{4}[-/.](0[1-9]|1[0-2])"
 UNIT = re.compile(r"(.*[_\W])?(patient|subject|participant|person|user|customer|device|machine|batch|lot)s?\W*", re.I)
 """Names of columns that say when a row was measured, and on what."""
 
@@ -153,9 +154,10 @@ def _times(column: pd.Series[Any], name: Hashable) -> FloatArray | None:
     """When each row was, where a column says it: dates, or whole numbers under such a name."""
     if column.isna().any() or len(column) < 3:
         return None
-    if storage(column) == "date":
+    kind = storage(column)
+    if kind == "date" or (kind == "text" and bool(column.astype(str).str.fullmatch(MONTH).all())):
         return _seconds(column.astype(str))
-    if storage(column) != "number" or not TIME.fullmatch(str(name)):
+    if kind != "number" or not TIME.fullmatch(str(name)):
         return None
     values = column.to_numpy(dtype=np.float64)
     return values if np.array_equal(values, np.round(values)) and len(np.unique(values)) > 2 else None
@@ -166,7 +168,7 @@ def _owner(frame: pd.DataFrame, steps: FloatArray, times: list[Hashable]) -> Has
     again = steps <= 0
     found = []
     for name in frame.columns:
-        if name not in times:
+        if name not in times and storage(frame[name]) != "nested":
             changes = ~_same(frame[name])
             if changes[again].all() and changes.sum() + 1 == frame[name].nunique() < len(frame) / 2:
                 found.append((int(changes.sum()), name))
@@ -200,8 +202,9 @@ def identity(column: pd.Series[Any], name: Hashable) -> list[Finding]:
     """A column of numbers or words that only says which row, or on whom it was measured."""
     named = UNIT.match(str(name)) or LOOKS_LIKE_AN_ID.fullmatch(str(name))
     there = column.dropna()
-    distinct, kind = int(there.nunique()), storage(column)
-    if kind not in ("number", "text") or distinct < 3:
+    kind = storage(column)
+    distinct = int(there.nunique()) if kind in ("number", "text") else 0
+    if distinct < 3:
         return []
     if kind == "number":
         values = there.to_numpy(dtype=np.float64)
