@@ -122,7 +122,8 @@ def load_table(
     na = [na] if isinstance(na, str) else list(map(str, na))
     if isinstance(source, Table):  # checked before
         return _in_steps(_with_targets(_chosen(source, leave_out, types), interventions), lags, group)
-    path, remarks = None, []
+    path: Path | None = None
+    remarks: list[str] = []
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         named = isinstance(interventions, str) or isinstance(group, str)  # such a column may hold names
