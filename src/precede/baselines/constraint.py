@@ -45,8 +45,11 @@ class CausalLearnMethod(CausalEstimator):
     """
 
     @abstractmethod
-    def _search(self, values: FloatArray, constraints: Constraints | None) -> tuple[IntArray, float]:
-        """causal-learn's marks at the ends of the edges, and the score where there is one; higher is better."""
+    def _search(self, values: FloatArray, known: Any) -> tuple[IntArray, float]:
+        """causal-learn's marks at the ends of the edges, and the score where there is one; higher is better.
+
+        ``known`` is the knowledge in causal-learn's form.
+        """
 
     def _assumed(self) -> Assumptions:
         return self.assumes
@@ -60,7 +63,7 @@ class CausalLearnMethod(CausalEstimator):
         knowledge = getattr(self, "knowledge", None)
         constraints = None if knowledge is None else constraints_over(knowledge, table.names)
         with redirect_stdout(io.StringIO()):  # it prints while it works
-            ends, score = self._search(np.array(table.values), constraints)
+            ends, score = self._search(np.array(table.values), _passed_on(constraints))
         d = table.n_variables
         marked = MixedGraph.from_causallearn(ends, table.names)
         edges, whole = marked.member(np.arange(d) if constraints is None else constraints.nearest_order(np.arange(d)))
@@ -126,12 +129,9 @@ class PC(TestingMethod):
         Passed on as forbidden and required edges.
     """
 
-    def _search(self, values: FloatArray, constraints: Constraints | None) -> tuple[IntArray, float]:
+    def _search(self, values: FloatArray, known: Any) -> tuple[IntArray, float]:
         search = import_module("causallearn.search.ConstraintBased.PC").pc
-        found = search(
-            values, self.alpha, self.test, background_knowledge=_passed_on(constraints, values.shape[1]),
-            show_progress=False,
-        )  # fmt: skip
+        found = search(values, self.alpha, self.test, background_knowledge=known, show_progress=False)
         return np.asarray(found.G.graph, dtype=np.int64), float("nan")
 
 
@@ -153,12 +153,10 @@ class FCI(TestingMethod):
     def _assumed(self) -> Assumptions:
         return replace(super()._assumed(), hidden_causes=True)
 
-    def _search(self, values: FloatArray, constraints: Constraints | None) -> tuple[IntArray, float]:
+    def _search(self, values: FloatArray, known: Any) -> tuple[IntArray, float]:
         search = import_module("causallearn.search.ConstraintBased.FCI").fci
-        graph, _ = search(
-            values, self.test, self.alpha, background_knowledge=_passed_on(constraints, values.shape[1]),
-            show_progress=False, verbose=False,
-        )  # fmt: skip
+        silent = {"show_progress": False, "verbose": False}
+        graph, _ = search(values, self.test, self.alpha, background_knowledge=known, **silent)
         return np.asarray(graph.graph, dtype=np.int64), float("nan")
 
 
@@ -176,16 +174,17 @@ class GES(CausalLearnMethod):
     assumes = LINEAR
     penalty: Positive = 0.5
 
-    def _search(self, values: FloatArray, constraints: Constraints | None) -> tuple[IntArray, float]:
+    def _search(self, values: FloatArray, known: Any) -> tuple[IntArray, float]:
         search = import_module("causallearn.search.ScoreBased.GES").ges
         found = search(values, "local_score_BIC", lambda_value=self.penalty)
         return np.asarray(found["G"].graph, dtype=np.int64), float(np.ravel(found["score"])[0])
 
 
-def _passed_on(constraints: Constraints | None, n_variables: int) -> Any:
+def _passed_on(constraints: Constraints | None) -> Any:
     """The knowledge in causal-learn's form; its variables are X1, X2, ..."""
     if constraints is None:
         return None
+    n_variables = len(constraints.required)
     node = import_module("causallearn.graph.GraphNode").GraphNode
     nodes = [node(f"X{k + 1}") for k in range(n_variables)]
     knowledge = import_module("causallearn.utils.PCUtils.BackgroundKnowledge").BackgroundKnowledge()

@@ -78,50 +78,25 @@ class DirectLiNGAM(OrderMethod):
     )  # fmt: skip
 
     def _find_order(self, table: Table, constraints: Constraints, deadline: Deadline) -> tuple[IntArray, JsonObject]:
-        order, complete = direct_lingam_order(table.values, constraints, deadline, verbose=self.verbose)
-        return order, {"complete": complete}
-
-
-def direct_lingam_order(
-    values: FloatArray, constraints: Constraints, deadline: Deadline, *, verbose: bool = False
-) -> tuple[IntArray, bool]:
-    """Place variables from the most exogenous on; also say whether the deadline left time for all.
-
-    Parameters
-    ----------
-    values : (n_samples, n_variables) float array
-    constraints : Constraints
-    deadline : Deadline
-    verbose : bool
-
-    Returns
-    -------
-    order : (n_variables,) int array
-    complete : bool
-    """
-    d = values.shape[1]
-    centered = torch.tensor(values - values.mean(axis=0)).T.contiguous()  # shape: (n_variables, n_samples)
-    rest = centered / centered.square().mean(1, keepdim=True).sqrt()
-    left = np.arange(d)
-    order: list[int] = []
-    dependence = np.zeros(d)
-    with ProgressBar("DirectLiNGAM", d, verbose) as bar:
-        while len(left) > 1:
-            measured = pairwise_dependence(rest, deadline)
-            if measured is None:  # out of time: the others follow as they looked in the last whole step
-                order = [*order, *left[np.argsort(dependence, kind="stable")].tolist()]
-                return constraints.nearest_order(np.array(order, dtype=np.int64)), False
-            dependence = measured
-            blocked = constraints.before[np.ix_(left, left)].any(axis=0)
-            chosen = int(np.where(blocked, np.inf, dependence).argmin())
-            order.append(int(left[chosen]))
-            keep = np.arange(len(left)) != chosen
-            root, others = rest[chosen], rest[torch.from_numpy(keep)]
-            others = others - (others @ root / len(root))[:, None] * root
-            rest = others / others.square().mean(1, keepdim=True).sqrt()
-            left, dependence = left[keep], dependence[keep]
-            bar.update(len(order))
-    return np.array([*order, *left.tolist()], dtype=np.int64), True
+        """Place variables from the most exogenous on; those that there is no time for follow as they looked last."""
+        d = table.n_variables
+        centered = torch.tensor(table.values - table.values.mean(axis=0)).T.contiguous()
+        rest = centered / centered.square().mean(1, keepdim=True).sqrt()  # shape: (n_variables, n_samples)
+        left, order, dependence = np.arange(d), list[int](), np.zeros(d)
+        with ProgressBar("DirectLiNGAM", d, self.verbose) as bar:
+            while len(left) > 1 and (measured := pairwise_dependence(rest, deadline)) is not None:
+                blocked = constraints.before[np.ix_(left, left)].any(axis=0)
+                chosen = int(np.where(blocked, np.inf, measured).argmin())
+                order.append(int(left[chosen]))
+                keep = np.arange(len(left)) != chosen
+                root, others = rest[chosen], rest[torch.from_numpy(keep)]
+                others = others - (others @ root / len(root))[:, None] * root
+                rest = others / others.square().mean(1, keepdim=True).sqrt()
+                left, dependence = left[keep], measured[keep]
+                bar.update(len(order))
+        complete = len(left) == 1
+        whole = np.array([*order, *left[np.argsort(dependence, kind="stable")].tolist()], dtype=np.int64)
+        return constraints.nearest_order(whole), {"complete": complete}
 
 
 def pairwise_dependence(rows: Tensor, deadline: Deadline) -> FloatArray | None:

@@ -100,12 +100,6 @@ class GraphPolicy(nn.Module):
         return (logits if self.bias is None else logits + self.bias), value
 
 
-def surprise_and_entropy(logits: Tensor, drawn: Tensor) -> tuple[Tensor, Tensor]:
-    """Of each edge on its own, (batch, d, d): minus the log-probability of what was drawn, and the entropy."""
-    surprise = F.binary_cross_entropy_with_logits(logits, drawn.float(), reduction="none")
-    return surprise, F.softplus(logits) - torch.sigmoid(logits) * logits
-
-
 def per_entry(values: Tensor) -> Tensor:
     """Mean over the batch and over the pairs of different variables."""
     d = values.shape[-1]
@@ -284,6 +278,17 @@ class GraphReward:
     cycle_step : float
         How much :math:`\lambda_1` grows at a time; the authors' program has 1.
 
+    Attributes
+    ----------
+    best : (n_variables, n_variables) bool array
+        The best DAG judged so far; until there is one, the graph of the highest reward.
+    best_score : float
+        Of that DAG; infinite while there is none.
+    found_at : int
+        The batch that it was in, from 1 on.
+
+    Notes
+    -----
     Deviation from the authors' program: a graph is cyclic when it has a cycle, not when h(A) > 1e-5, which a single
     cycle through ten variables does not reach.
     """
@@ -298,6 +303,9 @@ class GraphReward:
         self.cycle_step = cycle_step
         self.cycle_weight, self.cycle_bound = 0.0, SCORE_RANGE  # lambda_1
         self.acyclicity_weight, self.acyclicity_bound = 10.0 ** -round(d / 3), 0.01  # lambda_2
+        self.best: BoolArray = nothing[0]
+        self.best_score, self._best_reward = math.inf, -math.inf
+        self.found_at = self._judged = 0
 
     def _fit_only(self, graphs: BoolArray) -> float:
         """BIC without the price of the parameters, as in the authors' bounds."""
@@ -314,37 +322,24 @@ class GraphReward:
         penalty = self.cycle_weight * cyclic + self.acyclicity_weight * h
         shares = self.bic.differences(graphs) / self._range * SCORE_RANGE
         credits = -(shares[:, None, :] + self.cycle_weight * in_cycle)
-        return JudgedGraphs(scores, h, cyclic, -(scores + penalty), credits)
+        judged = JudgedGraphs(scores, h, cyclic, -(scores + penalty), credits)
+        self._keep_best(graphs, judged)
+        return judged
 
-    def tighten(self, best_dag_score: float) -> None:
-        """Raise the weights; ``best_dag_score`` is infinite while no DAG has been seen."""
-        self.cycle_bound = min(self.cycle_bound, best_dag_score)
+    def _keep_best(self, graphs: BoolArray, judged: JudgedGraphs) -> None:
+        self._judged += 1
+        dag_scores = np.where(judged.cyclic, np.inf, judged.scores)
+        best, most = int(dag_scores.argmin()), int(judged.rewards.argmax())
+        if dag_scores[best] < self.best_score:
+            self.best, self.best_score, self.found_at = graphs[best], float(dag_scores[best]), self._judged
+        elif math.isinf(self.best_score) and judged.rewards[most] > self._best_reward:
+            self.best, self._best_reward, self.found_at = graphs[most], float(judged.rewards[most]), self._judged
+
+    def tighten(self) -> None:
+        """Raise the weights."""
+        self.cycle_bound = min(self.cycle_bound, self.best_score)
         self.cycle_weight = min(self.cycle_weight + self.cycle_step, self.cycle_bound)
         self.acyclicity_weight = min(self.acyclicity_weight * 10.0, self.acyclicity_bound)
-
-
-class GraphSearch:
-    """Remembers the best graph: a DAG by its score, and until one is drawn, the graph of the highest reward."""
-
-    def __init__(self, reward: GraphReward) -> None:
-        d = reward.bic.n_variables
-        self.reward = reward
-        self.graph: BoolArray = np.zeros((d, d), dtype=bool)
-        self.best_score = math.inf
-        self.found_at = 0
-        self._best_reward = -math.inf
-
-    def judge(self, graphs: BoolArray, iteration: int) -> JudgedGraphs:
-        """Judge a batch and keep what is best in it."""
-        judged = self.reward.judge(graphs)
-        dag_scores = np.where(judged.cyclic, np.inf, judged.scores)
-        best = int(dag_scores.argmin())
-        if dag_scores[best] < self.best_score:
-            self.graph, self.best_score, self.found_at = graphs[best], float(dag_scores[best]), iteration
-        elif math.isinf(self.best_score) and judged.rewards.max() > self._best_reward:
-            best = int(judged.rewards.argmax())
-            self.graph, self._best_reward, self.found_at = graphs[best], float(judged.rewards[best]), iteration
-        return judged
 
 
 def assumed_by(regression: str, noise: Noise) -> Assumptions:
@@ -549,10 +544,9 @@ class RLBIC2(NetworkMethod):
         table = standardized_table(table) if self.standardize else table
         bic = GPGraphBIC if self.regression == "gp" else GraphBIC
         reward = GraphReward(bic(table.values, self.noise, device), step)
-        search = GraphSearch(reward)
-        iterations = self._train(table, search, rng, device, deadline)
+        iterations = self._train(table, reward, rng, device, deadline)
         history = self._watch("RL-BIC2", int(self.n_iterations), iterations, "reward", "best_score", "cyclic")
-        weights = regression_weights(regularized(covariance(table.values)), np.arange(table.n_variables), search.graph)
+        weights = regression_weights(regularized(covariance(table.values)), np.arange(table.n_variables), reward.best)
         scale = table.values.std(axis=0) if self.noise == "unequal" else np.ones(table.n_variables)
         least = 0.0 if self.regression == "gp" else self.threshold
         edges, threshold = strongest_dag(weights * scale[:, None] / scale, least)
@@ -562,13 +556,13 @@ class RLBIC2(NetworkMethod):
         return FitResult(
             edges,
             weights=weights * edges,
-            score=-float(reward.bic.scores(search.graph[None])[0]),
+            score=-float(reward.bic.scores(reward.best[None])[0]),
             history=history,
             step=GraphIteration,
             diagnostics={
-                "converged_at": search.found_at,
+                "converged_at": reward.found_at,
                 "n_iterations": len(history),
-                "edges_before_pruning": int(search.graph.sum()),
+                "edges_before_pruning": int(reward.best.sum()),
                 "repaired": threshold > least,
                 "seconds": deadline.elapsed(),
             },
@@ -598,7 +592,7 @@ class RLBIC2(NetworkMethod):
         return source, policy
 
     def _train(
-        self, table: Table, search: GraphSearch, rng: np.random.Generator, device: torch.device, deadline: Deadline
+        self, table: Table, reward: GraphReward, rng: np.random.Generator, device: torch.device, deadline: Deadline
     ) -> Iterator[GraphIteration]:
         """Actor-critic loop; yields one record per iteration."""
         d = table.n_variables
@@ -613,7 +607,7 @@ class RLBIC2(NetworkMethod):
             draws = torch.rand(logits.shape, generator=generator, device=device)
             drawn = (draws < torch.sigmoid(logits.detach())) & possible
             graphs: BoolArray = drawn.cpu().numpy()
-            judged = search.judge(graphs, iteration)
+            judged = reward.judge(graphs)
             rewards = torch.tensor(judged.rewards, dtype=torch.float32, device=device)
             average += (1 - BASELINE_DECAY) * (float(judged.rewards.mean()) - average)
 
@@ -627,18 +621,19 @@ class RLBIC2(NetworkMethod):
             rate = self.learning_rate * RATE_DECAY ** (iteration / RATE_DECAY_STEPS)
             for group in adam.param_groups:
                 group["lr"] = rate
-            surprise, entropy = surprise_and_entropy(logits, drawn)
+            edges = torch.distributions.Bernoulli(logits=logits, validate_args=False)
+            surprise, entropy = per_entry(-advantage * edges.log_prob(drawn.float())), per_entry(edges.entropy())
             adam.zero_grad()
-            (per_entry(advantage * surprise) - self.entropy_weight * per_entry(entropy) + critic_loss).backward()
+            (surprise - self.entropy_weight * entropy + critic_loss).backward()
             nn.utils.clip_grad_norm_(policy.parameters(), 1.0)
             adam.step()
 
             yield GraphIteration(
-                iteration, float(judged.rewards.mean()), search.best_score, float(graphs.sum()) / len(graphs),
-                float(judged.cyclic.mean()), search.reward.cycle_weight, search.reward.acyclicity_weight,
+                iteration, float(judged.rewards.mean()), reward.best_score, float(graphs.sum()) / len(graphs),
+                float(judged.cyclic.mean()), reward.cycle_weight, reward.acyclicity_weight,
             )  # fmt: skip
-            stale = self.patience is not None and iteration - search.found_at >= self.patience
+            stale = self.patience is not None and iteration - reward.found_at >= self.patience
             if deadline.passed() or (stale and judged.cyclic.mean() < 0.5):
                 return
             if iteration == 1 or iteration % self.update_every == 0:
-                search.reward.tighten(search.best_score)
+                reward.tighten()
