@@ -41,7 +41,7 @@ def test_a_first_look_imports_what_it_needs(tmp_path: Path) -> None:
     path = tmp_path / "data.csv"
     simulate(n_variables=4, degree=1, n_samples=100, random_state=0).data.to_csv(path, index=False)
     modules = imported(command("order", str(path)))
-    assert modules & HEAVY == {"torch", "scipy", "pandas", "joblib"}  # as every fit
+    assert modules & HEAVY == {"torch", "scipy", "pandas"}  # as every fit
     assert not modules & {"scipy.stats", "scipy.optimize", "torch._dynamo", "sympy"}
 
 

@@ -11,8 +11,10 @@ from scipy.sparse import coo_array
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.baselines.iterative import IterativeMethod
+from precede.baselines.l1obs import bit_mask
 from precede.data.load import Table
 from precede.estimator import FitResult
+from precede.graph.dags import full_dag
 from precede.knowledge import Constraints, Knowledge, constraints_over
 from precede.options import Count, NotNegative, Positive
 from precede.pruning.weights import prune_by_weight, regression_weights
@@ -220,7 +222,7 @@ class AStarLasso(IterativeMethod):
                 while search.goal is None and not deadline.passed():
                     search.expand_next()
                     bar.update(search.n_expanded, lower_bound=search.lower_bound)
-                found = np.array(search.order() if search.goal is not None else search.complete(), dtype=np.int64)
+                found = search.order()
                 chosen, objective = search.parents_and_cost(found)
                 if best is None or objective < best[0] * (1 - ROUNDING):
                     best = objective, found, chosen, search
@@ -284,7 +286,7 @@ class SubsetSearch:
         self.covariance, self.constraints = covariance, constraints
         self.queue_size = math.inf if queue_size is None else queue_size
         self.penalty = np.where(constraints.required, 0.0, penalty)
-        self.must_precede = [_mask(constraints.before[:, j]) for j in range(d)]
+        self.must_precede = [bit_mask(constraints.before[:, j]) for j in range(d)]
         everything = np.arange(d)
         alone = solve_lassos(covariance, self.penalty, everything, constraints.allowed, np.zeros((d, d)))
         self.bounds = lasso_costs(covariance, self.penalty, everything, alone)
@@ -373,14 +375,13 @@ class SubsetSearch:
             state.lassos = coo_array(weights)
             state.costs = lasso_costs(self.covariance, self.penalty, np.arange(d), weights)
 
-    def order(self) -> list[int]:
-        """The path to the goal, first placed first."""
-        assert self.goal is not None
-        return _path(self.goal)
+    def order(self) -> IntArray:
+        """The path to the goal, first placed first.
 
-    def complete(self) -> list[int]:
-        """The path to the most advanced open state, and from there always the variable that exceeds its bound least."""
-        state = next(queue[0] for queue in reversed(self.open) if queue)
+        Where the goal was not reached, the path to the most advanced open state, and from there always the variable
+        that exceeds its bound least.
+        """
+        state = self.goal or next(queue[0] for queue in reversed(self.open) if queue)
         while ready := self._ready(state.placed):
             self._solve([state])
             assert state.costs is not None
@@ -388,26 +389,17 @@ class SubsetSearch:
             nxt = min(ready, key=excess.__getitem__)
             length = state.length + float(state.costs[nxt])
             state = State(length, state.placed | 1 << nxt, length, nxt, state)
-        return _path(state)
+        path: list[int] = []
+        node: State | None = state
+        while node is not None and node.last >= 0:
+            path.append(node.last)
+            node = node.parent
+        return np.array(path[::-1], dtype=np.int64)
 
     def parents_and_cost(self, order: IntArray) -> tuple[BoolArray, float]:
         """Lasso parents of every variable in an order, ``[i, j]`` means i -> j, and the objective."""
         d = len(order)
-        position = np.argsort(order)
-        candidates = (position[:, None] < position[None, :]) & self.constraints.allowed
+        candidates = full_dag(order) & self.constraints.allowed
         weights = solve_lassos(self.covariance, self.penalty, np.arange(d), candidates, np.zeros((d, d)))
         cost = float(lasso_costs(self.covariance, self.penalty, np.arange(d), weights).sum())
         return weights != 0, cost
-
-
-def _path(state: State) -> list[int]:
-    order: list[int] = []
-    node: State | None = state
-    while node is not None and node.last >= 0:
-        order.append(node.last)
-        node = node.parent
-    return order[::-1]
-
-
-def _mask(members: BoolArray) -> int:
-    return sum(1 << int(i) for i in np.flatnonzero(members))

@@ -188,7 +188,7 @@ class Families:
     def __post_init__(self) -> None:
         scale = np.sqrt(np.diag(self.covariance))
         self._correlation = self.covariance / np.outer(scale, scale)
-        self._allowed = [_mask(self.constraints.allowed[:, j]) for j in range(len(scale))]
+        self._allowed = [bit_mask(self.constraints.allowed[:, j]) for j in range(len(scale))]
 
     def best(self, variable: int, predecessors: int) -> tuple[float, IntArray]:
         """Score and parents of a variable; ``predecessors`` is a bit mask of the variables before it."""
@@ -266,7 +266,7 @@ class TabuSearch:
         terms = [self.families.best(variable, masks[t])[0] for t, variable in enumerate(order)]
         score = climb_best = sum(terms)
         self._record(order, score)
-        tabu: deque[tuple[int, int]] = deque(maxlen=int(self.tabu_length))
+        tabu: deque[set[int]] = deque(maxlen=int(self.tabu_length))
         swaps: list[tuple[float, float]] = [(math.nan, math.nan)] * (len(order) - 1)
         stale, waited = range(len(order) - 1), 0
         while True:
@@ -283,7 +283,7 @@ class TabuSearch:
             order[t], order[t + 1] = second, first
             masks[t + 1] = masks[t] | 1 << second
             terms[t], terms[t + 1] = swaps[t]
-            tabu.append(_pair(first, second))
+            tabu.append({first, second})
             stale = range(max(t - 1, 0), min(t + 2, len(order) - 1))  # only these swaps see a changed predecessor set
             score = sum(terms)
             waited += 1
@@ -303,13 +303,13 @@ class TabuSearch:
         order: list[int],
         terms: list[float],
         swaps: list[tuple[float, float]],
-        tabu: deque[tuple[int, int]],
+        tabu: deque[set[int]],
         needed: float,
     ) -> FloatArray:
         """Gain of each swap; a tabu one counts only when it beats the best order of this climb."""
         gains = np.array([a + b - terms[t] - terms[t + 1] for t, (a, b) in enumerate(swaps)])
         for t in range(len(gains)):
-            if _pair(order[t], order[t + 1]) in tabu and gains[t] <= needed:
+            if {order[t], order[t + 1]} in tabu and gains[t] <= needed:
                 gains[t] = -math.inf
         return gains
 
@@ -319,9 +319,12 @@ class TabuSearch:
             self.history.append(Improvement(self.families.n_evaluations, score))
 
 
-def _pair(a: int, b: int) -> tuple[int, int]:
-    return (a, b) if a < b else (b, a)
+def bit_mask(members: BoolArray) -> int:
+    """A set of variables as one number.
 
-
-def _mask(members: BoolArray) -> int:
+    Examples
+    --------
+    >>> bit_mask(np.array([True, False, True]))
+    5
+    """
     return sum(1 << int(i) for i in np.flatnonzero(members))
