@@ -6,7 +6,7 @@ import pytest
 import precede as pc
 from precede.data.load import load_table
 from precede.evidence.checks.stability import relearning, resample
-from precede.evidence.confidence.stability import N_RESAMPLES, Alternatives, PolishAgain, shares_of
+from precede.evidence.confidence.stability import N_RESAMPLES, Alternatives, PolishAgain, Shares, shares_of
 from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
 
@@ -69,6 +69,15 @@ def test_no_time_is_said():
     assert not found.has_confidence
     hasty, _ = fitted("linear", max_time=1e-6)
     assert any("time limit ended the checks" in sentence for sentence in hasty.diagnostics_.warnings)
+
+
+def test_too_few_resamples_give_no_confidence(monkeypatch):
+    model, data = fitted("linear", diagnose="quick")
+    learned = model._learned(load_table(data), model._learn(load_table(data)), model.graph_)
+    for n_resamples, enough in ((4, False), (5, True)):
+        shares = Shares(learned.edges.astype(float), n_resamples)
+        monkeypatch.setattr("precede.evidence.checks.stability.shares_of", lambda *_, shares=shares: shares)
+        assert resample(learned, model.diagnostics_, Deadline(None)).has_confidence == enough
 
 
 def relearning_of(values, **options):

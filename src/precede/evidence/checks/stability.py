@@ -25,6 +25,9 @@ RESTS_ON_POLICY = (
     "the result rests on the pretrained policy or on a vote, slow to ask again for each resample; --bootstrap 20 does."
 )
 
+FEWEST_RESAMPLES = 5
+"""With fewer, one of them alone could call an edge stable or missing."""
+
 SECONDS = 30.0
 """Resampling ends after this many seconds, whatever is left."""
 
@@ -105,7 +108,7 @@ def resample(learned: CheckContext, diagnostics: Diagnostics, deadline: Deadline
     deadline, and after 30 seconds at the latest.
     """
     found = shares_of(relearning(learned), learned.seed, deadline.part(SECONDS))
-    if found is None:
+    if found is None or found.n_resamples < FEWEST_RESAMPLES:
         said = "There was no time to resample the rows, so how stable each edge is was not tested."
         return replace(diagnostics, remarks=(*diagnostics.remarks, Remark(said)))
     remarks = []
