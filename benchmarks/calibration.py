@@ -2,13 +2,13 @@
 
     OMP_NUM_THREADS=1 python benchmarks/calibration.py [--seeds 24] [--resamples 20] [--jobs 1] [--kinds linear gp ...]
 
-Ten kinds of simulated data that no option was chosen on: 8 variables, 12 edges, 300 rows. Prints Markdown tables: of
-the statements "i causes j" (or "i and j are joined", where the direction is left open) that were given a confidence,
-the share that is true, by kind and bin; and the share of total effects, of every pair with a directed path in the true
-graph and as many without, that lies in the default's 95 % interval or range, with and without the bootstrap. Where
-mechanisms are not linear, the effect is the coefficient on the true graph's adjustment set over 50,000 rows (3,000 for
-Gaussian processes). ``--kinds other`` draws tables of other sizes, densities and mechanisms instead: those that the
-confidence was calibrated on. ``--raw FILE`` keeps every statement.
+Twelve kinds of simulated data that no option was chosen on: 8 variables, 12 edges (8 if scale-free), 300 rows. Prints
+Markdown tables: of the statements "i causes j" (or "i and j are joined", where the direction is left open) that were
+given a confidence, the share that is true, by kind and bin; and the share of total effects, of every pair with a
+directed path in the true graph and as many without, that lies in the default's 95 % interval or range, with and without
+the bootstrap. Where mechanisms are not linear, the effect is the coefficient on the true graph's adjustment set over
+50,000 rows (3,000 for Gaussian processes). ``--kinds other`` draws tables of other sizes, densities and mechanisms, for
+whoever chooses something by these figures. ``--raw FILE`` keeps every statement.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def draw(kind: str, seed: int) -> tuple[Dataset, Dataset | None]:
 
 
 def other(seed: int) -> Dataset:
-    """A table that is not of the ten kinds: sizes, densities, weights and mechanisms at random."""
+    """A table that is not of the twelve kinds: sizes, densities, weights and mechanisms at random."""
     rng = np.random.default_rng([seed, 7])
     sem = str(rng.choice(["linear-gaussian", "lingam", "lingam", "gp", "post-nonlinear", "steps", "multiplicative"]))
     linear = sem in ("linear-gaussian", "lingam")
