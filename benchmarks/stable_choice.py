@@ -14,6 +14,7 @@ from collections import Counter
 import numpy as np
 
 from precede.data.load import Table
+from precede.knowledge import Constraints
 from precede.policy.prediction import judge_table
 from precede.policy.pretrained import load_pretrained
 from precede.scores.choose import choose_score
@@ -34,7 +35,7 @@ def main() -> None:
 
     def choice(values: np.ndarray) -> str:
         table = Table(values, tuple(range(values.shape[1])), False)
-        said = judge_table(table, policy)
+        said = judge_table(table, policy, Constraints.none(table.n_variables))
         name = choose_score(table, None if said is None else said.likely()).name
         return "curved" if name.startswith("sparse-gp") else name
 
