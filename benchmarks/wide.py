@@ -77,7 +77,7 @@ def compared(graph: Any, columns: int, seed: int, options: argparse.Namespace) -
         folder = Path(name)
         np.save(folder / "data.npy", data.data.to_numpy())
         ours = json.loads(printed_by([sys.executable, __file__, "--search", folder]))
-        figures["ours"] = ours | agreement(cpdag(np.load(folder / "edges.npy")), truth)
+        figures["the default"] = ours | agreement(cpdag(np.load(folder / "edges.npy")), truth)
         for label, units in (("flopsearch", 2.0), (f"flopsearch, our price ({own:.1f})", own)):
             if not options.flop_python:
                 break
