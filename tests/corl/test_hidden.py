@@ -27,7 +27,7 @@ def test_a_hidden_cause_is_an_answer_only_where_it_is_allowed():
     assert model.pag_.mark("a", "c") == "o->"
     assert not model.graph_.pattern[2, 3] or model.graph_.pattern[3, 2]
     assert ["c", "d", "<->"] in model.diagnostics_["marks"]
-    assert any("share an unmeasured cause" in remark for remark in model.diagnostics_["remarks"])
+    assert any("share an unmeasured cause" in words for _, words, _ in model.pag_.legend())
     with pytest.raises(OptionError, match="hidden='allowed' does"):
         fitted().pag_  # noqa: B018
 
