@@ -19,9 +19,13 @@ def main() -> None:
                 f"'ulimit -v {2 * LEAST_ADDRESS_SPACE}'.\n"
             )
             sys.exit(2)
-    from precede.cli import main as start
+    try:
+        from precede.cli import main as start
 
-    start()
+        start()
+    except MemoryError:  # a build of torch with CUDA's libraries reserves more
+        sys.stderr.write("precede: there is not enough memory to begin: raise the limit, as with 'ulimit -v'.\n")
+        sys.exit(2)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import precede as pc
+from precede.__main__ import main
 from precede.cli import app
 from precede.report import load_results
 
@@ -227,3 +228,16 @@ def test_no_memory_for_the_report_costs_no_graph(folder: Path, monkeypatch: pyte
     assert done.exit_code == 2
     assert "Causal order" in done.output
     assert "there is not enough memory" in flat(done.output)
+
+
+def test_no_memory_for_the_libraries_is_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def none_left() -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("precede.cli.main", none_left)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("precede: there is not enough memory to begin")
