@@ -443,3 +443,11 @@ def test_refusals(data: pd.DataFrame, fitted: CORL) -> None:
         CORL(score="linear", search="exact", diagnose=False, verbose=False).fit(data).sample_orders()
     with pytest.raises(OptionError, match="n_orders=0"):
         fitted.sample_orders(0)
+
+
+@pytest.mark.parametrize("loose", [0, False, 7, [[0]], [[0, 1]]])
+def test_open_directions_of_a_damaged_journal_are_refused(loose: object) -> None:
+    """Found by benchmarks/fuzz.py: 0 was taken for none, and failed later."""
+    whole = {"resample": 0, "order": [0, 1, 2], "edges": [[0, 2]], "redraws": 0}
+    assert resampling._outcome({**whole, "open": [[0, 2]]}, 3) is not None
+    assert resampling._outcome({**whole, "open": loose}, 3) is None

@@ -141,14 +141,15 @@ def _outcome(entry: Any, n_variables: int) -> Outcome | None:
     """An outcome whose numbers make sense, else None."""
     try:
         outcome = Outcome(**entry)
-        pairs = [*outcome.edges, *(outcome.open or ())]
+        loose = [] if outcome.open is None else outcome.open
+        pairs = [*outcome.edges, *loose]
         ends = [end for edge in pairs for end in edge]
         right = (
             isinstance(outcome.resample, int)
             and isinstance(outcome.redraws, int)
             and sorted(outcome.order) == list(range(n_variables))
             and all(len(edge) == 2 for edge in pairs)
-            and all(edge in outcome.edges for edge in outcome.open or ())
+            and all(edge in outcome.edges for edge in loose)
             and all(isinstance(end, int) and 0 <= end < n_variables for end in ends)
         )
     except TypeError:
