@@ -124,7 +124,7 @@ def _read(path: Path, findings: list[Finding]) -> Survey:
             out = {"leave_out": [str(series.column), *([series.options["group"]] if "group" in series.options else [])]}
             gone = [Finding(series.column, f"{series.sentence} Not here: {error}", "leave out", out)]
             return _read(path, [*kept, *gone])
-        return Survey((*findings, Finding(None, f"{error} This takes work by hand.", "by hand")), None)
+        return Survey((*findings, Finding(None, f"{error} Fix this first.", "by hand")), None)
     judged = without_odd(without_copies(table))
     findings += [Finding(None, sentence, "none") for sentence in judged.remarks[len(table.remarks) :]]
     return Survey(tuple(findings), table)
