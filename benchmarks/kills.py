@@ -70,7 +70,7 @@ def fit(folder: Path) -> None:
 def check_fit(folder: Path) -> None:
     path = folder / CHECKPOINT
     if path.exists():
-        checkpoint_module.read_subject(path)
+        checkpoint_module.read_checkpoint(path)
 
 
 def bootstrap(folder: Path) -> None:

@@ -62,7 +62,7 @@ def declared(owner: type) -> Mapping[str, object]:
     --------
     >>> from precede.baselines import EqVar
     >>> list(declared(EqVar))[:3]
-    ['pruning', 'threshold', 'knowledge']
+    ['max_time', 'verbose', 'pruning']
     """
     hints = get_type_hints(owner, include_extras=True)
     return {option.name: hints[option.name] for option in fields(owner)} if is_dataclass(owner) else {}

@@ -123,7 +123,8 @@ def test_a_widget_takes_probabilities_by_name(chain: CausalGraph, tmp_path: Path
     names = list(chain.names)
     probability = pd.DataFrame([[0, 0.9, 0], [0, 0, 0.3], [0, 0, 0]], index=names, columns=names)
     path = tmp_path / "graph.html"
-    shared = replace(chain, pag=MixedGraph.from_edges([("rain", "<b>slip</b>", "<->")], names))
+    marks = [("rain", "wet", "-->"), ("wet", "<b>slip</b>", "-->"), ("rain", "<b>slip</b>", "<->")]
+    shared = replace(chain, pag=MixedGraph.from_edges(marks, names))
     shared.view(probability.iloc[::-1, ::-1]).save(path)
     found = re.search(r'id="data">(.*?)</script>', path.read_text(), re.DOTALL)
     assert found is not None

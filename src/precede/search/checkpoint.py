@@ -93,7 +93,7 @@ class CheckpointFile:
         """Bring a new trainer to where the saved one was, and give the records so far; none without a file."""
         if not self.path.exists():
             return []
-        _, tensors = _read(self.path)
+        _, tensors = read_checkpoint(self.path)
         try:
             history = tensors["history"].reshape(-1, len(IterationRecord.__dataclass_fields__))
             restore(trainer, tensors)
@@ -183,7 +183,7 @@ def _start_again(
 ) -> int | None:
     """Refuse a checkpoint of other data or settings, and put a generator where its run started; gives its seed."""
     shown = f"checkpoint={str(path)!r}"
-    metadata, _ = _read(path)
+    metadata, _ = read_checkpoint(path)
     if metadata.get("format") != FORMAT:
         raise OptionError(f"{shown} is not a checkpoint of Precede: its format is {metadata.get('format')!r}.")
     if metadata.get("version") != VERSION:
@@ -212,7 +212,7 @@ def _start_again(
     return was
 
 
-def _read(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
+def read_checkpoint(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
     shown = f"checkpoint={str(path)!r}"
     try:
         with safe_open(path, framework="pt") as file:
