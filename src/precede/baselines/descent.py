@@ -190,7 +190,7 @@ class DAGMA(WeightedMethod):
     .. math:: \min_W \mu (\ell(W; X) + \lambda_1 \|W\|_1) + h_s(W), \qquad
               h_s(W) = -\log\det(sI - W \circ W) + d \log s
 
-    for :math:`\mu = 1, 0.1, \dots`, each stage from the solution of the one before, within the domain where
+    for :math:`\mu = 1, 0.1, \ldots`, each stage from the solution of the one before, within the domain where
     :math:`sI - W \circ W` is an M-matrix. Deterministic.
 
     Parameters

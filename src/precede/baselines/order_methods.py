@@ -145,7 +145,7 @@ class EqVar(OrderMethod):
     ----------
     direction : {"top-down", "bottom-up"}
     pruning : {"threshold", "bic", "lasso", "none"}
-        See :class:`OrderMethod`.
+        See ``OrderMethod``.
     threshold : float
         Smallest weight that stays.
     knowledge : Knowledge, optional
@@ -215,7 +215,7 @@ class SortRegress(OrderMethod):
     Parameters
     ----------
     pruning : {"threshold", "bic", "lasso", "none"}
-        See :class:`OrderMethod`; the authors' is the adaptive lasso with BIC.
+        See ``OrderMethod``; the authors' is the adaptive lasso with BIC.
     threshold : float
         Smallest weight that stays, for ``pruning="threshold"``.
     knowledge : Knowledge, optional
@@ -286,7 +286,7 @@ class RandomOrder(OrderMethod):
     Parameters
     ----------
     pruning : {"threshold", "bic", "lasso", "none"}
-        See :class:`OrderMethod`.
+        See ``OrderMethod``.
     threshold : float
         Smallest weight that stays, for ``pruning="threshold"``, which is the paper's.
     knowledge : Knowledge, optional

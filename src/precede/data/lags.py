@@ -31,7 +31,7 @@ MOST_LAGS = 5
 def chosen_lags(table: Table, groups: Sequence[Hashable] | None = None) -> int:
     r"""How many earlier steps help to predict the next one: the least BIC of linear autoregressions.
 
-    .. math:: n \sum_j \log \hat\sigma_j^2(p) + p\, d^2 \log n, \qquad p = 0, \dots, 5,
+    .. math:: n \sum_j \log \hat\sigma_j^2(p) + p\, d^2 \log n, \qquad p = 0, \ldots, 5,
 
     all on the rows that have five steps before them; fewer are tried where the rows are few.
 

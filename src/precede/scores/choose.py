@@ -183,7 +183,7 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
 
     The class has to survive: noise that does not depend on the causes (``precede.scores.heteroscedasticity``), and
     columns that are not rounded. Where it does not, a score would prefer wrong orders, the more surely the more rows
-    there are; then several classes and the pretrained policy vote (:mod:`precede.corl.vote`), or the policy answers
+    there are; then several classes and the pretrained policy vote (``score="vote"``), or the policy answers
     alone where many cells are missing ("policy"). Of two columns that are not Gaussian, where one pair is all there is
     to name a class by, the policy has its say beside a density that takes little for granted ("location-scale").
     Without a policy to fall back on, the class is taken as it is.
