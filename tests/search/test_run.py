@@ -219,7 +219,7 @@ def test_a_pretrained_policy_is_trained_where_polish_leaves_a_question_open():
 def test_a_policy_is_not_trained_on_its_own_probabilities_unless_that_is_asked_for():
     model = CORL("policy", random_state=0, verbose=False, diagnose=False).fit(data(standardize=True))
     assert model.diagnostics_["search"]["iterations"] == 0
-    assert "nothing to teach it" in model.diagnostics_["search"]["why"]
+    assert "nothing to learn" in model.diagnostics_["search"]["why"]
     assert CORL("policy", **QUICK).fit(data(standardize=True)).diagnostics_["search"]["iterations"] == 20
     assert model.diagnostics_["search"]["best_score"] >= model.diagnostics_["search"]["greedy_score"]
     assert model.sample_orders(5, random_state=0).orders.shape == (5, 6)

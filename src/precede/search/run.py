@@ -223,7 +223,7 @@ class OrderSearch:
         if self.trainer.iteration:
             self._take("policy", "the checkpoint's training is continued")
         elif isinstance(self.score, PolicyScore):
-            self._take("local", "the policy's own probabilities have nothing to teach it")
+            self._take("local", "the score judges edges one by one, so that there is nothing to learn")
         elif self.deadline.passed():
             self._take("local", "no time was left to train")
         elif self.record.climbs_agree:
