@@ -151,3 +151,11 @@ def test_where_many_cells_are_odd_the_shape_of_the_noise_is_not_heard(n_odd, exp
     choice = choose_score(replace(table_of(made.data), odd=odd), made.graph.edges)
     assert choice.name == expected
     assert ("shape of the noise is not heard" in choice.reason) == (expected == "sparse-linear")
+
+
+def test_pairs_that_shared_causes_bend_do_not_make_a_linear_table_nonlinear():
+    made = simulate("er", 20, 2, "lingam", 3000, standardize=True, random_state=0)
+    table = table_of(made.data)
+    choice = choose_score(table, made.graph.edges)
+    assert choice.figures["curved_pairs"] > 0.25  # or the table shows nothing
+    assert choice.name == "linear-any"

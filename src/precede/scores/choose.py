@@ -272,13 +272,14 @@ def _class_of(columns: FloatArray, supposed: BoolArray | None) -> Choice:
     m, d = columns.shape
     curved = share_of_curved_pairs(columns)
     figures = {"curved_pairs": curved, "n_samples": float(m)}
-    jointly = 0.0
+    share, bent, what = curved, "of the most dependent pairs are curved", "of the most dependent pairs"
     if supposed is not None:
         figures["curved_mechanisms"] = jointly = share_of_curved_mechanisms(columns, supposed)
-    if max(curved, jointly) >= CURVED_SHARE:
-        reason = f"{curved:.0%} of the most dependent pairs are curved: nonlinear"
-        if curved < CURVED_SHARE:
-            reason = f"{jointly:.0%} of the variables are a curved function of their likely causes: nonlinear"
+        if supposed.any():  # shared causes with noise that is not Gaussian bend pairs as well
+            share, bent = jointly, "of the variables are a curved function of their likely causes"
+            what = "of the supposed mechanisms"
+    if share >= CURVED_SHARE:
+        reason = f"{share:.0%} {bent}: nonlinear"
         if d > MOST_GP_VARIABLES:
             return Choice(
                 "linear-any",
@@ -293,8 +294,8 @@ def _class_of(columns: FloatArray, supposed: BoolArray | None) -> Choice:
         return Choice("sparse-gp", f"{reason}.", figures)
     return Choice(
         "linear-any",
-        f"A line fits {1 - curved:.0%} of the most dependent pairs as well as a curve: linear, and noise may have any "
-        "shape. Scale is taken as arbitrary; score='linear' assumes equal noise variances.",
+        f"A line fits {1 - share:.0%} {what} as well as a curve: linear, and noise may have any shape. "
+        "Scale is taken as arbitrary; score='linear' assumes equal noise variances.",
         figures,
     )
 
