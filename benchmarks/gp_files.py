@@ -15,7 +15,8 @@ import numpy as np
 import torch
 
 from precede.metrics.structure import share_in_order, shd
-from precede.scores.sparse_gp import SparseGPSettings, sparse_gp_score
+from precede.scores.evidence import GaussianProcessEvidence
+from precede.scores.parent_tables import screened_score
 from precede.search.polish import polish
 
 KERNEL_WARM_UP = 50
@@ -36,7 +37,8 @@ def main() -> None:
     where = torch.cuda.get_device_name() if options.device == "cuda" else f"{torch.get_num_threads()} CPU threads"
     print(f"m = {options.samples}, k = {options.max_parents}, penalty = {options.penalty}, {where}")
     if options.device == "cuda":  # the first call loads the linear algebra libraries
-        sparse_gp_score(np.random.default_rng(0).normal(size=(KERNEL_WARM_UP, 3)), device="cuda")
+        warm_up = np.random.default_rng(0).normal(size=(KERNEL_WARM_UP, 3))
+        screened_score(GaussianProcessEvidence(warm_up, device="cuda"), device="cuda")
     for family in options.families:
         files = sorted((options.directory / family).glob("*.npz"), key=lambda path: int(path.stem))[: options.sets]
         rows = []
@@ -50,9 +52,11 @@ def run(path: Path, options: argparse.Namespace) -> tuple[float, float, float, f
     stored = np.load(path)
     values, truth = stored["data"][: options.samples].astype(float), stored["adjacency"] != 0
     start = time.perf_counter()
-    score = sparse_gp_score(
-        values,
-        SparseGPSettings(max_parents=options.max_parents, table_size=options.table_size, penalty=options.penalty),
+    score = screened_score(
+        GaussianProcessEvidence(values, n_inducing="auto", device=options.device),
+        max_parents=options.max_parents,
+        table_size=options.table_size,
+        penalty=options.penalty,
         device=options.device,
     )
     tabled = time.perf_counter()

@@ -15,7 +15,8 @@ import numpy as np
 import torch
 
 from precede.metrics.structure import share_in_order, shd
-from precede.scores.sparse_gp import SparseGPSettings, sparse_gp_score
+from precede.scores.evidence import GaussianProcessEvidence
+from precede.scores.parent_tables import screened_score
 from precede.search.polish import polish
 from precede.simulation import simulate
 
@@ -64,12 +65,9 @@ def run(
     size, degree = SETTINGS[setting]
     data = simulate("er", size, degree, sem="gp", n_samples=samples, random_state=seed)
     start = time.perf_counter()
-    score = sparse_gp_score(
-        data.data.to_numpy(),
-        SparseGPSettings(table_size=options.table_size, max_candidates=options.max_candidates, penalty=penalty),
-        noise=options.noise,
-        device=options.device,
-    )
+    local = GaussianProcessEvidence(data.data.to_numpy(), noise=options.noise, n_inducing="auto", device=options.device)
+    local.most_candidates = options.max_candidates
+    score = screened_score(local, table_size=options.table_size, penalty=penalty, device=options.device)
     best = polish(score, np.arange(size), n_restarts=options.restarts, rng=np.random.default_rng(seed))
     edges = score.graph(best.order)
     seconds = time.perf_counter() - start

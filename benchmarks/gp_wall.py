@@ -17,7 +17,8 @@ import precede as pc
 from precede.arrays import BoolArray
 from precede.data.datasets import Dataset
 from precede.metrics.structure import shd
-from precede.scores.sparse_gp import sparse_gp_score
+from precede.scores.evidence import GaussianProcessEvidence
+from precede.scores.parent_tables import screened_score
 from precede.search.greedy import greedy_order
 from precede.search.polish import polish
 
@@ -45,7 +46,7 @@ def main() -> None:
 
 
 def polished(data: Dataset) -> BoolArray:
-    score = sparse_gp_score(data.data.to_numpy())
+    score = screened_score(GaussianProcessEvidence(data.data.to_numpy(), n_inducing="auto"))
     found = polish(score, greedy_order(score), n_restarts=10, rng=np.random.default_rng(0))
     return score.graph(found.order)
 

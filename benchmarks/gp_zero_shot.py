@@ -16,7 +16,8 @@ import torch
 
 from precede.metrics.structure import share_in_order, shd
 from precede.policy.pretrained import load_pretrained
-from precede.scores.sparse_gp import SparseGPSettings, sparse_gp_score
+from precede.scores.evidence import GaussianProcessEvidence
+from precede.scores.parent_tables import screened_score
 from precede.simulation import simulate
 
 
@@ -41,7 +42,8 @@ def main() -> None:
         rng = np.random.default_rng(seed)
         inputs = policy.architecture.inputs(values, rng, torch.device("cpu"), scales=True).draw(1)
         order = policy.actor.most_likely_order(inputs).numpy()
-        score = sparse_gp_score(values, SparseGPSettings(penalty=options.penalty), device=options.device)
+        local = GaussianProcessEvidence(values, n_inducing="auto", device=options.device)
+        score = screened_score(local, penalty=options.penalty, device=options.device)
         found = shd(score.graph(order).astype(int), truth.astype(int))
         seconds = time.perf_counter() - start
         given_truth = shd(score.graph(made.graph.positions).astype(int), truth.astype(int))

@@ -23,8 +23,9 @@ import torch
 from precede.data.datasets import Dataset
 from precede.graph.equivalence import cpdag
 from precede.metrics.structure import share_in_order, shd
+from precede.scores.evidence import GaussianProcessEvidence
+from precede.scores.parent_tables import screened_score
 from precede.scores.protocol import OrderScore
-from precede.scores.sparse_gp import sparse_gp_score
 from precede.scores.sparse_linear import SparseLinearScore
 from precede.search.polish import polish
 from precede.simulation import simulate
@@ -65,7 +66,9 @@ def run(case: str, seed: int, restarts: int, device: str) -> str:
 
 
 def build(case: str, values: np.ndarray, device: str) -> OrderScore:
-    return sparse_gp_score(values, device=device) if case == "gp" else SparseLinearScore(values, device=device)
+    if case != "gp":
+        return SparseLinearScore(values, device=device)
+    return screened_score(GaussianProcessEvidence(values, n_inducing="auto", device=device), device=device)
 
 
 def timed(function: Callable[[], Result]) -> tuple[Result, str]:

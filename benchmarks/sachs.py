@@ -16,7 +16,8 @@ import torch
 
 from precede.data.datasets import load_sachs
 from precede.metrics.structure import evaluate, share_in_order, shd
-from precede.scores.sparse_gp import SparseGPSettings, sparse_gp_score
+from precede.scores.evidence import GaussianProcessEvidence
+from precede.scores.parent_tables import screened_score
 from precede.search.polish import polish
 
 PAPER_SHD = 11
@@ -35,10 +36,11 @@ def main() -> None:
     truth = data.graph.edges
     where = torch.cuda.get_device_name() if options.device == "cuda" else f"{torch.get_num_threads()} CPU threads"
     start = time.perf_counter()
-    score = sparse_gp_score(
-        data.data.to_numpy(),
-        SparseGPSettings(max_parents=options.max_parents, table_size=options.max_parents, penalty=options.penalty),
-        kernel=options.kernel,
+    score = screened_score(
+        GaussianProcessEvidence(data.data.to_numpy(), kernel=options.kernel, n_inducing="auto", device=options.device),
+        max_parents=options.max_parents,
+        table_size=options.max_parents,
+        penalty=options.penalty,
         device=options.device,
     )
     tabled = time.perf_counter()

@@ -16,8 +16,7 @@ import pandas as pd
 import precede as pc
 from precede.report import write_report
 from precede.scores.assumptions import Assumptions
-from precede.scores.parent_sets import ParentSets
-from precede.scores.parent_tables import SparseScore
+from precede.scores.parent_tables import ParentSets, SparseScore
 
 # %%
 # Twenty lines: how well a set of parents explains each variable. With the noise variance known, the log-likelihood of a

@@ -21,8 +21,7 @@ from precede.runtime.device import all_threads, one_thread, pool_of_threads
 from precede.runtime.randomness import initial_weights
 from precede.scores.choose import choose_score
 from precede.scores.evidence import GaussianProcessEvidence
-from precede.scores.parent_sets import ParentSets
-from precede.scores.parent_tables import SparseScore
+from precede.scores.parent_tables import ParentSets, SparseScore
 
 DATA = simulate(n_variables=5, degree=1, n_samples=200, random_state=0).data
 TRAINED: dict[str, dict[str, Any]] = {

@@ -10,7 +10,8 @@ from precede.errors import DataError
 from precede.scores import choose
 from precede.scores.choose import choose_score
 from precede.scores.heteroscedasticity import left_out_residuals
-from precede.scores.location_scale import ConditionalDensity, location_scale_score
+from precede.scores.location_scale import ConditionalDensity
+from precede.scores.parent_tables import screened_score
 from precede.simulation import simulate
 
 
@@ -130,7 +131,7 @@ def test_a_column_may_be_constant_among_the_rows_that_are_looked_at(d, expected)
     density = ConditionalDensity(values, max_samples=choose.MOST_ROWS)
     of_all = density.of_sets([(), (0,)])
     assert np.isfinite(of_all[:, 1:]).all()
-    assert location_scale_score(values[seen][:500]).bounds().isfinite().all()
+    assert screened_score(ConditionalDensity(values[seen][:500])).bounds().isfinite().all()
 
 
 @pytest.mark.parametrize(("share", "expected"), [(0.002, "vote"), (0.05, "policy")])

@@ -8,9 +8,15 @@ import precede as pc
 from precede.errors import OptionError
 from precede.knowledge import Constraints
 from precede.ranks import normal_scores
-from precede.scores.location_scale import ConditionalDensity, location_scale_score, spread_ties
-from precede.scores.policy_prior import PolicyEvidence, PolicyPriorScore
+from precede.scores.location_scale import ConditionalDensity, spread_ties
+from precede.scores.parent_tables import screened_score
+from precede.scores.policy_prior import PolicyEvidence, PolicyPriorScore, informed
 from precede.search.exact import exact_order
+
+
+def location_scale_score(values, policy=None, **options):
+    """The score of that name, with a policy's evidence where it is given."""
+    return screened_score(informed(ConditionalDensity(values), policy), **options)
 
 
 def gain(values):

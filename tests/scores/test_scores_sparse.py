@@ -20,11 +20,15 @@ from precede.scores import evidence as evidence_module
 from precede.scores.assumptions import Assumptions
 from precede.scores.build import build_score
 from precede.scores.evidence import LENGTHSCALES, NOISE_SHARES, GaussianProcessEvidence, spread_rows
-from precede.scores.parent_sets import ParentSets, candidate_parents
-from precede.scores.parent_tables import SparseScore
+from precede.scores.parent_tables import ParentSets, SparseScore, candidate_parents, screened_score
 from precede.scores.protocol import OrderScore
-from precede.scores.sparse_gp import SparseGPSettings, sparse_gp_score
 from precede.simulation import simulate
+
+
+def sparse_gp_score(values, *, kernel="joint", noise="unequal", max_samples=1000, n_inducing="auto", **sizes):
+    """Gaussian-process evidence in a table, as the score of that name has it."""
+    rows = {"max_samples": max_samples, "n_inducing": n_inducing}
+    return screened_score(GaussianProcessEvidence(values, kernel=kernel, noise=noise, **rows), **sizes)
 
 
 class RandomLocal:
@@ -160,7 +164,7 @@ def test_equal_noise_tells_a_cause_that_a_straight_line_hides():
 def test_the_gp_table_is_brute_force_over_subsets(d, noise, seed):
     values = simulate(n_variables=d, degree=1, sem="gp", n_samples=40, random_state=seed).data.to_numpy()
     local = GaussianProcessEvidence(values, noise=noise)
-    score = sparse_gp_score(values, SparseGPSettings(penalty=0.5), noise=noise)
+    score = sparse_gp_score(values, penalty=0.5, noise=noise)
     order = np.random.default_rng(seed).permutation(d)
     terms, _ = brute_force(local, order, d - 1, 0.5 * math.log(40) / 2)
     assert score.terms(torch.from_numpy(order)[None])[0].numpy() == pytest.approx(terms, abs=1e-8)
@@ -232,9 +236,9 @@ def test_the_sequence_of_the_rows_does_not_matter():
 def test_the_machine_and_the_rows_decide_on_inducing_rows():
     values = simulate(n_variables=4, degree=1, sem="gp", n_samples=300, random_state=0).data.to_numpy()
     assert "inducing rows" in sparse_gp_score(values).notes[0]
-    for exact in (sparse_gp_score(values[:150]), sparse_gp_score(values, SparseGPSettings(n_inducing=None))):
+    for exact in (sparse_gp_score(values[:150]), sparse_gp_score(values, n_inducing=None)):
         assert not exact.notes
-    assert "rests on 30 inducing rows" in sparse_gp_score(values, SparseGPSettings(n_inducing=30)).notes[0]
+    assert "rests on 30 inducing rows" in sparse_gp_score(values, n_inducing=30).notes[0]
 
 
 def test_growth_ends_at_a_number_of_sets():
@@ -382,22 +386,16 @@ def test_the_gp_score_reads_its_options():
     plain = sparse_gp_score(values)
     base = plain.terms(orders).sum()
     assert (plain.graph(order) != data.graph.edges).sum() <= 1
-    additive = sparse_gp_score(values, SparseGPSettings(table_size=1), kernel="additive")
+    additive = sparse_gp_score(values, table_size=1, kernel="additive")
     assert additive.name == "sparse-gp-additive"
     assert additive.terms(orders).sum() != base
-    assert sparse_gp_score(values, SparseGPSettings(penalty=3.0)).terms(orders).sum() < base
-    assert (
-        sparse_gp_score(values, SparseGPSettings(max_samples=60)).terms(orders).sum() > base
-    )  # fewer rows, less to explain
-    assert sparse_gp_score(values, SparseGPSettings(max_parents=1, table_size=1)).graph(order).sum(axis=0).max() == 1
-    assert len(sparse_gp_score(values, SparseGPSettings(table_size=1)).cache) == 7
-    narrow = sparse_gp_score(values, SparseGPSettings(max_candidates=1))
-    assert all(len(c) == 1 for c in narrow.candidates)
+    assert sparse_gp_score(values, penalty=3.0).terms(orders).sum() < base
+    assert sparse_gp_score(values, max_samples=60).terms(orders).sum() > base  # fewer rows, less to explain
+    assert sparse_gp_score(values, max_parents=1, table_size=1).graph(order).sum(axis=0).max() == 1
+    assert len(sparse_gp_score(values, table_size=1).cache) == 7
     constraints = Knowledge(roots=[0]).over(range(6))
     kept = sparse_gp_score(values, constraints=constraints)
     assert not kept.graph(constraints.nearest_order(order))[:, 0].any()
-    with pytest.raises(OptionError, match="max_candidates"):
-        sparse_gp_score(values, SparseGPSettings(max_candidates=0))
 
 
 def test_a_table_that_runs_out_of_time_ends_at_a_whole_size():

@@ -22,8 +22,7 @@ from precede.scores.grow_shrink import FamiliesScore
 from precede.scores.levels.discrete import DiscreteFamilies
 from precede.scores.linear import LinearScore
 from precede.scores.moves import ExpandedMoves, Expansion
-from precede.scores.parent_sets import ParentSets
-from precede.scores.parent_tables import SparseScore
+from precede.scores.parent_tables import ParentSets, SparseScore
 from precede.scores.protocol import OrderScore
 from precede.scores.quadratic import QuadraticScore
 from precede.scores.sparse_linear import LinearAnyScore, NonGaussianScore, SparseLinearScore

@@ -12,16 +12,16 @@ from precede.errors import OptionError, check_choice, listed
 from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
 from precede.scores.covariance import moments_of
+from precede.scores.evidence import GaussianProcessEvidence, Kernel
 from precede.scores.gp import KERNELS, GPScore, KernelName
 from precede.scores.levels.kinds import KIND_SCORES, KindScoreName, build_by_kind
 from precede.scores.likelihood import Noise
 from precede.scores.linear import LinearScore
-from precede.scores.location_scale import location_scale_score
-from precede.scores.parent_tables import SparseScore
-from precede.scores.policy_prior import PolicyEvidence
+from precede.scores.location_scale import ConditionalDensity
+from precede.scores.parent_tables import ColumnScore, SparseScore, screened_score
+from precede.scores.policy_prior import PolicyEvidence, informed
 from precede.scores.protocol import NoiseName, OrderScore
 from precede.scores.quadratic import QuadraticScore
-from precede.scores.sparse_gp import SparseGPSettings, sparse_gp_score
 from precede.scores.sparse_linear import LinearAnyScore, NonGaussianScore, SparseLinearScore
 
 NumberScoreName = Literal[
@@ -80,8 +80,8 @@ def build_score(  # noqa: PLR0913 (what a score is made of)
 ) -> OrderScore:
     """Build the score of a name over a table; with what a policy says of the edges, where that is given.
 
-    Only the tables of GP evidence take long enough for the ``deadline`` (a table may take half of the time) and
-    ``verbose`` (a progress bar) to matter: see :func:`precede.scores.sparse_gp.sparse_gp_score`.
+    Only tables of parent sets take long enough for the ``deadline`` (a table may take half of the time) and
+    ``verbose`` (a progress bar) to matter: see :class:`precede.scores.parent_tables.SparseScore`.
     """
     check_choice("score", name, ["auto", *SCORE_NAMES])
     check_choice("noise", noise, get_args(NoiseName))
@@ -123,14 +123,14 @@ def build_score(  # noqa: PLR0913 (what a score is made of)
             sparse = {"sparse-linear": SparseLinearScore, "nongaussian": NonGaussianScore}.get(name, LinearAnyScore)
             return sparse(values, constraints=constraints, moments=moments, device=device)
         case "sparse-gp" | "sparse-gp-additive":
-            return sparse_gp_score(
-                values, SparseGPSettings(policy=policy), kernel="joint" if name == "sparse-gp" else "additive",
-                noise=nonlinear, constraints=constraints, device=device, deadline=deadline, verbose=verbose,
-            )  # fmt: skip
-        case "location-scale":
-            return location_scale_score(
-                values, policy=policy, constraints=constraints, device=device, deadline=deadline, verbose=verbose
+            kind: Kernel = "joint" if name == "sparse-gp" else "additive"
+            local: ColumnScore = GaussianProcessEvidence(
+                values, kernel=kind, noise=nonlinear, n_inducing="auto", device=device
             )
+        case "location-scale":
+            local = ConditionalDensity(values)
+    local = informed(local, policy)
+    return screened_score(local, constraints=constraints, device=device, deadline=deadline, verbose=verbose)
 
 
 def wide_score(table: Table, constraints: Constraints, device: torch.device) -> SparseLinearScore:

@@ -8,23 +8,17 @@ import numpy as np
 import torch
 
 from precede.arrays import FloatArray, IntArray
-from precede.knowledge import Constraints
 from precede.ranks import normal_scores
-from precede.runtime.deadline import Deadline
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import standardized
 from precede.scores.heteroscedasticity import N_KNOTS, hinge_basis
 from precede.scores.moves import ParentSet
-from precede.scores.parent_tables import SparseScore, screened_score
-from precede.scores.policy_prior import PolicyEvidence, informed
 
 MOST_ROWS = 1000
 """Rows that are looked at, evenly spaced."""
 
 N_CANDIDATES = 10
 """Candidate parents of each variable at most."""
-
-MAX_PARENTS = 8
 
 SETS = 40
 """Sets that are scored at most for each variable, half of them in the table: 7 ms each at 20 variables and 500 rows."""
@@ -108,6 +102,7 @@ class ConditionalDensity:
         columns = standardized(values)
         self.n_samples, self.n_variables = columns.shape
         self.columns = torch.from_numpy(columns)
+        self.most_candidates, self.most_sets = N_CANDIDATES, SETS * self.n_variables
         self._targets = np.column_stack([columns, normal_scores(columns)])
         self._bases = [hinge_basis(column)[:, 1:] for column in columns.T]
         part = np.arange(self.n_samples) % N_PARTS
@@ -179,52 +174,3 @@ class ConditionalDensity:
 def _bins(scaled: FloatArray) -> IntArray:
     places = np.floor((scaled + REACH) * (N_BINS / (2 * REACH)))
     return np.clip(places, 0, N_BINS - 1).astype(np.int64)
-
-
-def location_scale_score(
-    values: FloatArray,
-    *,
-    policy: PolicyEvidence | None = None,
-    penalty: float = 1.0,
-    constraints: Constraints | None = None,
-    device: torch.device | str = "cpu",
-    deadline: Deadline | None = None,
-    verbose: bool = False,
-) -> SparseScore:
-    """Sparse score of conditional densities, screened and sized for the data.
-
-    Parameters
-    ----------
-    values : (n_samples, n_variables) array
-    policy : PolicyEvidence, optional
-        What a pretrained policy says of the edges, which then counts as well.
-    penalty : float
-        Price of a parent in units of log(m)/2, on top of what held-out rows make it pay.
-    constraints : Constraints, optional
-    device : str or torch.device
-        Where orders are looked up; the densities are fitted on the CPU.
-    deadline : Deadline, optional
-        As in :func:`precede.scores.sparse_gp.sparse_gp_score`.
-    verbose : bool
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> x, noise = rng.normal(size=(2, 400))
-    >>> score = location_scale_score(np.column_stack([np.exp(0.8 * x) * noise + x, x]))
-    >>> forward, backward = score.sums(torch.tensor([[1, 0], [0, 1]]))
-    >>> bool(forward > backward)
-    True
-    """
-    density = informed(ConditionalDensity(values), policy)
-    return screened_score(
-        density,
-        SETS * density.n_variables,
-        max_candidates=N_CANDIDATES,
-        max_parents=MAX_PARENTS,
-        penalty=penalty,
-        constraints=constraints,
-        device=device,
-        deadline=deadline,
-        verbose=verbose,
-    )

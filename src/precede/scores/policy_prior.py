@@ -13,7 +13,7 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
 from precede.scores.moves import ParentSet
-from precede.scores.parent_sets import ColumnScore
+from precede.scores.parent_tables import ColumnScore
 from precede.scores.protocol import OrderScore
 
 WEIGHT = 40.0
@@ -73,6 +73,7 @@ class PolicyPriorScore:
         self.local = local
         self.name, self.assumes = f"{local.name}+policy", local.assumes
         self.n_samples, self.n_variables, self.columns = local.n_samples, local.n_variables, local.columns
+        self.most_candidates, self.most_sets = local.most_candidates, local.most_sets
         self.sets_at_once = int(getattr(local, "sets_at_once", 16))
         self.notes = [
             *getattr(local, "notes", []),
