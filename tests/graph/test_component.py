@@ -14,8 +14,7 @@ import pytest
 from chromium import CHROMIUM, Chromium
 
 from precede import CORL, CausalGraph, MixedGraph, load_results, load_table, simulate
-from precede.graph.component import component_file, inline_module, payload, policy_hash
-from precede.graph.component.assets import FILES
+from precede.graph.component import FILES, component_file, inline_module, payload, policy_hash
 from precede.graph.dags import ancestors
 from precede.report.result_files import write_results
 

@@ -328,12 +328,11 @@ def test_dowhy_estimates_an_effect_from_a_learned_graph():
             assert {(a, b) for a, b, _ in back.edge_list()} == {(a, b) for a, b, _ in learned.edge_list()}
 
 
-def test_files_and_names_of_earlier_releases_are_read() -> None:
-    old = '{"format": "precede-graph", "version": 1, "names": ["a", "b"], "order": ["a", "b"], "steps": [1, 0],'
-    graph = CausalGraph.from_json(old + '"told": [["a", "b"]], "edges": [{"cause": "a", "effect": "b", "weight": 1}]}')
+def test_json_keeps_lags_and_fixed_directions() -> None:
+    old = '{"format": "precede-graph", "version": 1, "names": ["a", "b"], "order": ["a", "b"], "lags": [1, 0],'
+    edges = '"fixed_directions": [["a", "b"]], "edges": [{"cause": "a", "effect": "b", "weight": 1}]}'
+    graph = CausalGraph.from_json(old + edges)
     assert (graph.lags, graph.fixed_directions.tolist()) == ((1, 0), [[False, True], [False, False]])
     assert CausalGraph.from_json(graph.to_json()).lags == (1, 0)
-    with pytest.warns(DeprecationWarning, match="CausalGraph.steps is now lags"):
-        assert graph.steps == graph.lags
-    with pytest.warns(DeprecationWarning, match="CausalGraph.told is now fixed_directions"):
-        assert graph.told is graph.fixed_directions
+    with pytest.raises(GraphError, match="whole number"):
+        CausalGraph.from_json((old + edges).replace("[1, 0]", "[1]"))

@@ -7,9 +7,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,24 +16,23 @@ import numpy as np
 import numpy.typing as npt
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.errors import GraphError, renamed
-from precede.files import write_text
-from precede.graph import dot, drawing, formats, peers
+from precede.errors import GraphError
+from precede.graph import drawing
 from precede.graph.dags import full_dag, topological_order
+from precede.graph.formats import GraphFormats
 from precede.graph.mixed_graph import MixedGraph
 from precede.graph.queries import GraphQueries
 from precede.graph.sample import Sample
 from precede.lazy import pandas as pd
 
 if TYPE_CHECKING:
-    import networkx as nx
     from matplotlib.axes import Axes
 
     from precede.graph.component import GraphWidget
 
 
 @dataclass(frozen=True, eq=False)
-class CausalGraph(GraphQueries):
+class CausalGraph(GraphQueries, GraphFormats):
     """A directed acyclic graph over named variables, with weights and a causal order.
 
     Build it with :meth:`from_matrix`; the constructor takes checked parts as they are.
@@ -124,18 +122,6 @@ class CausalGraph(GraphQueries):
         return cls(edges, np.where(edges, strengths, 0.0), _positions(edges, order, labels), labels)
 
     @property
-    def steps(self) -> tuple[int, ...] | None:
-        """The old name of ``lags``."""
-        renamed("CausalGraph.steps", "lags")
-        return self.lags
-
-    @property
-    def told(self) -> BoolArray | None:
-        """The old name of ``fixed_directions``."""
-        renamed("CausalGraph.told", "fixed_directions")
-        return self.fixed_directions
-
-    @property
     def n_variables(self) -> int:
         return len(self.names)
 
@@ -166,104 +152,6 @@ class CausalGraph(GraphQueries):
             for j in np.flatnonzero(self.edges[i])
         ]
 
-    def to_networkx(self) -> nx.DiGraph[Hashable]:
-        """A networkx ``DiGraph`` with a ``weight`` on every edge."""
-        return formats.to_networkx(self._parts())
-
-    @classmethod
-    def from_networkx(cls, graph: Any) -> CausalGraph:
-        """From a networkx ``DiGraph``; an edge without ``weight`` counts 1."""
-        return cls._from_parts(formats.from_networkx(graph))
-
-    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """JSON with names, order and weighted edges; also written to ``path``.
-
-        Examples
-        --------
-        >>> graph = CausalGraph.from_matrix([[0, 1], [0, 0]], names=["rain", "wet"])
-        >>> CausalGraph.from_json(graph.to_json()) == graph
-        True
-        """
-        return _delivered(formats.to_json(self._parts()), path)
-
-    @classmethod
-    def from_json(cls, source: str | os.PathLike[str]) -> CausalGraph:
-        """From the text or the file that :meth:`to_json` wrote."""
-        return cls._from_parts(formats.from_json(formats.text_of(source, "{")))
-
-    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Labeled matrix of weights, causes in rows; also written to ``path``."""
-        return _delivered(formats.to_csv(self._parts()), path)
-
-    @classmethod
-    def from_csv(cls, source: str | os.PathLike[str]) -> CausalGraph:
-        """From the text or file of a square matrix, causes in rows, with or without names."""
-        return cls._from_parts(formats.from_csv(formats.text_of(source, "\n")))
-
-    def to_gml(self, path: str | os.PathLike[str] | None = None) -> str:
-        """GML, for networkx, igraph, Gephi; also written to ``path``."""
-        return _delivered(formats.to_gml(self._parts()), path)
-
-    @classmethod
-    def from_gml(cls, source: str | os.PathLike[str]) -> CausalGraph:
-        """From GML text or a GML file."""
-        return cls._from_parts(formats.from_gml(formats.text_of(source, "[")))
-
-    def to_dot(self, path: str | os.PathLike[str] | None = None) -> str:
-        """DOT, for Graphviz; also written to ``path``.
-
-        Examples
-        --------
-        >>> print(CausalGraph.from_matrix([[0, 0.5], [0, 0]], names=["rain", "wet"]).to_dot())
-        digraph {
-          "rain";
-          "wet";
-          "rain" -> "wet" [strength="0.5", label="0.5"];
-        }
-        """
-        return _delivered(dot.to_dot(self._parts()), path)
-
-    @classmethod
-    def from_dot(cls, source: str | os.PathLike[str]) -> CausalGraph:
-        """From the text or file of a plain DOT digraph."""
-        return cls._from_parts(dot.from_dot(formats.text_of(source, "{")))
-
-    def to_dowhy(self) -> nx.DiGraph[Hashable]:
-        """What ``dowhy.CausalModel(graph=...)`` and ``dowhy.gcm`` take."""
-        return peers.to_dowhy(self._parts())
-
-    @classmethod
-    def from_dowhy(cls, source: Any) -> CausalGraph:
-        """From a DoWhy model, its graph, or a GML string; unobserved nodes are left out."""
-        return cls._from_parts(peers.from_dowhy(source))
-
-    def to_causallearn(self) -> Any:
-        """A causal-learn ``Dag`` (no weights); needs the package causal-learn."""
-        return peers.to_causallearn(self._parts())
-
-    @classmethod
-    def from_causallearn(cls, source: Any) -> CausalGraph:
-        """From a causal-learn graph whose edges are all directed."""
-        return cls._from_parts(peers.from_causallearn(source))
-
-    def to_lingam(self) -> FloatArray:
-        """lingam's weight matrix: [i, j] is the effect of j on i, the transpose of :attr:`weights`."""
-        return peers.to_lingam(self._parts())
-
-    @classmethod
-    def from_lingam(cls, source: Any, names: Sequence[Hashable] | None = None) -> CausalGraph:
-        """From a fitted lingam model or its ``adjacency_matrix_``."""
-        return cls._from_parts(peers.from_lingam(source, names))
-
-    def to_gcastle(self) -> IntArray:
-        """gcastle's ``causal_matrix``: 0/1 integers, causes in rows."""
-        return peers.to_gcastle(self._parts())
-
-    @classmethod
-    def from_gcastle(cls, source: Any, names: Sequence[Hashable] | None = None) -> CausalGraph:
-        """From a fitted gcastle learner or its ``causal_matrix``."""
-        return cls._from_parts(peers.from_gcastle(source, names))
-
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the graph with matplotlib: causes to the left, wider lines are stronger, negative ones in another color.
 
@@ -272,7 +160,7 @@ class CausalGraph(GraphQueries):
         ax : matplotlib Axes, optional
             Where to draw; a new figure when left out.
         """
-        return drawing.to_axes(self._parts(), self.positions, self.shown_strengths, ax)
+        return drawing.to_axes(self, ax)
 
     @property
     def shown_strengths(self) -> FloatArray:
@@ -323,19 +211,7 @@ class CausalGraph(GraphQueries):
 
     def _repr_html_(self) -> str:
         """The picture as inline SVG, for notebooks."""
-        return drawing.to_svg(self._parts(), self.positions, self.shown_strengths)
-
-    def _parts(self) -> formats.Parts:
-        return formats.Parts(
-            self.edges, self.strengths, self.names, self.order, self.lags, self.fixed_directions, self.open_directions
-        )
-
-    @classmethod
-    def _from_parts(cls, parts: formats.Parts) -> CausalGraph:
-        graph = cls.from_matrix(parts.edges, parts.strengths, parts.order, parts.names)
-        return replace(
-            graph, lags=parts.lags, fixed_directions=parts.fixed_directions, open_directions=parts.open_directions
-        )
+        return drawing.to_svg(self)
 
     def __eq__(self, other: object) -> bool:
         """Same names, edges and weights; the order is a witness, not part of the graph."""
@@ -356,12 +232,6 @@ class CausalGraph(GraphQueries):
         plural = "" if self.n_edges == 1 else "s"
         listing = f": {shown}{more}" if shown else ""
         return f"CausalGraph({self.n_variables} variables, {self.n_edges} edge{plural}{listing})"
-
-
-def _delivered(text: str, path: str | os.PathLike[str] | None) -> str:
-    if path is not None:
-        write_text(path, text)
-    return text
 
 
 def _positions(

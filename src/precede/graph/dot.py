@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from itertools import pairwise
 
 from precede.errors import GraphError
-from precede.graph.formats import Parts, edges_of, parts_of_edges, text_names
 
 TOKEN = re.compile(
     r"""(?P<skip>\s+|//[^\n]*|/\*.*?\*/|^\#[^\n]*)
@@ -19,16 +18,13 @@ TOKEN = re.compile(
 )
 KEYWORDS = ("graph", "node", "edge")
 
+Token = tuple[str, str]
 
-def to_dot(parts: Parts) -> str:
-    """Digraph whose edges carry their weight as ``strength`` (exact) and as ``label`` (three digits).
 
-    Graphviz has a ``weight`` of its own, which must not be negative.
-    """
-    text_names(parts.names)  # refuses names that would become the same
-    lines = [f"  {_quoted(name)};" for name in parts.names]
-    for cause, effect, weight in edges_of(parts):
-        lines.append(f'  {_quoted(cause)} -> {_quoted(effect)} [strength="{weight!r}", label="{weight:.3g}"];')
+def written(names: Iterable[Hashable], edges: Iterable[tuple[Hashable, Hashable, str]]) -> str:
+    """Digraph of some names and of edges (first, second, attributes)."""
+    lines = [f"  {_quoted(name)};" for name in names]
+    lines += [f"  {_quoted(first)} -> {_quoted(second)} [{attributes}];" for first, second, attributes in edges]
     return "\n".join(["digraph {", *lines, "}"]) + "\n"
 
 
@@ -40,11 +36,8 @@ def _quoted(name: Hashable) -> str:
     return f'"{text}"'
 
 
-def from_dot(text: str) -> Parts:
-    """Parts of a digraph: nodes, edges (also chains ``a -> b -> c``) and their attributes.
-
-    An edge's weight is its ``strength``, else its ``weight``, else its ``label`` where that is a number, else 1.
-    """
+def read(text: str) -> tuple[list[Hashable], list[tuple[Hashable, Hashable, dict[str, str]]]]:
+    """Names and edges of a digraph, the edges (also of chains ``a -> b -> c``) with their attributes."""
     tokens = _tokens(text)
     while tokens and tokens[0][1].lower() != "digraph":
         if tokens[0][1].lower() != "strict":
@@ -53,10 +46,14 @@ def from_dot(text: str) -> Parts:
     opening = next((k for k, token in enumerate(tokens) if token == ("mark", "{")), -1)
     if opening not in (1, 2) or tokens[-1] != ("mark", "}"):
         raise GraphError("the DOT text must be a digraph with its statements in braces.")
-    return _parts(tokens[opening + 1 : -1])
+    nodes, edges = _statements(tokens[opening + 1 : -1])
+    integers = all(kind == "bare" and re.fullmatch(r"-?\d+", name) for kind, name in nodes)
+    named: dict[Token, Hashable] = {node: int(node[1]) if integers else node[1] for node in nodes}
+    names = list(dict.fromkeys(named.values()))  # "a" and a are the same node
+    return names, [(named[a], named[b], attributes) for a, b, attributes in edges]
 
 
-def _tokens(text: str) -> list[tuple[str, str]]:
+def _tokens(text: str) -> list[Token]:
     tokens, start = [], 0
     while start < len(text):
         match = TOKEN.match(text, start)
@@ -71,10 +68,10 @@ def _tokens(text: str) -> list[tuple[str, str]]:
     return tokens
 
 
-def _parts(tokens: list[tuple[str, str]]) -> Parts:
-    """Read statement after statement."""
-    nodes: dict[tuple[str, str], None] = {}
-    edges: list[tuple[tuple[str, str], tuple[str, str], float]] = []
+def _statements(tokens: list[Token]) -> tuple[list[Token], list[tuple[Token, Token, dict[str, str]]]]:
+    """Nodes and edges, read statement after statement."""
+    nodes: dict[Token, None] = {}
+    edges: list[tuple[Token, Token, dict[str, str]]] = []
     k = 0
     while k < len(tokens):
         if tokens[k] in (("mark", ";"), ("mark", ",")):
@@ -96,14 +93,11 @@ def _parts(tokens: list[tuple[str, str]]) -> Parts:
         if chain[0][0] == "bare" and chain[0][1].lower() in KEYWORDS:
             continue
         nodes.update(dict.fromkeys(chain))
-        edges += [(a, b, _weight(attributes)) for a, b in pairwise(chain)]
-    integers = all(kind == "bare" and re.fullmatch(r"-?\d+", text) for kind, text in nodes)
-    named: dict[tuple[str, str], Hashable] = {node: int(node[1]) if integers else node[1] for node in nodes}
-    names = list(dict.fromkeys(named.values()))  # "a" and a are the same node
-    return parts_of_edges(names, [(named[a], named[b], weight) for a, b, weight in edges])
+        edges += [(a, b, attributes) for a, b in pairwise(chain)]
+    return list(nodes), edges
 
 
-def _attributes(tokens: list[tuple[str, str]], k: int) -> tuple[dict[str, str], int]:
+def _attributes(tokens: list[Token], k: int) -> tuple[dict[str, str], int]:
     """Read ``[key=value, ...]`` lists from position k on."""
     attributes: dict[str, str] = {}
     while tokens[k : k + 1] == [("mark", "[")]:
@@ -116,12 +110,3 @@ def _attributes(tokens: list[tuple[str, str]], k: int) -> tuple[dict[str, str], 
                 attributes[inside[j - 1][1]] = inside[j + 1][1]
         k = closing + 1
     return attributes, k
-
-
-def _weight(attributes: dict[str, str]) -> float:
-    for key in ("strength", "weight", "label"):
-        try:
-            return float(attributes[key])
-        except (KeyError, ValueError):
-            continue
-    return 1.0

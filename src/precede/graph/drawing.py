@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.graph.formats import Parts
 from precede.graph.layout import layered_layout
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from precede.graph.causal_graph import CausalGraph
 
 LETTER = 7.6
 """Width of a letter of the labels, in pixels."""
@@ -63,30 +63,26 @@ class Drawing:
     width: float
     height: float
 
-    def path(self, edge: tuple[int, int]) -> str:
-        """SVG path of an edge: cubic pieces that run level at both ends, with room left for the tip of an arrow."""
+    def path(self, edge: tuple[int, int], tip: float = 0.0) -> list[tuple[float, float]]:
+        """Start of an edge, then two controls and the end of each cubic piece, with room left for the tip of an arrow.
+
+        The curve runs level at both ends.
+        """
         *points, (x, y, slope) = self.curves[edge]
-        points.append((x - TIP, y, slope))
-        text = f"M{points[0][0]:.0f} {points[0][1]:.0f}"
+        points.append((x - tip, y, slope))
+        path = [points[0][:2]]
         for (x0, y0, s0), (x1, y1, s1) in pairwise(points):
             third = (x1 - x0) / (2 if len(points) == 2 else 2.6)
-            text += f"C{x0 + third:.0f} {y0 + s0 * third:.0f} {x1 - third:.0f} {y1 - s1 * third:.0f} {x1:.0f} {y1:.0f}"
-        return text
+            path += [(x0 + third, y0 + s0 * third), (x1 - third, y1 - s1 * third), (x1, y1)]
+        return path
 
 
-def draw(parts: Parts, order: IntArray) -> Drawing:
-    """Place boxes and curves of a graph; variables without edges go in lines below it.
-
-    Parameters
-    ----------
-    parts : Parts
-    order : (n_variables,) int array
-        Column positions, causes first.
-    """
-    layout = layered_layout(parts.edges, order)
-    many = len(parts.names) > MANY_VARIABLES
+def draw(graph: CausalGraph) -> Drawing:
+    """Place boxes and curves of a graph; variables without edges go in lines below it."""
+    layout = layered_layout(graph.edges, graph.positions)
+    many = graph.n_variables > MANY_VARIABLES
     row_height, proportion = (CLOSE_ROW_HEIGHT, NARROW_PROPORTION) if many else (ROW_HEIGHT, PROPORTION)
-    labels = [_shortened(str(name)) for name in parts.names]
+    labels = [_shortened(str(name)) for name in graph.names]
     widths = np.array([max(34.0, len(label) * LETTER + 18.0) for label in labels])
     layers = layout.n_layers
     widest = [float(widths[layout.layer == k].max(initial=0.0)) for k in range(layers)]
@@ -100,7 +96,7 @@ def draw(parts: Parts, order: IntArray) -> Drawing:
     width = float(middles[-1] + widest[-1] / 2 + PADDING) if layers else 600.0
     height = PADDING * 2 + BOX_HEIGHT + lowest * row_height
     across, down = PADDING, height + BOX_HEIGHT / 2
-    for node in (int(k) for k in order if not joined[k]):
+    for node in (int(k) for k in graph.positions if not joined[k]):
         if across + widths[node] + PADDING > max(width, 600.0):
             across, down = PADDING, down + row_height
         x[node], y[node] = across + widths[node] / 2, down
@@ -132,35 +128,34 @@ PLAIN, NEGATIVE = "#6b7683", "#b3562a"
 """Colors of lines: dashes mean a doubtful edge on every page, so a negative effect has a color."""
 
 
-def strokes(
-    edges: BoolArray, strengths: FloatArray, least: float, most: float
-) -> Iterator[tuple[int, int, float, str]]:
+def strokes(graph: CausalGraph, least: float, most: float) -> Iterator[tuple[int, int, float, str]]:
     """Cause, effect, line width and color of each edge."""
+    strengths = graph.shown_strengths
     sizes = np.abs(np.nan_to_num(strengths))
-    largest = float(sizes[edges].max(initial=0.0)) or 1.0
-    for i, j in np.argwhere(edges):
+    largest = float(sizes[graph.edges].max(initial=0.0)) or 1.0
+    for i, j in np.argwhere(graph.edges):
         color = NEGATIVE if strengths[i, j] < 0 else PLAIN
         yield int(i), int(j), least + (most - least) * float(sizes[i, j]) / largest, color
 
 
-def to_svg(parts: Parts, order: IntArray, strengths: FloatArray) -> str:
+def to_svg(graph: CausalGraph) -> str:
     """A self-contained picture for a notebook, without matplotlib."""
-    drawing = draw(parts, order)
-    title = f"Causal graph of {len(parts.names)} variables and {int(parts.edges.sum())} edges"
+    drawing = draw(graph)
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {drawing.width:.0f} {drawing.height:.0f}" '
         f'width="{drawing.width:.0f}" style="max-width:100%;height:auto;font:13px system-ui,sans-serif" role="img">',
-        f"<title>{title}</title>",
+        f"<title>Causal graph of {graph.n_variables} variables and {graph.n_edges} edges</title>",
         '<defs><marker id="precede-tip" viewBox="0 0 8 8" refX="0.5" refY="4" markerWidth="9" markerHeight="9" '
         f'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0.6L8 4L0 7.4z" fill="{PLAIN}"/></marker></defs>',
     ]
-    for i, j, width, color in strokes(parts.edges, strengths, 1.0, 4.0):
-        words = f"{parts.names[i]} → {parts.names[j]}: strength {strengths[i, j]:.3g}"
+    for i, j, width, color in strokes(graph, 1.0, 4.0):
+        words = f"{graph.names[i]} → {graph.names[j]}: strength {graph.shown_strengths[i, j]:.3g}"
+        start, *further = (f"{x:.0f} {y:.0f}" for x, y in drawing.path((i, j), TIP))
         lines.append(
-            f'<path d="{drawing.path((i, j))}" fill="none" stroke="{color}" stroke-width="{width:.1f}" '
+            f'<path d="M{start}C{" ".join(further)}" fill="none" stroke="{color}" stroke-width="{width:.1f}" '
             f'marker-end="url(#precede-tip)"><title>{html.escape(words)}</title></path>'
         )
-    for box, name in zip(drawing.boxes, parts.names, strict=True):
+    for box, name in zip(drawing.boxes, graph.names, strict=True):
         lines.append(
             f'<g><title>{html.escape(str(name))}</title><rect x="{box.x - box.width / 2:.0f}" '
             f'y="{box.y - BOX_HEIGHT / 2:.0f}" width="{box.width:.0f}" height="{BOX_HEIGHT:.0f}" rx="8" fill="#fff" '
@@ -170,26 +165,20 @@ def to_svg(parts: Parts, order: IntArray, strengths: FloatArray) -> str:
     return "\n".join([*lines, "</svg>"])
 
 
-def to_axes(parts: Parts, order: IntArray, strengths: FloatArray, ax: Axes | None = None) -> Axes:
+def to_axes(graph: CausalGraph, ax: Axes | None = None) -> Axes:
     """The same picture with matplotlib."""
     from matplotlib import pyplot as plt
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path
 
-    drawing = draw(parts, order)
+    drawing = draw(graph)
     if ax is None:
         ax = plt.subplots(figsize=(min(drawing.width / 72, 16), min(drawing.height / 72, 12)))[1]
-    for i, j, width, color in strokes(parts.edges, strengths, 0.7, 2.8):
-        patch: Any = FancyArrowPatch(
-            path=_matplotlib_path(drawing.curves[i, j], Path),
-            arrowstyle="-|>",
-            mutation_scale=9,
-            linewidth=width,
-            color=color,
-            shrinkA=0,
-            shrinkB=0,
-        )
-        ax.add_patch(patch)
+    for i, j, width, color in strokes(graph, 0.7, 2.8):
+        points = drawing.path((i, j))
+        path = Path(points, [Path.MOVETO] + [Path.CURVE4] * (len(points) - 1))
+        style: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 9, "shrinkA": 0, "shrinkB": 0}
+        ax.add_patch(FancyArrowPatch(path=path, linewidth=width, color=color, **style))
     for box in drawing.boxes:
         frame = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": "#1f5f8b"}
         ax.text(box.x, box.y, box.label, ha="center", va="center", fontsize=8, bbox=frame)
@@ -197,12 +186,3 @@ def to_axes(parts: Parts, order: IntArray, strengths: FloatArray, ax: Axes | Non
     ax.set_ylim(drawing.height, 0)  # rows count from the top
     ax.set_axis_off()
     return ax
-
-
-def _matplotlib_path(points: list[tuple[float, float, float]], path_class: Any) -> Any:
-    vertices = [points[0][:2]]
-    for (x0, y0, s0), (x1, y1, s1) in pairwise(points):
-        third = (x1 - x0) / (2 if len(points) == 2 else 2.6)
-        vertices += [(x0 + third, y0 + s0 * third), (x1 - third, y1 - s1 * third), (x1, y1)]
-    codes = [path_class.MOVETO] + [path_class.CURVE4] * (len(vertices) - 1)
-    return path_class(vertices, codes)

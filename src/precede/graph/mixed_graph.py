@@ -13,13 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from precede.arrays import BoolArray, IntArray
-from precede.errors import GraphError, did_you_mean, listed
-from precede.files import write_text
-from precede.graph import ancestral
+from precede.errors import GraphError, listed
+from precede.graph import ancestral, dot
 from precede.graph.ancestral import ARROW, CIRCLE, TAIL
 from precede.graph.dags import full_dag
 from precede.graph.equivalence import consistent_extension
-from precede.graph.formats import text_names, text_of
+from precede.graph.formats import delivered, place_of, text_names, text_of
 from precede.lazy import networkx as nx
 from precede.lazy import pandas as pd
 
@@ -32,11 +31,6 @@ NAMED = {TAIL: "tail", ARROW: "arrow", CIRCLE: "circle"}
 CAUSAL_LEARN = {TAIL: -1, ARROW: 1, CIRCLE: 2}
 GRAPHVIZ = {TAIL: "none", ARROW: "normal", CIRCLE: "odot"}
 TETRAD_EDGE = re.compile(r"^\s*(?:\d+\.\s+)?(.+?)\s+([<o-]-[>o-])\s+(.+?)\s*$")
-DOT_EDGE = re.compile(
-    r'^\s*"((?:[^"\\]|\\.)*)" -> "((?:[^"\\]|\\.)*)" \[dir=both, arrowtail=(\w+), arrowhead=(\w+)\];$'
-)
-DOT_NODE = re.compile(r'^\s*"((?:[^"\\]|\\.)*)";$')
-
 MEANING = {
     "-->": "{a} causes {b}",
     "<->": "{a} and {b} share an unmeasured cause; neither causes the other",
@@ -128,11 +122,7 @@ class MixedGraph:
 
     def position(self, name: Hashable) -> int:
         """The column of a variable."""
-        if name not in self.names:
-            raise GraphError(
-                f"the graph has no variable {name!r};{did_you_mean(name, self.names)} it has {listed(self.names, 20)}."
-            )
-        return self.names.index(name)
+        return place_of(name, self.names)
 
     def mark(self, first: Hashable, second: Hashable) -> str | None:
         """The edge between two variables in three letters, read from the first; None where there is none."""
@@ -187,7 +177,7 @@ class MixedGraph:
         """Tetrad's text; also written to ``path``."""
         lines = [f"{k}. {a} {mark} {b}" for k, (a, b, mark) in enumerate(self.edge_list(), 1)]
         text = "\n".join(["Graph Nodes:", ";".join(text_names(self.names)), "", "Graph Edges:", *lines, ""])
-        return _delivered(text, path)
+        return delivered(text, path)
 
     @classmethod
     def from_tetrad(cls, source: str | os.PathLike[str]) -> MixedGraph:
@@ -272,28 +262,26 @@ class MixedGraph:
 
     def to_dot(self, path: str | os.PathLike[str] | None = None) -> str:
         """DOT, for Graphviz, with ``odot`` for circles; also written to ``path``."""
-        lines = [f"  {_quoted(name)};" for name in text_names(self.names)]
+        text_names(self.names)  # refuses names that would become the same
+        edges = []
         for a, b, _ in self.edge_list():
             i, j = self.position(a), self.position(b)
             tail, head = GRAPHVIZ[int(self.ends[j, i])], GRAPHVIZ[int(self.ends[i, j])]
-            lines.append(f"  {_quoted(a)} -> {_quoted(b)} [dir=both, arrowtail={tail}, arrowhead={head}];")
-        return _delivered("\n".join(["digraph {", *lines, "}"]) + "\n", path)
+            edges.append((a, b, f"dir=both, arrowtail={tail}, arrowhead={head}"))
+        return delivered(dot.written(self.names, edges), path)
 
     @classmethod
     def from_dot(cls, source: str | os.PathLike[str]) -> MixedGraph:
         """From the text or file that :meth:`to_dot` wrote."""
-        lines = text_of(source, "{").splitlines()
-        names = [_bare(match[1]) for line in lines if (match := DOT_NODE.match(line))]
+        names, edges = dot.read(text_of(source, "{"))
         ends = np.zeros((len(names), len(names)), dtype=np.int64)
         codes = {text: mark for mark, text in GRAPHVIZ.items()}
-        for line in lines:
-            if match := DOT_EDGE.match(line):
-                i, j = names.index(_bare(match[1])), names.index(_bare(match[2]))
-                ends[j, i], ends[i, j] = codes[match[3]], codes[match[4]]
-            elif "->" in line:
-                raise GraphError(
-                    f"the DOT line {line.strip()!r} has no marks at both ends: CausalGraph.from_dot reads it."
-                )
+        for a, b, attributes in edges:
+            tail, head = (codes.get(attributes.get(end, "")) for end in ("arrowtail", "arrowhead"))
+            if tail is None or head is None:
+                raise GraphError(f"the DOT edge {a} -> {b} has no marks at both ends: CausalGraph.from_dot reads it.")
+            i, j = names.index(a), names.index(b)
+            ends[j, i], ends[i, j] = tail, head
         return cls(ends, tuple(names))
 
     def __eq__(self, other: object) -> bool:
@@ -307,18 +295,3 @@ class MixedGraph:
         shown = ", ".join(f"{a} {mark} {b}" for a, b, mark in edges[:4]) + (", ..." if len(edges) > 4 else "")
         count = f"{len(edges)} edge{'' if len(edges) == 1 else 's'}"
         return f"MixedGraph({len(self.names)} variables, {count}{': ' if shown else ''}{shown})"
-
-
-def _delivered(text: str, path: str | os.PathLike[str] | None) -> str:
-    if path is not None:
-        write_text(path, text)
-    return text
-
-
-def _quoted(name: Hashable) -> str:
-    text = str(name).replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{text}"'
-
-
-def _bare(text: str) -> str:
-    return re.sub(r"\\([\"\\])", r"\1", text)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.errors import GraphError, OptionError, did_you_mean, listed
+from precede.errors import OptionError
 from precede.graph import adjustment as adjusting
 from precede.graph.dags import ancestors
 from precede.graph.equivalence import class_of
+from precede.graph.formats import place_of
 
 if TYPE_CHECKING:
     from precede.effects import Effect, EffectCurve, Explanation, NextSteps, PossibleEffects, WhatIf
@@ -56,15 +57,7 @@ class GraphQueries:
 
     def position(self, name: Hashable) -> int:
         """The column of a variable."""
-        try:
-            return self.names.index(name)
-        except ValueError:
-            as_text = [k for k, known in enumerate(self.names) if str(known) == str(name)]
-            if len(as_text) == 1:  # "3" from a command line for the column 3
-                return as_text[0]
-            raise GraphError(
-                f"the graph has no variable {name!r};{did_you_mean(name, self.names)} it has {listed(self.names, 20)}."
-            ) from None
+        return place_of(name, self.names)
 
     def parents(self, name: Hashable) -> tuple[Hashable, ...]:
         """Direct causes of a variable.

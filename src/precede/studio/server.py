@@ -20,8 +20,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from precede.errors import OptionError, PrecedeError
-from precede.graph.component import component_file
-from precede.graph.component.assets import FILES
+from precede.graph.component import FILES, component_file
 from precede.strict_json import JsonObject, to_json
 from precede.studio import answers
 from precede.studio.columns import suggested

@@ -1,20 +1,146 @@
-"""The graph component of the studio, the report and notebooks: its files, and a graph in the shape that it shows.
+"""The graph component of the studio, the report and notebooks: its files, and a graph on a page of its own.
 
-``graph-view.js`` says at its top what it is given. Cytoscape.js and ELK lie beside it, with their licenses, in
-``vendor``.
+``graph-view.js`` says at its top what it is given (``payload.py``). Cytoscape.js and ELK lie beside it, with their
+licenses, in ``vendor``.
 """
 
-from precede.graph.component.assets import component_file, inline_module, policy_hash
-from precede.graph.component.payload import ShownEdge, ShownGraph, payload
-from precede.graph.component.widget import GraphWidget, widget
+from __future__ import annotations
 
-__all__ = [
-    "GraphWidget",
-    "ShownEdge",
-    "ShownGraph",
-    "component_file",
-    "inline_module",
-    "payload",
-    "policy_hash",
-    "widget",
-]
+import base64
+import hashlib
+import html
+import json
+import os
+import re
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from precede.files import write_text
+from precede.graph.component.payload import ShownEdge as ShownEdge
+from precede.graph.component.payload import ShownGraph as ShownGraph
+from precede.graph.component.payload import payload as payload
+
+FILES = {
+    "elements.js": "text/javascript",
+    "edge-plots.js": "text/javascript",
+    "graph-view.css": "text/css",
+    "graph-view.js": "text/javascript",
+    "graph-layers.js": "text/javascript",
+    "graph-layout.js": "text/javascript",
+    "graph-picture.js": "text/javascript",
+    "graph-style.js": "text/javascript",
+    "vendor/cytoscape.min.js": "text/javascript",
+    "vendor/elk-worker.min.js": "text/javascript",
+}
+"""What a page may ask for, with its type."""
+
+BETWEEN_THEM = re.compile(r'^import \{[^}]*\} from "\./[\w-]+\.js";\n', re.MULTILINE)
+
+
+def component_file(name: str) -> bytes:
+    """The content of one of :data:`FILES`."""
+    if name not in FILES:
+        raise KeyError(name)
+    return files(__name__).joinpath(name).read_bytes()
+
+
+def inline_module(*more: str) -> str:
+    """The component as one text for ``<script type="module">``, without Cytoscape.js, which goes before it.
+
+    Parameters
+    ----------
+    more : str
+        Other :data:`FILES` that the page needs, in the sequence in which they need each other.
+
+    Notes
+    -----
+    ELK is not in it: a page that serves no files takes the places that Python computed (:func:`payload`), and the small
+    layout of ``graph-layers.js`` for neighborhoods.
+
+    Examples
+    --------
+    >>> "import " in inline_module()
+    False
+    """
+    names = [*more, "graph-layers.js", "graph-picture.js", "graph-style.js", "graph-view.js"]
+    return "\n".join(BETWEEN_THEM.sub("", component_file(name).decode("utf-8")) for name in names)
+
+
+def policy_hash(code: str) -> str:
+    """A script as a page's content policy names it, so that it may run where it stands in the page.
+
+    Examples
+    --------
+    >>> policy_hash("alert(1)")[:12]
+    "'sha256-bhHH"
+    """
+    return f"'sha256-{base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()}'"
+
+
+START = """{
+const view = new GraphView(document.getElementById("graph"), { title: document.title, wheel: "ctrl" });
+await view.show(JSON.parse(document.getElementById("data").textContent));
+document.documentElement.dataset.ready = "";
+}
+"""
+
+STYLE = """
+html, body { margin: 0; height: 100%; }
+body { background: var(--paper); }
+:root { --paper: #fff; }
+@media (prefers-color-scheme: dark) {
+  :root { color-scheme: dark; --paper: #14181c; --panel: #1c2228; --ink: #e6e4df; --soft: #a3abb3; --rule: #333b43;
+    --line: #87919b; --accent: #7db8e0; --accent-soft: #1e3a4f; --negative: #e5946d; --warn: #f0b35e; }
+}
+.graph-view { padding: 6px; box-sizing: border-box; }
+"""
+
+
+@dataclass(frozen=True, repr=False)
+class GraphWidget:
+    """A graph to look at, zoom, search and save as a picture; a notebook shows it.
+
+    Parameters
+    ----------
+    page : str
+        A whole page of HTML that fetches nothing.
+    height : int
+        Of its frame, in pixels.
+    """
+
+    page: str
+    height: int
+
+    def _repr_html_(self) -> str:
+        frame = f"width:100%;height:{self.height}px;border:0"
+        return (
+            f'<iframe srcdoc="{html.escape(self.page)}" style="{frame}" sandbox="allow-scripts allow-downloads" '
+            'title="Causal graph"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return f"<GraphWidget of {len(self.page) / 1000:.0f} KB: a notebook shows it, save(path) writes it as a page>"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page, for a browser."""
+        write_text(Path(path), self.page)
+
+
+def widget(shown: ShownGraph, title: str, height: int) -> GraphWidget:
+    """A page around what :func:`precede.graph.component.payload` gives."""
+    library = component_file("vendor/cytoscape.min.js").decode("utf-8")
+    script = f"{inline_module()}\n{START}"
+    policy = (
+        f"default-src 'none'; style-src 'unsafe-inline'; script-src {policy_hash(library)} {policy_hash(script)}; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )
+    data = json.dumps(shown, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    page = (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<title>{html.escape(title)}</title>\n'
+        f"<style>{component_file('graph-view.css').decode('utf-8')}{STYLE}</style></head>\n"
+        f'<body><div id="graph"></div>\n<script type="application/json" id="data">{data}</script>\n'
+        f'<script>{library}</script>\n<script type="module">{script}</script></body></html>\n'
+    )
+    return GraphWidget(page, height)

@@ -84,34 +84,29 @@ def payload(
     ('negative', 2.0)
     """
     strengths = graph.shown_strengths
+    sure = np.full_like(strengths, np.nan) if probability is None else probability
     nodes: list[ShownNode] = [{"name": str(name)} for name in graph.names]
-    edges: list[ShownEdge] = [
-        {
-            "cause": int(i),
-            "effect": int(j),
-            "strength": _finite(abs(float(strengths[i, j]))),
-            "sign": _sign(float(strengths[i, j])),
-            "probability": None if probability is None else _finite(float(probability[i, j])),
-            "doubtful": probability is not None and bool(probability[i, j] < DOUBTFUL),
-            "mark": mark_of(graph, int(i), int(j), cpdag),
-        }
+    edges = [
+        shown_edge(int(i), int(j), mark_of(graph, int(i), int(j), cpdag), strengths[i, j], sure[i, j])
         for i, j in np.argwhere(graph.edges)
     ]
     if placed:
         _place(graph, nodes, edges)
-    edges += [
-        {
-            "cause": first,
-            "effect": second,
-            "strength": None,
-            "sign": None,
-            "probability": None,
-            "doubtful": False,
-            "mark": "shared",
-        }
-        for first, second in (graph.shared_causes if shared_causes is None else shared_causes)
-    ]
+    edges += [shown_edge(*pair, "shared") for pair in (graph.shared_causes if shared_causes is None else shared_causes)]
     return {"nodes": nodes, "edges": edges, "order": [int(k) for k in graph.positions]}
+
+
+def shown_edge(cause: int, effect: int, mark: Mark, strength: float = np.nan, probability: float = np.nan) -> ShownEdge:
+    """A line between two boxes; what is not known of it is NaN."""
+    return {
+        "cause": cause,
+        "effect": effect,
+        "strength": _finite(abs(strength)),
+        "sign": None if not np.isfinite(strength) else "negative" if strength < 0 else "positive",
+        "probability": _finite(probability),
+        "doubtful": bool(probability < DOUBTFUL),
+        "mark": mark,
+    }
 
 
 def mark_of(graph: CausalGraph, i: int, j: int, cpdag: IntArray | None) -> Mark:
@@ -125,7 +120,7 @@ def mark_of(graph: CausalGraph, i: int, j: int, cpdag: IntArray | None) -> Mark:
 
 
 def _place(graph: CausalGraph, nodes: list[ShownNode], edges: list[ShownEdge]) -> None:
-    drawing = draw(graph._parts(), graph.positions)
+    drawing = draw(graph)
     for node, box in zip(nodes, drawing.boxes, strict=True):
         node["x"], node["y"], node["width"] = round(box.x, 1), round(box.y, 1), box.width
     for edge in edges:
@@ -133,11 +128,5 @@ def _place(graph: CausalGraph, nodes: list[ShownNode], edges: list[ShownEdge]) -
         edge["bends"] = [[round(x, 1), round(y, 1)] for x, y, _ in points[1:-1]]
 
 
-def _sign(weight: float) -> Sign | None:
-    if not np.isfinite(weight):
-        return None
-    return "negative" if weight < 0 else "positive"
-
-
 def _finite(value: float) -> float | None:
-    return value if np.isfinite(value) else None
+    return float(value) if np.isfinite(value) else None
