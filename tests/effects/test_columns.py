@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from precede import CausalGraph
-from precede.effects import level_effects
+from precede.effects import Question
 from precede.errors import DataError, GraphError, OptionError
 from precede.evidence.sample import moments_from_json, moments_to_json, sample_of
 from precede.graph.sample import Sample
@@ -94,9 +94,9 @@ def test_root_causes_are_those_of_dowhy() -> None:
 def test_levels_against_the_most_frequent_one() -> None:
     frame = table()
     usual = frame["drug"].value_counts().index[0]
-    found = level_effects(GRAPH, "drug", "score", frame)
+    found = [one.answer() for one in Question(GRAPH, "drug", "score", frame).by_level()]
     assert {one.compared for one in found} == {(usual, level) for level in "ABC" if level != usual}
-    assert len(level_effects(GRAPH, "dose", "score", frame)) == 1
+    assert len(Question(GRAPH, "dose", "score", frame).by_level()) == 1
 
 
 def test_a_categorical_outcome_is_asked_for_by_level() -> None:

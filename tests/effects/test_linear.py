@@ -6,8 +6,8 @@ import pytest
 
 from precede import CausalGraph, baselines, simulate
 from precede.effects import path_effects
-from precede.effects.averaged import Mixture
 from precede.effects.linear import path_sums
+from precede.effects.possible import Mixture
 from precede.errors import DataError, GraphError, OptionError
 from precede.evidence.confidence import Confidence
 from precede.graph.sample import Sample

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from precede.baselines import EqVar
 from precede.corl import CORL
 from precede.data.load import load_table
-from precede.effects import linear_effect
+from precede.effects import Question
 from precede.errors import OptionError
 from precede.evidence.checks import EdgeDiagnostics
 from precede.evidence.confidence import Confidence
@@ -170,7 +170,7 @@ def test_total_effects_are_those_of_the_graph(fitted, summary):
     model, _, _ = fitted
     names = model.graph_.names
     for edge in summary["edges"]:
-        known = linear_effect(model.graph_, names[edge["cause"]], names[edge["effect"]])
+        known = Question(model.graph_, names[edge["cause"]], names[edge["effect"]]).answer()
         assert edge["total"]["value"] == pytest.approx(known.value, rel=1e-3)
         assert edge["total"]["low"] == pytest.approx(known.interval[0], rel=1e-3)
         assert edge["total"]["low"] < edge["total"]["value"] < edge["total"]["high"]

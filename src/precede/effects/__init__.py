@@ -1,13 +1,12 @@
 """From a graph to numbers: effects, possible effects, effects over resampled graphs, and what-if questions."""
 
 from precede.effects.attribution import Explanation, explain_change, explain_row
-from precede.effects.averaged import averaged_effect
 from precede.effects.curve import EffectCurve, effect_curve
 from precede.effects.intervention import WhatIf, what_if
-from precede.effects.linear import Effect, level_effects, linear_effect, path_effects
+from precede.effects.linear import Effect, Question, path_effects
 from precede.effects.outcome import Outcome, causes_of
 from precede.effects.planning import NextSteps, next_steps
-from precede.effects.possible import PossibleEffects, effect_in_class, possible_effects
+from precede.effects.possible import PossibleEffects, effect_of, possible_effects
 from precede.evidence.sample import sample_of
 
 __all__ = [
@@ -17,15 +16,13 @@ __all__ = [
     "NextSteps",
     "Outcome",
     "PossibleEffects",
+    "Question",
     "WhatIf",
-    "averaged_effect",
     "causes_of",
     "effect_curve",
-    "effect_in_class",
+    "effect_of",
     "explain_change",
     "explain_row",
-    "level_effects",
-    "linear_effect",
     "next_steps",
     "path_effects",
     "possible_effects",

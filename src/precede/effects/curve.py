@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from precede.arrays import FloatArray
-from precede.effects.least_squares import LeastSquares
-from precede.effects.linear import Contrast, check_level, positions_of, regression_for
+from precede.effects.linear import Question
+from precede.effects.regression import LeastSquares
 from precede.errors import DataError, OptionError
-from precede.evidence.sample import sample_for
 from precede.graph import CausalGraph
 from precede.graph.sample import Sample
 from precede.lazy import pandas as pd
@@ -76,15 +75,14 @@ def effect_curve(
     >>> round(float(found.values[0] - found.values[20]), 1)
     1.0
     """
-    check_level(level)
-    i, j = positions_of(graph, cause, effect)
-    sample = sample_for(graph, data)
+    asked = Question(graph, cause, effect, data, level=level)
+    i, sample = asked.pair[0], asked.sample
     if i in sample.levels:
         raise OptionError(f"{cause} has levels: compare two of them with graph.effect.")
-    target = Contrast.of(graph, sample, (i, j)).target
+    target = asked.contrast.target
     if sample.design is None:
         raise DataError("a curve needs rows, and this graph has only moments: give the table as data=...")
-    regression = regression_for(graph, i, j, "total", "optimal")
+    regression = asked.regression()
     kept: Any = slice(None)
     if regression is not None and sample.row_targets is not None:
         kept = ~sample.row_targets[:, regression.unset].any(axis=1)

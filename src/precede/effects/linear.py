@@ -8,27 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from functools import cached_property
+from typing import Any, get_args
 
 import numpy as np
 
-from precede.arrays import FloatArray, IntArray
+from precede.arrays import FloatArray
 from precede.data.kinds import label_of
-from precede.effects.least_squares import LeastSquares
-from precede.errors import GraphError, OptionError, check_choice, did_you_mean, is_number, listed
+from precede.effects.regression import Adjustment, AdjustmentName, EffectKind, LeastSquares, Regression, regression_for
+from precede.errors import OptionError, check_choice, did_you_mean, is_number, listed
 from precede.evidence.sample import sample_for
-from precede.graph import CausalGraph, MixedGraph
-from precede.graph.adjustment import causal_nodes, is_adjustment_set, minimal_adjustments, optimal_adjustment
-from precede.graph.dags import ancestors
-from precede.graph.pag_adjustment import NoSet, adjustment_in_pag, possibly_confounded
+from precede.graph import CausalGraph
 from precede.graph.sample import Levels, Sample
 from precede.lazy import pandas as pd
 from precede.lazy import special
 from precede.strict_json import JsonObject, plain
 
-EffectKind = Literal["total", "direct"]
-AdjustmentName = Literal["optimal", "minimal", "parents"]
-Adjustment = AdjustmentName | Sequence[Hashable]
 Compared = tuple[Any, Any]
 
 
@@ -160,62 +155,6 @@ class Effect:
         return {**plain(self), "sentence": self.sentence}
 
 
-def linear_effect(
-    graph: CausalGraph,
-    cause: Hashable,
-    effect: Hashable,
-    data: Any = None,
-    kind: EffectKind = "total",
-    adjustment: Adjustment = "optimal",
-    level: float = 0.95,
-    compared: Compared | None = None,
-    outcome_level: Hashable = None,
-    together: Sequence[Hashable] = (),
-) -> Effect:
-    r"""The effect of one variable on another in a linear model with this graph.
-
-    Total: the coefficient of the cause in the regression of the effect on the cause and an adjustment set. Direct: its
-    coefficient in the regression of the effect on its parents. An effect that the graph rules out is exactly zero.
-
-    Parameters
-    ----------
-    graph : CausalGraph
-    cause, effect : name
-    data : as for ``fit``, optional
-        What the graph was learned from when left out.
-    kind : "total" or "direct"
-    adjustment : "optimal", "minimal", "parents", or names
-        What a total effect is adjusted for: the set of smallest variance (Henckel et al. 2022), a smallest one, the
-        causes of the cause (for a column of the past, the rest of the past), or the variables named, which must be a
-        valid set.
-    level : float
-        Of the interval.
-    compared : (state, state), optional
-        Levels of the cause, or two values of a number: the second instead of the first. Needed for a category.
-    outcome_level : optional
-        The level whose probability is asked for, where the effect is a category; of two, the second when left out.
-    together : names
-        Variables that are set at the same time: the effect is that of the cause alone, past them.
-
-    Examples
-    --------
-    >>> graph = CausalGraph.from_matrix([[0, 1], [0, 0]], names=["rain", "wet"])
-    >>> rain = np.random.default_rng(0).normal(size=100)
-    >>> wet = 2 * rain + 0.1 * np.random.default_rng(1).normal(size=100)
-    >>> round(linear_effect(graph, "rain", "wet", np.column_stack([rain, wet])).value, 1)
-    2.0
-    """
-    check_question(kind, adjustment, level)
-    i, j = positions_of(graph, cause, effect)
-    others = [positions_of(graph, cause, name)[1] for name in together]
-    regression = regression_for(graph, i, j, kind, adjustment, others)
-    sample = None if regression is None and data is None and graph.sample is None else sample_for(graph, data)
-    asked = None if sample is None else Contrast.of(graph, sample, (i, j), compared, outcome_level)
-    if regression is None or asked is None or sample is None:
-        return no_effect(graph, (i, j), kind, level, asked)
-    return replace(estimated(graph, sample, regression, kind, level, asked), together=tuple(together))
-
-
 @dataclass(frozen=True, eq=False)
 class Contrast:
     """What is compared: two states of the cause, and what is asked of the effect.
@@ -303,173 +242,147 @@ def _place(name: Hashable, labels: Sequence[str], asked: Hashable) -> int:
     return known.index(label_of(asked))
 
 
-def level_effects(
-    graph: CausalGraph,
-    cause: Hashable,
-    effect: Hashable,
-    data: Any = None,
-    level: float = 0.95,
-    outcome_level: Hashable = None,
-) -> tuple[Effect, ...]:
-    """The effect of each level of a category instead of its most frequent one; one effect for any other cause."""
-    sample = sample_for(graph, data)
-    own = sample.levels.get(graph.position(cause))
-    if own is None or not own.category:
-        return (linear_effect(graph, cause, effect, sample, level=level, outcome_level=outcome_level),)
-    shares = sample.mean[sample.columns_of([graph.position(cause)])]
-    usual = int(np.argmax([1 - shares.sum(), *shares]))
-    others = [label for k, label in enumerate(own.labels) if k != usual]
-    return tuple(
-        linear_effect(
-            graph, cause, effect, sample, level=level, compared=(own.labels[usual], label), outcome_level=outcome_level
-        )
-        for label in others
-    )
-
-
-def no_effect(
-    graph: CausalGraph, pair: tuple[int, int], kind: EffectKind, level: float, asked: Contrast | None = None
-) -> Effect:
-    """No effect at all, by the graph."""
-    cause, effect = (graph.names[k] for k in pair)
-    found = Effect(cause, effect, kind, 0.0, 0.0, (0.0, 0.0), level, ())
-    return found if asked is None else replace(found, compared=asked.compared, outcome_level=asked.outcome_level)
-
-
 @dataclass(frozen=True, eq=False)
-class Regression:
-    """One coefficient of a least-squares regression.
+class Question:
+    r"""The effect of one variable on another, as it is asked for; a graph answers it by a regression.
+
+    Total: the coefficient of the cause in the regression of the effect on the cause and an adjustment set. Direct: its
+    coefficient in the regression of the effect on its parents. An effect that a graph rules out is exactly zero.
 
     Parameters
     ----------
-    cause, effect : int
-        Columns.
-    fixed : (n_fixed,) int array
-        Columns beside the cause.
-    unset : (n_unset,) int array
-        Columns that must not have been set in a row that is used.
+    graph : CausalGraph
+    cause, effect : name
+    data : as for ``fit``, optional
+        What the graph was learned from when left out. An effect that the graph rules out needs none.
+    kind, adjustment, level, compared, outcome_level
+        As for :meth:`precede.CausalGraph.effect`.
+
+    Examples
+    --------
+    >>> graph = CausalGraph.from_matrix([[0, 1], [0, 0]], names=["rain", "wet"])
+    >>> rain = np.random.default_rng(0).normal(size=100)
+    >>> wet = 2 * rain + 0.1 * np.random.default_rng(1).normal(size=100)
+    >>> round(Question(graph, "rain", "wet", np.column_stack([rain, wet])).answer().value, 1)
+    2.0
     """
 
-    cause: int
-    effect: int
-    fixed: IntArray
-    unset: IntArray
+    graph: CausalGraph
+    cause: Hashable
+    effect: Hashable
+    data: Any = None
+    kind: EffectKind = "total"
+    adjustment: Adjustment = "optimal"
+    level: float = 0.95
+    compared: Compared | None = None
+    outcome_level: Hashable = None
 
-    @property
-    def columns(self) -> list[int]:
-        """All variables that it speaks of."""
-        return [self.cause, self.effect, *self.fixed.tolist()]
-
-    def fit(self, graph: CausalGraph, sample: Sample, target: FloatArray) -> LeastSquares:
-        """The regression, the cause's columns first.
-
-        Its errors hold for noise of uneven size and for 0/1 outcomes wherever the rows are known and nothing is missing
-        or was set. Where cells are missing, the moments come from all that is there, and are at least as good as those
-        of the rows in which every variable of the regression is: the error is that of so many rows, which is on the
-        safe side.
-        """
-        columns = sample.columns_of([self.cause, *self.fixed.tolist()])
-        own = sample.where_unset(self.unset)
-        n_rows = own.rows_with(self.columns)
-        if n_rows - len(columns) - 1 < 1:
-            raise OptionError(self._too_few(graph, n_rows, sample))
-        rows = own.design if own.settings is None and own.absent is None else None
-        return LeastSquares.of(own, columns, target, n_rows, rows)
-
-    def _too_few(self, graph: CausalGraph, n_rows: int, sample: Sample) -> str:
-        n_columns = len(self.fixed) + 1
-        if sample.absent is not None:
-            return (
-                f"only {n_rows} rows, too few for a regression on {n_columns} variables, have no cell of "
-                f"{listed(graph.names[k] for k in self.columns)} missing: adjust for fewer."
+    def __post_init__(self) -> None:
+        """Refuse options that would not be read as they are meant; nothing is computed before."""
+        check_choice("kind", self.kind, get_args(EffectKind))
+        if isinstance(self.adjustment, str):
+            check_choice("adjustment", self.adjustment, get_args(AdjustmentName))
+        if self.kind == "direct" and self.adjustment != "optimal":
+            raise OptionError(
+                "a direct effect is always adjusted for the effect's other causes: leave adjustment out, or ask for "
+                "kind='total'."
             )
-        if sample.settings is None:
-            return f"{n_columns} variables in one regression need more than {n_rows} rows: adjust for fewer."
-        free = listed(graph.names[k] for k in self.unset)
-        return (
-            f"only {n_rows} rows, too few for a regression on {n_columns} variables, have none of {free} set: collect "
-            "rows without these interventions, or ask for adjustment='optimal', which can use the most rows."
+        check_level(self.level)
+        if self.pair[0] == self.pair[1]:
+            raise OptionError(f"cause and effect are both {self.cause!r}: name two variables.")
+
+    @cached_property
+    def pair(self) -> tuple[int, int]:
+        """Columns of cause and effect."""
+        return self.graph.position(self.cause), self.graph.position(self.effect)
+
+    @cached_property
+    def sample(self) -> Sample:
+        """The data."""
+        return sample_for(self.graph, self.data)
+
+    @cached_property
+    def contrast(self) -> Contrast:
+        """What is compared."""
+        return Contrast.of(self.graph, self.sample, self.pair, self.compared, self.outcome_level)
+
+    def by_level(self) -> list[Question]:
+        """A question for each level of a category instead of its most frequent one; this one for any other cause."""
+        own = self.sample.levels.get(self.pair[0])
+        if own is None or not own.category or self.compared is not None:
+            return [self]
+        shares = self.sample.mean[self.sample.columns_of([self.pair[0]])]
+        usual = int(np.argmax([1 - shares.sum(), *shares]))
+        others = [label for k, label in enumerate(own.labels) if k != usual]
+        return [replace(self, data=self.sample, compared=(own.labels[usual], label)) for label in others]
+
+    def regression(self, member: CausalGraph | None = None, together: Sequence[int] = ()) -> Regression | None:
+        """The regression that tells the effect in the graph, or in another over the same columns."""
+        return regression_for(member or self.graph, *self.pair, self.kind, self.adjustment, together)
+
+    def fit(self, regression: Regression) -> tuple[LeastSquares, FloatArray]:
+        """The regression fitted to the data, and by how much its columns differ between the two states."""
+        fit = regression.fit(self.graph, self.sample, self.contrast.target)
+        slopes = np.zeros(len(fit.weights))
+        slopes[: len(self.contrast.after)] = self.contrast.after - self.contrast.before
+        return fit, slopes
+
+    def answer(self, together: Sequence[Hashable] = ()) -> Effect:
+        """The effect in the graph as it is drawn; ``together`` are variables that are set at the same time."""
+        others = [replace(self, effect=name).pair[1] for name in together]
+        return replace(self.estimate(self.regression(together=others)), together=tuple(together))
+
+    def estimate(self, regression: Regression | None) -> Effect:
+        """What a regression says, with Student's interval; None says that there is no effect at all."""
+        found = Effect(self.cause, self.effect, self.kind, 0.0, 0.0, (0.0, 0.0), self.level, ())
+        if regression is None and self.data is None and self.graph.sample is None:
+            return found
+        asked, sample = self.contrast, self.sample
+        found = replace(found, compared=asked.compared, outcome_level=asked.outcome_level)
+        if regression is None:
+            return found
+        fit, slopes = self.fit(regression)
+        reach = float(special.stdtrit(fit.freedom, (1 + self.level) / 2))
+        value, error = float(slopes @ fit.weights), fit.standard_error(slopes)
+        complete = None if sample.absent is None else sample.rows_with(regression.columns)
+        found = replace(
+            found,
+            value=value,
+            standard_error=error,
+            interval=(value - reach * error, value + reach * error),
+            adjusted_for=tuple(self.graph.names[k] for k in regression.fixed),
+            robustness=robustness_value(value / error, fit.freedom) if error > 0 else None,
+            complete_rows=None if complete == sample.n_samples else complete,
         )
+        return found if asked.outcome_level is None else _with_ratio(found, fit, asked, reach)
 
 
-def check_question(kind: EffectKind, adjustment: Adjustment, level: float) -> None:
-    """Refuse options that would not be read as they are meant; nothing is computed before."""
-    check_choice("kind", kind, get_args(EffectKind))
-    if isinstance(adjustment, str):
-        check_choice("adjustment", adjustment, get_args(AdjustmentName))
-    if kind == "direct" and adjustment != "optimal":
-        raise OptionError(
-            "a direct effect is always adjusted for the effect's other causes: leave adjustment out, or ask for "
-            "kind='total'."
-        )
-    check_level(level)
-
-
-def check_level(level: float) -> None:
-    """Refuse a level that is no share of one."""
-    if not is_number(level) or not 0 < level < 1:
-        raise OptionError(f"level={level!r} cannot be used: give a share between 0 and 1, as 0.95 for 95%.")
-
-
-def estimated(
-    graph: CausalGraph,
-    sample: Sample,
-    regression: Regression,
-    kind: EffectKind,
-    level: float,
-    asked: Contrast | None = None,
-) -> Effect:
-    """What a regression says, with Student's interval."""
-    asked = asked or Contrast.of(graph, sample, (regression.cause, regression.effect))
-    fit = regression.fit(graph, sample, asked.target)
-    reach = float(special.stdtrit(fit.freedom, (1 + level) / 2))
-    slopes = np.zeros(len(fit.weights))
-    slopes[: len(asked.after)] = asked.after - asked.before
-    value, error = float(slopes @ fit.weights), fit.standard_error(slopes)
-    held = tuple(graph.names[k] for k in regression.fixed)
-    complete = None if sample.absent is None else sample.rows_with(regression.columns)
-    found = Effect(
-        graph.names[regression.cause],
-        graph.names[regression.effect],
-        kind,
-        value,
-        error,
-        (value - reach * error, value + reach * error),
-        level,
-        held,
-        robustness=robustness_value(value / error, fit.freedom) if error > 0 else None,
-        complete_rows=None if complete == sample.n_samples else complete,
-        compared=asked.compared,
-        outcome_level=asked.outcome_level,
-    )
-    return found if asked.outcome_level is None else _with_ratio(found, sample, regression, fit, asked, reach)
-
-
-def _with_ratio(
-    found: Effect, sample: Sample, regression: Regression, fit: LeastSquares, asked: Contrast, reach: float
-) -> Effect:
+def _with_ratio(found: Effect, fit: LeastSquares, asked: Contrast, reach: float) -> Effect:
     r"""The risks in both states, and their ratio with an interval of its logarithm (the delta method).
 
     The risk in a state c is :math:`\bar y + \beta_c (c - \bar c)`: every row keeps what is held fixed.
     """
-    own = sample.where_unset(regression.unset)
-    columns = own.columns_of([regression.cause, *regression.fixed.tolist()])
-    n_own, mean = len(asked.after), own.mean[columns]
+    n_own, mean = len(asked.after), fit.mean
+    before, after = asked.before, asked.after
     if asked.compared is None:  # one unit more than the mean
-        asked = replace(asked, before=mean[:n_own], after=mean[:n_own] + 1)
+        before, after = mean[:n_own], mean[:n_own] + 1
     away = np.zeros((2, len(mean)))
-    away[:, :n_own] = np.array([asked.before, asked.after]) - mean[:n_own]
-    risks = float(own.mean @ asked.target) + asked.floor + away @ fit.weights
+    away[:, :n_own] = np.array([before, after]) - mean[:n_own]
+    risks = fit.goal + asked.floor + away @ fit.weights
     found = replace(found, risks=(float(risks[0]), float(risks[1])))
     if min(risks) <= 0:
         return found
     share = np.array([-1.0, 1.0]) / risks
     fixed = np.where(np.arange(len(mean)) < n_own, 0.0, fit.weights)
     error = fit.standard_error(share @ away, share.sum(), share.sum() * fixed)
-    ratio = float(risks[1] / risks[0])
-    return replace(
-        found, ratio=ratio, ratio_interval=(ratio * float(np.exp(-reach * error)), ratio * float(np.exp(reach * error)))
-    )
+    ratio, spread = float(risks[1] / risks[0]), float(np.exp(reach * error))
+    return replace(found, ratio=ratio, ratio_interval=(ratio / spread, ratio * spread))
+
+
+def check_level(level: float) -> None:
+    """Refuse a level that is no share of one."""
+    if not is_number(level) or not 0 < level < 1:
+        raise OptionError(f"level={level!r} cannot be used: give a share between 0 and 1, as 0.95 for 95%.")
 
 
 def robustness_value(t_value: float, freedom: int) -> float:
@@ -486,14 +399,6 @@ def robustness_value(t_value: float, freedom: int) -> float:
     """
     f2 = t_value**2 / freedom
     return float((np.sqrt(f2**2 + 4 * f2) - f2) / 2)
-
-
-def positions_of(graph: CausalGraph, cause: Hashable, effect: Hashable) -> tuple[int, int]:
-    """Columns of two different variables."""
-    i, j = (graph.position(name) for name in (cause, effect))
-    if i == j:
-        raise OptionError(f"cause and effect are both {cause!r}: name two variables.")
-    return i, j
 
 
 def path_effects(graph: CausalGraph) -> pd.DataFrame:
@@ -514,98 +419,3 @@ def path_sums(weights: FloatArray) -> FloatArray:
     """The same for a bare matrix."""
     identity = np.eye(len(weights))
     return np.asarray(np.linalg.solve(identity - weights, identity) - identity)
-
-
-def regression_for(
-    graph: CausalGraph, i: int, j: int, kind: EffectKind, adjustment: Adjustment, together: Sequence[int] = ()
-) -> Regression | None:
-    """The regression that tells an effect; None where the graph rules it out.
-
-    With interventions, not every row tells it. The regression on an effect's parents holds wherever the effect was not
-    set, that on the optimal set wherever nothing on a causal path was: there it is a sum of structural equations, and
-    how the rest came about does not matter. Other sets only stand in for what they hide, so that the regression on
-    them holds where nothing was set that leads to any of its variables.
-    """
-    edges = graph.edges
-    if together:
-        return _joint_regression(graph, [i, *together], j, kind, adjustment)
-    if graph.pag is not None:
-        return _where_causes_may_hide(graph, graph.pag, (i, j), kind, adjustment)
-    if kind == "direct":
-        others = edges[:, j].copy()
-        others[i] = False
-        return Regression(i, j, np.flatnonzero(others), np.array([j])) if edges[i, j] else None
-    best = optimal_adjustment(edges, i, j)
-    if best is None:
-        return None
-    fixed = best if adjustment == "optimal" else _chosen_set(graph, i, j, adjustment)
-    if set(fixed.tolist()) == set(best.tolist()):
-        return Regression(i, j, fixed, np.flatnonzero(causal_nodes(edges, i, j)))
-    leading = (ancestors(edges) | np.eye(len(edges), dtype=bool))[:, [i, j, *fixed.tolist()]].any(axis=1)
-    return Regression(i, j, fixed, np.flatnonzero(leading))
-
-
-def _joint_regression(
-    graph: CausalGraph, causes: list[int], j: int, kind: EffectKind, adjustment: Adjustment
-) -> Regression | None:
-    """The same for the first of several causes that are set at once."""
-    if kind == "direct" or adjustment != "optimal" or graph.pag is not None:
-        raise OptionError(
-            "together=... asks for a total effect with adjustment='optimal', in a graph without hidden causes."
-        )
-    if j in causes:
-        raise OptionError(f"{graph.names[j]!r} is both set and looked at: name other variables.")
-    edges = graph.edges
-    held = edges.copy()
-    held[:, causes] = False
-    if not ancestors(held)[causes[0], j]:
-        return None
-    best = optimal_adjustment(edges, causes, j)
-    if best is None or not is_adjustment_set(edges, causes, j, best, graph.past):
-        raise GraphError(
-            f"no set of columns gives the effects of {listed(graph.names[k] for k in causes)} on {graph.names[j]!r} at "
-            "once: ask for one cause at a time."
-        )
-    return Regression(causes[0], j, np.append(causes[1:], best), np.flatnonzero(causal_nodes(edges, causes, j)))
-
-
-def _where_causes_may_hide(
-    graph: CausalGraph, pag: MixedGraph, pair: tuple[int, int], kind: EffectKind, adjustment: Adjustment
-) -> Regression | None:
-    """The same by the PAG; refused where no set of columns tells the effect."""
-    cause, effect = (graph.names[k] for k in pair)
-    if kind == "direct" or adjustment != "optimal":
-        raise OptionError(
-            f"where causes may be hidden, only the total effect of {cause} on {effect} can be asked for, with "
-            "adjustment='optimal'."
-        )
-    fixed = adjustment_in_pag(pag.ends, *pair)
-    if fixed is NoSet.NOT_IDENTIFIED:
-        behind = [graph.names[k] for k in possibly_confounded(pag.ends, *pair)]
-        raise OptionError(no_set_will_do(cause, effect, behind))
-    return None if isinstance(fixed, NoSet) else Regression(*pair, fixed, np.zeros(0, np.int64))
-
-
-def no_set_will_do(cause: Hashable, effect: Hashable, behind: Sequence[Hashable]) -> str:
-    """Why an effect cannot be estimated, and what would have to be measured."""
-    others = " or ".join(map(str, behind or [effect]))
-    return (
-        f"the effect of {cause} on {effect} cannot be estimated from these columns: {cause} may share an unmeasured "
-        f"cause with {others}. Measure what {cause} and {others} may share, or set {cause} in an experiment."
-    )
-
-
-def _chosen_set(graph: CausalGraph, i: int, j: int, adjustment: Adjustment) -> IntArray:
-    if adjustment == "parents":
-        if graph.past is None or not graph.past[i]:
-            return np.flatnonzero(graph.edges[:, i])
-        return np.flatnonzero(graph.past & (np.arange(graph.n_variables) != i))
-    if adjustment == "minimal":
-        return next(minimal_adjustments(graph.edges, i, j, graph.past))
-    columns = np.array([graph.position(name) for name in adjustment], dtype=np.int64)
-    if not is_adjustment_set(graph.edges, i, j, columns, graph.past):
-        raise GraphError(
-            f"adjusting for {listed(adjustment) or 'nothing'} does not give the total effect of {graph.names[i]!r} on "
-            f"{graph.names[j]!r} in this graph: graph.adjustment_sets names the sets that do."
-        )
-    return columns

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray
-from precede.effects.linear import Contrast, Effect, check_level, level_effects
-from precede.effects.possible import PossibleEffects, effects_in_class
+from precede.effects.linear import Effect, Question
+from precede.effects.possible import PossibleEffects, effect_of, possible_effects
 from precede.errors import OptionError, PrecedeError
 from precede.evidence.confidence import Confidence
 from precede.evidence.sample import sample_for
@@ -201,7 +201,6 @@ def causes_of(
     >>> [(cause.variable, cause.direct, cause.through) for cause in found.causes]
     [('wet', True, ()), ('rain', False, ('wet',))]
     """
-    check_level(level)
     at = graph.position(outcome)
     sample = sample_for(graph, data)
     if at in sample.categories:
@@ -223,7 +222,8 @@ def causes_of(
     surest = None if shares is None else _surest(np.where(pattern != 0, np.maximum(shares, shares.T), 0.0), at)
     found = []
     for k in np.flatnonzero(possibly):
-        effect = _effect_on(graph, sample, pattern, (int(k), at), open_directions, level)
+        asked = Question(graph, graph.names[k], graph.names[at], sample, level=level)
+        effect = _effect_on(asked, pattern, open_directions)
         ends = [0.0] if effect is None else [effect.value] if isinstance(effect, Effect) else list(effect.range)
         if effect is not None and not any(ends):
             continue  # no graph of the class has a path there
@@ -251,22 +251,16 @@ def _surest(shares: FloatArray, at: int) -> FloatArray:
     return best
 
 
-def _effect_on(
-    graph: CausalGraph, sample: Sample, pattern: Any, pair: tuple[int, int], open_directions: bool, level: float
-) -> Effect | PossibleEffects | None:
+def _effect_on(asked: Question, pattern: Any, open_directions: bool) -> Effect | PossibleEffects | None:
     """Of a category, that of the level that differs most from the most frequent one; None where it is not known."""
-    if graph.pag is not None:
+    if asked.graph.pag is not None:
         try:
-            return graph.effect(graph.names[pair[0]], graph.names[pair[1]], sample, level=level)
+            return effect_of(asked)
         except PrecedeError:
             return None
-    found = level_effects(graph, graph.names[pair[0]], graph.names[pair[1]], sample, level)
     if not open_directions:
-        return max(found, key=lambda one: abs(one.value))
-    each = [
-        effects_in_class(graph, sample, pattern, pair, level, Contrast.of(graph, sample, pair, one.compared))
-        for one in found
-    ]
+        return max((one.answer() for one in asked.by_level()), key=lambda found: abs(found.value))
+    each = [possible_effects(one, pattern) for one in asked.by_level()]
     possible = max(each, key=lambda one: max(map(abs, one.range)))
     return possible.effects[0] if len(possible.effects) == 1 else possible
 

@@ -1,4 +1,4 @@
-"""Possible effects: what data that tell only the equivalence class can say (IDA; LV-IDA where causes may be hidden).
+"""Effects where the graph is in doubt: over a class (IDA; LV-IDA where causes may be hidden), and over a bootstrap.
 
 References
 ----------
@@ -9,35 +9,22 @@ Malinsky, Spirtes (2016), Estimating causal effects with ancestral graph Markov 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from precede.arrays import IntArray
-from precede.effects.linear import (
-    Adjustment,
-    Compared,
-    Contrast,
-    Effect,
-    EffectKind,
-    Regression,
-    check_level,
-    estimated,
-    linear_effect,
-    no_effect,
-    no_set_will_do,
-    positions_of,
-    regression_for,
-)
+from precede.arrays import FloatArray, IntArray
+from precede.effects.linear import Effect, Question
+from precede.effects.regression import Regression, no_set_will_do
 from precede.errors import OptionError
-from precede.evidence.sample import sample_for
+from precede.evidence.confidence import Confidence
 from precede.graph import CausalGraph
 from precede.graph.ancestral import ARROW, CIRCLE, TAIL, refined
 from precede.graph.equivalence import consistent_extension, cpdag
 from precede.graph.pag_adjustment import NoSet, adjustment_in_pag, possibly_confounded
-from precede.graph.sample import Sample
+from precede.lazy import special
 from precede.strict_json import JsonObject, plain
 
 MOST_PARENT_SETS = 4096
@@ -109,102 +96,158 @@ class PossibleEffects:
         return {**plain(self), **plain(found), "sentence": self.sentence}
 
 
-def possible_effects(
-    graph: CausalGraph,
-    cause: Hashable,
-    effect: Hashable,
-    data: Any = None,
-    level: float = 0.95,
-    compared: Compared | None = None,
-    outcome_level: Hashable = None,
-) -> PossibleEffects:
-    """Total effects over the graph's equivalence class: adjust for each set of causes that the cause may have.
-
-    The class is ``graph.pattern``: what interventions, time and background knowledge tell counts.
+@dataclass(frozen=True)
+class Mixture:
+    """A mixture of Student distributions; one of spread zero is a point.
 
     Parameters
     ----------
-    graph : CausalGraph
-        Any member of the class.
-    cause, effect : name
-    data : as for ``fit``, optional
-        What the graph was learned from when left out.
-    level : float
-    compared, outcome_level
-        As for :func:`precede.effects.linear.linear_effect`.
+    centers, spreads, freedoms, shares : (n_parts,) float arrays
+        The shares sum to one.
+    """
+
+    centers: FloatArray
+    spreads: FloatArray
+    freedoms: FloatArray
+    shares: FloatArray
+
+    def below(self, point: float) -> float:
+        """Probability of a value of at most ``point``."""
+        distance = point - self.centers
+        with np.errstate(divide="ignore", invalid="ignore"):
+            parts = special.stdtr(self.freedoms, distance / self.spreads)
+        parts = np.where(self.spreads > 0, parts, distance >= 0)
+        return float(self.shares @ parts)
+
+    def quantile(self, probability: float) -> float:
+        """Smallest point with at least so much probability at or below it, by bisection.
+
+        Examples
+        --------
+        >>> one = Mixture(np.array([0.0, 4.0]), np.zeros(2), np.full(2, 9.0), np.array([0.3, 0.7]))
+        >>> one.quantile(0.2), one.quantile(0.5)
+        (0.0, 4.0)
+        """
+        points = self.centers[self.spreads == 0]
+        for point in np.sort(points):  # a step: the quantile is the point itself
+            if self.below(float(point)) >= probability > self.below(np.nextafter(float(point), -np.inf)):
+                return float(point)
+        reach = 1.0 + float(np.abs(self.centers).max() + 50 * self.spreads.max())
+        low, high = -reach, reach
+        while self.below(low) > probability:
+            low *= 2
+        while self.below(high) < probability:
+            high *= 2
+        while high - low > 1e-12 * reach:
+            middle = (low + high) / 2
+            low, high = (low, middle) if self.below(middle) >= probability else (middle, high)
+        return high
+
+    def standard_deviation(self) -> float:
+        mean = float(self.shares @ self.centers)
+        return float(np.sqrt(self.shares @ (self.spreads**2 + (self.centers - mean) ** 2)))
+
+
+def possible_effects(asked: Question, pattern: IntArray | None = None) -> PossibleEffects:
+    """Effects over an equivalence class: adjust for each set of causes that the cause may have.
+
+    Parameters
+    ----------
+    asked : Question
+        Of any member of the class.
+    pattern : (n_variables, n_variables) int array, optional
+        The class; ``graph.pattern`` when left out: what interventions, time and background knowledge tell counts.
 
     Examples
     --------
     >>> graph = CausalGraph.from_matrix([[0, 1], [0, 0]], names=["rain", "wet"])
     >>> rain = np.random.default_rng(0).normal(size=100)
     >>> wet = 2 * rain + 0.1 * np.random.default_rng(1).normal(size=100)
-    >>> [round(value, 1) for value in possible_effects(graph, "rain", "wet", np.column_stack([rain, wet])).values]
+    >>> found = possible_effects(Question(graph, "rain", "wet", np.column_stack([rain, wet])))
+    >>> [round(value, 1) for value in found.values]
     [0.0, 2.0]
     """
-    check_level(level)
-    i, j = positions_of(graph, cause, effect)
-    sample = sample_for(graph, data)
-    asked = Contrast.of(graph, sample, (i, j), compared, outcome_level)
-    return effects_in_class(graph, sample, graph.pattern, (i, j), level, asked)
+    graph = asked.graph
+    unmeasured: tuple[Hashable, ...] = ()
+    if graph.pag is not None and (asked.kind, asked.adjustment) == ("total", "optimal"):
+        regressions, behind = regressions_in_pag(graph.pag.ends, asked.pair)
+        unmeasured = tuple(graph.names[k] for k in behind)
+        if not regressions:
+            raise OptionError(no_set_will_do(asked.cause, asked.effect, unmeasured))
+    else:
+        regressions = regressions_in_class(asked, graph.pattern if pattern is None else pattern)
+    found = sorted(map(asked.estimate, regressions), key=lambda one: one.value)
+    return PossibleEffects(asked.cause, asked.effect, tuple(found), unmeasured)
 
 
-def effect_in_class(
-    graph: CausalGraph,
-    cause: Hashable,
-    effect: Hashable,
-    data: Any = None,
-    kind: EffectKind = "total",
-    adjustment: Adjustment = "optimal",
-    level: float = 0.95,
-    compared: Compared | None = None,
-    outcome_level: Hashable = None,
-) -> Effect:
-    """:func:`precede.effects.linear.linear_effect`, with the range over the class where only that was learned.
-
-    Where a set of variables is named as the adjustment, the directions are taken as they are drawn.
-    """
-    drawn = linear_effect(graph, cause, effect, data, kind, adjustment, level, compared, outcome_level)
-    if graph.open_directions is None or not graph.open_directions.any() or not isinstance(adjustment, str):
+def effect_of(asked: Question, confidence: Confidence | None = None, together: Sequence[Hashable] = ()) -> Effect:
+    """The answer of :meth:`precede.CausalGraph.effect`: in one graph, in a class of them, or over a bootstrap."""
+    if together and confidence is not None:
+        raise OptionError("together=... and confidence=... cannot be combined: leave one of them out.")
+    if confidence is not None:
+        return _averaged(asked, confidence)
+    graph, drawn = asked.graph, asked.answer(together)
+    one_graph = graph.open_directions is None or not graph.open_directions.any()
+    if one_graph or together or not isinstance(asked.adjustment, str):
         return drawn
-    pair, sample = positions_of(graph, cause, effect), sample_for(graph, data)
-    asked = Contrast.of(graph, sample, pair, compared, outcome_level)
-    found = effects_in_class(graph, sample, graph.pattern, pair, level, asked, kind, adjustment)
+    found = possible_effects(asked)
     if len(found.effects) == 1:
         return drawn
     ends = [drawn.value, *found.values]
-    low, high = (end for end in zip(drawn.interval, found.interval, strict=True))
+    low, high = zip(drawn.interval, found.interval, strict=True)
     return replace(
         drawn, range=(min(ends), max(ends)), interval=(min(low), max(high)), robustness=None, risks=None, ratio=None,
         ratio_interval=None,
     )  # fmt: skip
 
 
-def effects_in_class(
-    graph: CausalGraph,
-    sample: Sample,
-    pattern: IntArray,
-    pair: tuple[int, int],
-    level: float,
-    asked: Contrast | None = None,
-    kind: EffectKind = "total",
-    adjustment: Adjustment = "optimal",
-) -> PossibleEffects:
-    """The same where the class and the columns of cause and effect are known."""
-    asked = asked or Contrast.of(graph, sample, pair)
-    none = no_effect(graph, pair, kind, level, asked)
-    unmeasured: tuple[Hashable, ...] = ()
-    if graph.pag is not None and (kind, adjustment) == ("total", "optimal"):
-        regressions, behind = regressions_in_pag(graph.pag.ends, pair)
-        unmeasured = tuple(graph.names[k] for k in behind)
-        if not regressions:
-            raise OptionError(no_set_will_do(none.cause, none.effect, unmeasured))
-    else:
-        regressions = regressions_in_class(graph, pattern, pair, kind, adjustment, sample.settings is not None)
-    found = [
-        none if regression is None else estimated(graph, sample, regression, kind, level, asked)
-        for regression in regressions
-    ]
-    return PossibleEffects(none.cause, none.effect, tuple(sorted(found, key=lambda one: one.value)), unmeasured)
+def _averaged(asked: Question, confidence: Any) -> Effect:
+    """The effect with an interval and a probability over the graphs of a bootstrap.
+
+    Every resample's graph gives an estimate with its standard error, a point at zero where it rules the effect out; a
+    class of graphs gives one for each set of causes that the cause may have, and they share the weight of the resample.
+    The interval holds the middle of their mixture, so it knows two doubts: about the graph, and about the numbers.
+    """
+    graph = asked.graph
+    if not isinstance(confidence, Confidence):
+        raise OptionError(f"confidence={confidence!r} cannot be used: give what model.bootstrap(data) returns.")
+    if not isinstance(asked.adjustment, str):
+        raise OptionError(
+            "a set of names may be no adjustment set in some of the resampled graphs: with confidence=... give "
+            "adjustment='optimal', 'minimal' or 'parents'."
+        )
+    counted = sum(found.count for found in confidence.graphs)
+    if counted < confidence.n_resamples:
+        raise OptionError(
+            f"the confidence holds {counted} of {confidence.n_resamples} resampled graphs, and an interval needs all: "
+            "repeat the bootstrap with this release."
+        )
+    if set(confidence.graphs[0].graph.names) != set(graph.names):
+        raise OptionError("the confidence is over other variables than the graph.")
+    parts = []
+    for found in confidence.graphs:
+        here = np.array([graph.position(name) for name in found.graph.names], dtype=np.int64)
+        lags = None if graph.lags is None else tuple(graph.lags[k] for k in here)
+        member = replace(found.graph, lags=lags)
+        of_member = replace(asked, graph=member, data=asked.sample)
+        regressions = [of_member.regression()]
+        if member.open_directions is not None:
+            regressions = regressions_in_class(of_member, member.pattern)
+        for regression in regressions:
+            part = (0.0, 0.0, 1.0)
+            if regression is not None:
+                own = Regression(*asked.pair, here[regression.fixed], here[regression.unset])
+                fit, slopes = asked.fit(own)
+                part = float(slopes @ fit.weights), fit.standard_error(slopes), float(fit.freedom)
+            parts.append((*part, found.count / len(regressions)))
+    centers, spreads, freedoms, counts = np.array(parts).T
+    mixture = Mixture(centers, spreads, freedoms, counts / counts.sum())
+    return replace(
+        asked.answer(),
+        standard_error=mixture.standard_deviation(),
+        interval=(mixture.quantile((1 - asked.level) / 2), mixture.quantile((1 + asked.level) / 2)),
+        probability=float(mixture.shares[spreads > 0].sum()),
+    )
 
 
 def regressions_in_pag(ends: IntArray, pair: tuple[int, int]) -> tuple[list[Regression | None], list[int]]:
@@ -224,7 +267,7 @@ def regressions_in_pag(ends: IntArray, pair: tuple[int, int]) -> tuple[list[Regr
         elif isinstance(fixed, NoSet):
             found[fixed] = None
         else:
-            found[tuple(fixed.tolist())] = Regression(i, j, fixed, np.zeros(0, np.int64))
+            found[tuple(fixed.tolist())] = Regression(i, j, fixed)
     return list(found.values()), sorted(behind)
 
 
@@ -242,29 +285,22 @@ def parts_of_class(ends: IntArray, variable: int) -> Iterator[IntArray]:
             yield part
 
 
-def regressions_in_class(
-    graph: CausalGraph,
-    pattern: IntArray,
-    pair: tuple[int, int],
-    kind: EffectKind,
-    adjustment: Adjustment,
-    settings: bool,
-) -> list[Regression | None]:
+def regressions_in_class(asked: Question, pattern: IntArray) -> list[Regression | None]:
     """The regressions that tell an effect in the graphs of a class, one for each set of parents that matters.
 
     Given its parents, the total effect of a variable is the same in all members (Maathuis et al. 2009), and given the
     parents of the other the direct one. Where independences alone tell the class, the regression on them tells the
     effect. Else one member is asked: only that shows which sets of parents time and knowledge permit, and which rows
-    tell of the paths where variables were set (``settings``).
+    tell of the paths where variables were set.
     """
-    i, j = pair
+    graph, (i, j), kind = asked.graph, asked.pair, asked.kind
     if graph.pag is not None:  # refused where no one set will do in all of them
-        return [regression_for(graph, i, j, kind, adjustment)]
+        return [asked.regression()]
     plain = cpdag(graph.edges)
     by_parents = (
-        (kind, adjustment) == ("total", "optimal")
+        (kind, asked.adjustment) == ("total", "optimal")
         and graph.lags is None
-        and not settings
+        and asked.sample.settings is None
         and np.array_equal(pattern, plain)
     )
     loose = (pattern != 0) & (pattern.T != 0)  # transposed: the other way as well
@@ -273,13 +309,13 @@ def regressions_in_class(
     found: list[Regression | None] = []
     for parents in possible_parents(pattern, varied):
         if by_parents:
-            found.append(None if j in parents else Regression(i, j, parents, np.zeros(0, np.int64)))
+            found.append(None if j in parents else Regression(i, j, parents))
             continue
         member = _member(graph, pattern, varied, parents)
         if member is None or (equivalent and not np.array_equal(cpdag(member.edges), plain)):
             continue  # these parents would meet in a new collider, or close a cycle
-        found.append(regression_for(member, i, j, kind, adjustment))
-    return found or [regression_for(graph, i, j, kind, adjustment)]
+        found.append(asked.regression(member))
+    return found or [asked.regression()]
 
 
 def _member(graph: CausalGraph, pattern: IntArray, variable: int, parents: IntArray) -> CausalGraph | None:

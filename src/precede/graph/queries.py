@@ -169,17 +169,11 @@ class GraphQueries:
         >>> round(graph.effect("rain", "wet", np.column_stack([rain, 2 * rain + np.sin(rain)])).value, 2)
         2.0
         """
-        from precede.effects import averaged_effect, effect_in_class, linear_effect  # points up: see .importlinter
+        from precede.effects import Question, effect_of  # points up: see .importlinter
 
         graph = cast("CausalGraph", self)
-        if together and confidence is not None:
-            raise OptionError("together=... and confidence=... cannot be combined: leave one of them out.")
-        if together:
-            return linear_effect(graph, cause, effect, data, kind, adjustment, level, compared, outcome_level, together)
-        asked = (data, kind, adjustment, level, compared, outcome_level)
-        if confidence is None:
-            return effect_in_class(graph, cause, effect, *asked)
-        return averaged_effect(graph, cause, effect, confidence, *asked)
+        asked = Question(graph, cause, effect, data, kind, adjustment, level, compared, outcome_level)
+        return effect_of(asked, confidence, together)
 
     def effect_curve(self, cause: Hashable, effect: Hashable, data: Any = None, level: float = 0.95) -> EffectCurve:
         """The total effect of a number as a curve, with a band at the given level.
@@ -218,9 +212,12 @@ class GraphQueries:
         compared, outcome_level
             As for :meth:`effect`.
         """
-        from precede.effects import possible_effects  # as in effect
+        from precede.effects import Question, possible_effects  # as in effect
 
-        return possible_effects(cast("CausalGraph", self), cause, effect, data, level, compared, outcome_level)
+        asked = Question(
+            cast("CausalGraph", self), cause, effect, data, "total", "optimal", level, compared, outcome_level
+        )
+        return possible_effects(asked)
 
     def do(
         self,

@@ -10,8 +10,8 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from precede.effects.linear import Effect, level_effects
-from precede.effects.possible import PossibleEffects
+from precede.effects.linear import Effect, Question
+from precede.effects.possible import PossibleEffects, effect_of, possible_effects
 from precede.errors import OptionError
 from precede.evidence.checks.record import Trend, signed_strengths
 from precede.evidence.confidence import Confidence
@@ -119,23 +119,19 @@ class Results:
 
         A category of which no two levels are compared has a total effect for each level, against the most frequent one.
         """
-        graph = self.graph
-        asked: dict[str, Any] = {"level": level, "compared": compared, "outcome_level": outcome_level}
-        sample = sample_for(graph, data)
-        place = graph.position(cause)
-        if compared is None and place in sample.categories:
-            found = level_effects(graph, cause, effect, sample, level, outcome_level)
-            return {f"total, {one.change}": one for one in found}
-        if graph.pag is not None:
-            possible = graph.possible_effects(cause, effect, sample, **asked)
+        asked = Question(
+            self.graph, cause, effect, sample_for(self.graph, data), "total", "optimal", level, compared, outcome_level
+        )
+        if len(levels := asked.by_level()) > 1:
+            return {f"total, {found.change}": found for found in map(Question.answer, levels)}
+        if self.graph.pag is not None:
+            possible = possible_effects(asked)
             return {"possible": possible} if possible.unmeasured else {"total": possible.effects[0]}
-        answers: dict[str, Effect | PossibleEffects] = {
-            "total": graph.effect(cause, effect, sample, confidence=self.confidence, **asked)
-        }
-        if graph.edges[place, graph.position(effect)]:
-            answers["direct"] = graph.effect(cause, effect, sample, kind="direct", **asked)
+        answers: dict[str, Effect | PossibleEffects] = {"total": effect_of(asked, self.confidence)}
+        if self.graph.edges[asked.pair]:
+            answers["direct"] = effect_of(replace(asked, kind="direct"))
         if self.identifies == "cpdag":
-            answers["possible"] = graph.possible_effects(cause, effect, sample, **asked)
+            answers["possible"] = possible_effects(asked)
         return answers
 
 

@@ -13,9 +13,9 @@ from precede.arrays import FloatArray
 from precede.data.kinds import ColumnKind
 from precede.data.load import Table
 from precede.data.table import evenly_spaced
-from precede.effects.linear import linear_effect
+from precede.effects.linear import Question
 from precede.effects.outcome import Outcome
-from precede.effects.possible import effects_in_class
+from precede.effects.possible import possible_effects
 from precede.errors import OptionError, PrecedeError
 from precede.estimator import CausalEstimator
 from precede.evidence.checks import Chance, Diagnostics, EdgeDiagnostics, Remark, compare_with_chance
@@ -351,13 +351,13 @@ def total_effects(graph: CausalGraph, readings: tuple[EdgeDiagnostics, ...]) -> 
     pattern = None if all(reading.directed for reading in readings) else graph.pattern
     result: list[TotalEntry | None] = []
     for reading in readings:
-        i, j = reading.cause, reading.effect
         try:
+            asked = Question(graph, graph.names[reading.cause], graph.names[reading.effect], level=LEVEL)
             if pattern is None or reading.directed:
-                found = linear_effect(graph, graph.names[i], graph.names[j], level=LEVEL)
+                found = asked.answer()
                 result.append({"value": found.value, "low": found.interval[0], "high": found.interval[1]})
             else:
-                low, high = effects_in_class(graph, graph.sample, pattern, (i, j), LEVEL).range
+                low, high = possible_effects(asked, pattern).range
                 limits = bool(np.isfinite([low, high]).all())
                 result.append({"value": None, "low": low, "high": high} if limits else None)
         except PrecedeError:
