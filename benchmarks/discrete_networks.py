@@ -26,7 +26,7 @@ from tetrad import search_in
 import precede as pc
 from precede.arrays import BoolArray, FloatArray
 from precede.graph.equivalence import cpdag
-from precede.scores.levels.discrete import DiscreteFamilies
+from precede.scores.levels.families import DiscreteFamilies
 
 NETWORKS = ("asia", "child", "insurance", "alarm", "hailfinder")
 

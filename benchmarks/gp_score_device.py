@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 import precede as pc
-from precede.scores.cholesky import solve_by_blocks
 from precede.scores.gp import GPScore, regress
+from precede.scores.predecessors import solve_by_blocks
 
 AGREES = 1e-10
 

@@ -8,8 +8,7 @@ import pytest
 from precede.data.load import Table, load_table
 from precede.errors import DataError
 from precede.scores import choose
-from precede.scores.choose import choose_score
-from precede.scores.heteroscedasticity import left_out_residuals
+from precede.scores.choose import choose_score, left_out_residuals
 from precede.scores.location_scale import ConditionalDensity
 from precede.scores.parent_tables import screened_score
 from precede.simulation import simulate

@@ -15,14 +15,13 @@ from precede.data.load import load_table
 from precede.errors import DataError, OptionError
 from precede.graph.equivalence import cpdag
 from precede.knowledge import Knowledge, constraints_over
-from precede.pruning.levels import LevelRegression
+from precede.pruning.order_to_graph import LevelRegression
 from precede.scores.build import build_score
 from precede.scores.choose import choose_score
 from precede.scores.covariance import moments_of
 from precede.scores.grow_shrink import FamiliesScore
-from precede.scores.levels.conditional_gaussian import ConditionalGaussianFamilies
-from precede.scores.levels.discrete import DiscreteFamilies
-from precede.scores.levels.kinds import KIND_SCORES, score_for
+from precede.scores.levels import KIND_SCORES, score_for
+from precede.scores.levels.families import ConditionalGaussianFamilies, DiscreteFamilies
 from precede.scores.sparse_linear import SparseLinearScore
 from precede.search.polish import polish
 from precede.simulation import simulate
@@ -126,7 +125,7 @@ def test_conditional_gaussian_by_hand():
 def test_partitions_that_give_way_change_nothing(monkeypatch):
     frame = mixed_frame(200)
     whole = score_of("conditional-gaussian", frame).local
-    monkeypatch.setattr("precede.scores.levels.conditional_gaussian.MOST_NUMBERS", 1)
+    monkeypatch.setattr("precede.scores.levels.families.MOST_NUMBERS", 1)
     small = score_of("conditional-gaussian", frame).local
     assert isinstance(small, ConditionalGaussianFamilies)
     for variable, parents in [(2, (0, 1)), (2, (0, 3)), (3, (0,)), (2, (0, 1))]:

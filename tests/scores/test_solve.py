@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from precede.scores.cholesky import solve_by_blocks, solve_positive
 from precede.scores.gp import GPScore
+from precede.scores.predecessors import solve_by_blocks, solve_positive
 
 
 def kernels(n: int, m: int) -> torch.Tensor:

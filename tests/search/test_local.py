@@ -19,11 +19,10 @@ from precede.scores import parents
 from precede.scores.covariance import ordered_cholesky
 from precede.scores.evidence import GaussianProcessEvidence
 from precede.scores.grow_shrink import FamiliesScore
-from precede.scores.levels.discrete import DiscreteFamilies
+from precede.scores.levels.families import DiscreteFamilies
 from precede.scores.linear import LinearScore
-from precede.scores.moves import ExpandedMoves, Expansion
 from precede.scores.parent_tables import ParentSets, SparseScore
-from precede.scores.protocol import OrderScore
+from precede.scores.protocol import ExpandedMoves, Expansion, OrderScore
 from precede.scores.quadratic import QuadraticScore
 from precede.scores.sparse_linear import LinearAnyScore, NonGaussianScore, SparseLinearScore
 from precede.search import local, polish

@@ -15,8 +15,8 @@ from precede.knowledge import Constraints
 from precede.policy.pretrained import load_pretrained
 from precede.runtime.deadline import Deadline
 from precede.scores.gp import GPScore
-from precede.scores.likelihood import Noise
 from precede.scores.linear import LinearScore
+from precede.scores.predecessors import Noise
 from precede.scores.quadratic import QuadraticScore
 from precede.search.learner import Learner
 from precede.search.settings import Details, TrainingSettings

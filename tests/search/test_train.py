@@ -15,8 +15,7 @@ from precede.runtime.device import one_thread
 from precede.scores.linear import LinearScore
 from precede.search.checkpoint import restore, state_of
 from precede.search.exact import exact_order
-from precede.search.learner import Learner, Patience
-from precede.search.networks import Networks
+from precede.search.learner import Learner, Networks, Patience
 from precede.search.observers import run_observed
 from precede.search.settings import Details, TrainingSettings
 from precede.search.train import READ_EVERY, BestOrdering, IterationRecord, Trainer

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.data.kinds import ColumnKind, indicator_places
 from precede.data.load import Table
 from precede.errors import OptionError
 from precede.graph.dags import full_dag
 from precede.knowledge import Constraints
 from precede.pruning.gam import prune_by_gam
-from precede.pruning.levels import LevelEffects, LevelRegression
 from precede.pruning.weights import prune_by_bic, prune_by_weight, regression_weights
 from precede.scores.covariance import moments_of, regularized
 from precede.scores.policy_prior import likely_edges
@@ -55,7 +57,7 @@ def order_to_graph(
     edges : (n_variables, n_variables) bool array
     weights : (n_variables, n_variables) array
         Of the linear regression on the parents, strengths of the smooth terms, or what
-        :class:`precede.pruning.levels.LevelRegression` says about columns with levels.
+        :class:`precede.pruning.order_to_graph.LevelRegression` says about columns with levels.
     """
     check_pruning(pruning, score)
     linear = score.assumes.linear
@@ -116,3 +118,122 @@ def _level_regressions(table: Table, edges: BoolArray) -> list[LevelRegression]:
         matrix = moments_of(table.only(~settings[:, k])).covariance
         parts.append(LevelRegression(matrix, table.kinds, edges & (np.ravel(which) == k)))
     return parts
+
+
+SMALLEST = 1e-9
+"""Share of the largest eigenvalue below which a direction of the causes counts as none."""
+
+
+@dataclass(frozen=True)
+class LevelEffects:
+    """Effects along an edge from or to a category.
+
+    Parameters
+    ----------
+    cause, effect : str
+    cause_levels, effect_levels : tuple of str
+        Empty for a column that is not a category.
+    effects : list of list of float
+        ``effects[k][l]``: for level k of the cause, against its first (one row, per
+        unit, for a cause that is not a category), what is added to the effect, or to the probability of its level l.
+    """
+
+    cause: str
+    effect: str
+    cause_levels: tuple[str, ...]
+    effect_levels: tuple[str, ...]
+    effects: list[list[float]]
+
+
+class LevelRegression:
+    r"""Each variable's block of columns regressed on those of its parents; categories are indicators.
+
+    Parameters
+    ----------
+    covariance : (n_columns, n_columns) array
+        Of the columns, categories as indicators.
+    kinds : sequence of ColumnKind
+    edges : (n_variables, n_variables) bool array
+
+    Examples
+    --------
+    >>> from precede.data.load import Table
+    >>> from precede.scores.covariance import moments_of
+    >>> color = ColumnKind("categorical", (0.0, 1.0, 2.0), ("blue", "green", "red"))
+    >>> values = np.array([[0.0, 1.0], [0.0, 3.0], [1.0, 6.0], [1.0, 8.0], [2.0, 2.0], [2.0, 2.0]])
+    >>> table = Table(values, ("color", "size"), True, kinds=(color, ColumnKind("number")))
+    >>> found = LevelRegression(moments_of(table).covariance, table.kinds, np.array([[False, True], [False, False]]))
+    >>> found.effects(["color", "size"])[0].effects
+    [[0.0], [5.0], [0.0]]
+    """
+
+    def __init__(self, covariance: FloatArray, kinds: Sequence[ColumnKind], edges: BoolArray) -> None:
+        self.blocks = indicator_places(kinds)
+        self.kinds, self.edges = kinds, edges
+        self._covariance = covariance
+        self._coefficients: dict[int, dict[int, FloatArray]] = {}
+        for j in np.flatnonzero(edges.any(axis=0)):
+            parents = np.flatnonzero(edges[:, j]).tolist()
+            joint, _ = self._regress(parents, int(j))
+            widths = np.cumsum([0, *(self._width(p) for p in parents)])
+            self._coefficients[int(j)] = {p: joint[widths[k] : widths[k + 1]] for k, p in enumerate(parents)}
+
+    def _width(self, variable: int) -> int:
+        return len(self._places([variable]))
+
+    def _places(self, variables: Sequence[int]) -> list[int]:
+        return [c for v in variables for c in range(self.blocks[v].start, self.blocks[v].stop)]
+
+    def _regress(self, parents: Sequence[int], target: int) -> tuple[FloatArray, FloatArray]:
+        """Coefficients (columns of the parents, columns of the target), and the covariance that is left."""
+        here, there = self._places(parents), self._places([target])
+        cross = self._covariance[np.ix_(here, there)]
+        spread = np.sqrt(np.maximum(np.diag(self._covariance)[here], np.finfo(float).tiny))
+        scaled = self._covariance[np.ix_(here, here)] / np.outer(spread, spread)
+        weights = np.linalg.pinv(scaled, rcond=SMALLEST, hermitian=True) @ (cross / spread[:, None]) / spread[:, None]
+        return weights, self._covariance[np.ix_(there, there)] - cross.T @ weights
+
+    def weights(self) -> FloatArray:
+        r"""One number for each edge, (n_variables, n_variables).
+
+        The coefficient where cause and effect are one column each (numbers, counts, ordinal and 0/1 columns: for a 0/1
+        effect the difference in probability). Else the strength :math:`\sqrt{1 - (|S_{j|P}| / |S_{j|P \setminus
+        i}|)^{1/b_j}}`, between 0 and 1: for a number the share of its standard deviation, given the other causes,
+        that the category explains.
+        """
+        result = np.zeros(self.edges.shape)
+        for i, j in np.argwhere(self.edges):
+            block = self._coefficients[int(j)][int(i)]
+            result[i, j] = block[0, 0] if block.size == 1 else self._strength(int(i), int(j))
+        return result
+
+    def _strength(self, cause: int, effect: int) -> float:
+        parents = np.flatnonzero(self.edges[:, effect]).tolist()
+        left = self._regress(parents, effect)[1]
+        without = self._regress([p for p in parents if p != cause], effect)[1]
+        values = np.linalg.eigvals(np.linalg.pinv(without, rcond=SMALLEST, hermitian=True) @ left).real
+        ratio = np.clip(values, SMALLEST, 1.0).prod() ** (1 / len(values))
+        return float(np.sqrt(max(0.0, 1 - ratio)))
+
+    def effects(self, names: Sequence[Hashable]) -> list[LevelEffects]:
+        """Effects by level for every edge from or to a category."""
+        found = []
+        for i, j in np.argwhere(self.edges):
+            cause, effect = self.kinds[i], self.kinds[j]
+            if "categorical" not in (cause.name, effect.name):
+                continue
+            block = self._coefficients[int(j)][int(i)]
+            if effect.name == "categorical":
+                block = np.column_stack([-block.sum(axis=1), block])  # the first level's indicator is left out
+            if cause.name == "categorical":
+                block = np.vstack([np.zeros(block.shape[1]), block])
+            found.append(
+                LevelEffects(
+                    str(names[i]),
+                    str(names[j]),
+                    tuple(cause.labels) if cause.name == "categorical" else (),
+                    tuple(effect.labels) if effect.name == "categorical" else (),
+                    (np.round(block, 12) + 0.0).tolist(),
+                )
+            )
+        return found

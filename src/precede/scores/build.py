@@ -14,12 +14,12 @@ from precede.runtime.deadline import Deadline
 from precede.scores.covariance import moments_of
 from precede.scores.evidence import GaussianProcessEvidence, Kernel
 from precede.scores.gp import KERNELS, GPScore, KernelName
-from precede.scores.levels.kinds import KIND_SCORES, KindScoreName, build_by_kind
-from precede.scores.likelihood import Noise
+from precede.scores.levels import KIND_SCORES, KindScoreName, build_by_kind, interventional_score
 from precede.scores.linear import LinearScore
 from precede.scores.location_scale import ConditionalDensity
 from precede.scores.parent_tables import ColumnScore, SparseScore, screened_score
 from precede.scores.policy_prior import PolicyEvidence, informed
+from precede.scores.predecessors import Noise
 from precede.scores.protocol import NoiseName, OrderScore
 from precede.scores.quadratic import QuadraticScore
 from precede.scores.sparse_linear import LinearAnyScore, NonGaussianScore, SparseLinearScore
@@ -100,8 +100,6 @@ def build_score(  # noqa: PLR0913 (what a score is made of)
             "does not."
         )
     if table.targets is not None:
-        from precede.scores.interventional import interventional_score  # here: it comes with compiled code
-
         return interventional_score(name, table, constraints)
     if name not in KIND_SCORES:
         refuse_categories(table.names, table.kinds, f"score={name!r}")

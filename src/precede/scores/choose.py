@@ -7,13 +7,14 @@ from typing import Literal
 
 import numpy as np
 
-from precede.arrays import BoolArray, FloatArray
+from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.load import Table
 from precede.data.odd import FEW, MANY
 from precede.errors import DataError
+from precede.ranks import rank_correlation
 from precede.scores.covariance import covariance, regularized, standardized
-from precede.scores.heteroscedasticity import hinge_basis, left_out_residuals, share_with_uneven_noise, soft_share
-from precede.scores.levels.kinds import KindScoreName, score_for
+from precede.scores.levels import KindScoreName, score_for
+from precede.scores.parent_tables import hinge_basis
 from precede.scores.shape import SMALLEST_EVIDENCE, negentropy
 
 N_WAVES = 100
@@ -166,7 +167,7 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
     r"""Choose a score from what the data show, and check on held-out rows that its class of models holds.
 
     Where a column is categorical, or none is a plain number, kinds decide
-    (:func:`precede.scores.levels.kinds.score_for`). Else a class is named:
+    (:func:`precede.scores.levels.score_for`). Else a class is named:
 
     1. *Curved?* For the d most dependent pairs of variables, the likelihood of rows left out of a bivariate model is
        compared: :math:`-H(x) - H(y - \hat f(x))` with :math:`\hat f` a spline or a line, each in its better direction,
@@ -181,7 +182,7 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
     Shares are of gains with a margin that fades in, and every row is predicted from all the others, so that a few rows
     more or less hardly matter; with few rows a gain must be larger.
 
-    The class has to survive: noise that does not depend on the causes (``precede.scores.heteroscedasticity``), and
+    The class has to survive: noise that does not depend on the causes (:func:`share_with_uneven_noise`), and
     columns that are not rounded. Where it does not, a score would prefer wrong orders, the more surely the more rows
     there are; then several classes and the pretrained policy vote (``score="vote"``), or the policy answers
     alone where many cells are missing ("policy"). Of two columns that are not Gaussian, where one pair is all there is
@@ -346,3 +347,88 @@ def spacing_entropy(sample: FloatArray) -> float:
     padded = np.pad(np.sort(sample), window, mode="edge")
     spacings = np.maximum(padded[2 * window :] - padded[: -2 * window], SMALLEST_SPACING)
     return float(np.log(spacings * (n / (2 * window))).mean())
+
+
+MOST_CAUSES = 6
+LEAST_TREND, CLEAR_TREND = 0.1, 0.2
+"""Rank correlations of a residual's size with a cause, or with the fit, at which noise begins to count as uneven, and
+at which it does so fully."""
+
+CHANCE = 3.3
+"""Standard deviations of a rank correlation of nothing that do not count."""
+
+MOST_LEVERAGE = 0.95
+
+
+def left_out_residuals(basis: FloatArray, targets: FloatArray, ridge: FloatArray | float = 0.0) -> FloatArray:
+    """Residual of every row, predicted by the least-squares fit of all the others: no part of the rows decides.
+
+    Parameters
+    ----------
+    basis : (n_samples, n_terms) array
+    targets : (n_samples,) or (n_samples, n_targets) array
+    ridge : float or (n_terms,) array
+        Rows that speak against each term.
+    """
+    # a little ridge in any case, since hinges may coincide where values are tied
+    penalty = np.broadcast_to(ridge, basis.shape[1]) + 1e-8 * len(basis)
+    solved = np.linalg.solve(basis.T @ basis + np.diag(penalty), basis.T)
+    leverage = np.minimum(np.einsum("ij,ji->i", basis, solved), MOST_LEVERAGE)
+    left: FloatArray = (targets - basis @ (solved @ targets)) / (1 - leverage).reshape(-1, *[1] * (targets.ndim - 1))
+    return left
+
+
+def soft_share(strengths: FloatArray, low: float, high: float) -> float:
+    """Mean of strengths that count from low on, and fully from high on; 0 where there are none.
+
+    A share that small changes of the rows change little: a count of those above a limit would jump.
+
+    Examples
+    --------
+    >>> soft_share(np.array([0.1, 0.2, 0.5, 0.0]), 0.1, 0.3)
+    0.375
+    """
+    return float(np.clip((strengths - low) / (high - low), 0, 1).mean()) if len(strengths) else 0.0
+
+
+def share_with_uneven_noise(columns: FloatArray, edges: BoolArray, *, curved: bool) -> float:
+    """Share of the variables with causes whose noise grows or shrinks with a cause or with the fit.
+
+    Each variable is regressed on its causes, each row by the fit of the others, and the size of the
+    residual is compared with the fitted value and with every cause by rank correlation. A monotone trend is what is
+    asked for: what a fit has missed rarely has one.
+
+    Parameters
+    ----------
+    columns : (n_samples, n_variables) array
+        Standardized.
+    edges : (n_variables, n_variables) bool array
+        Supposed causes, ``[i, j]`` for i -> j.
+    curved : bool
+        Splines of every cause instead of lines.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> cause, noise = rng.normal(size=(2, 600))
+    >>> edges = np.array([[False, True], [False, False]])
+    >>> share_with_uneven_noise(np.column_stack([cause, cause + noise]), edges, curved=False)
+    0.0
+    >>> share_with_uneven_noise(np.column_stack([cause, cause + noise * np.exp(cause)]), edges, curved=False)
+    1.0
+    """
+    effects = np.flatnonzero(edges.any(axis=0))
+    causes = [np.flatnonzero(edges[:, v])[:MOST_CAUSES] for v in effects]
+    trends = np.array([_trend(columns, i, int(v), curved) for i, v in zip(causes, effects, strict=True)])
+    least = max(LEAST_TREND, CHANCE / np.sqrt(len(columns)))
+    return soft_share(trends, least, least + CLEAR_TREND - LEAST_TREND)
+
+
+def _trend(columns: FloatArray, causes: IntArray, effect: int, curved: bool) -> float:
+    """Largest rank correlation of the residual's size."""
+    parts = [hinge_basis(columns[:, i])[:, 1:] if curved else columns[:, [i]] for i in causes]
+    basis = np.column_stack([np.ones(len(columns)), *parts])
+    left = left_out_residuals(basis, columns[:, effect])
+    others = (columns[:, effect] - left, *columns[:, causes].T)
+    varied = [other for other in others if np.ptp(other) > 0]  # not constant among the rows that are looked at
+    return max((abs(rank_correlation(np.abs(left), other)[0]) for other in varied if np.ptp(left) > 0), default=0.0)

@@ -16,9 +16,9 @@ from precede.errors import DataError, check_choice, check_positive
 from precede.runtime.device import one_thread, pool_of_threads
 from precede.runtime.memory import memory_budget, size_in_words
 from precede.scores.assumptions import Assumptions
-from precede.scores.likelihood import Noise
-from precede.scores.moves import ParentSet
 from precede.scores.parent_tables import MOST_CANDIDATES
+from precede.scores.predecessors import Noise
+from precede.scores.protocol import ParentSet
 
 Kernel = Literal["joint", "additive"]
 Item = TypeVar("Item")

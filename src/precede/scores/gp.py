@@ -16,9 +16,7 @@ from precede.arrays import BoolArray, FloatArray
 from precede.errors import DataError, check_choice, check_positive
 from precede.runtime.memory import memory_budget, size_in_words
 from precede.scores.assumptions import Assumptions
-from precede.scores.cholesky import JITTERS, solve_positive
-from precede.scores.likelihood import Noise
-from precede.scores.predecessors import JointPieces, Pieces, PredecessorScore
+from precede.scores.predecessors import JITTERS, JointPieces, Noise, Pieces, PredecessorScore, solve_positive
 
 Precision = Literal["float64", "float32"]
 KernelName = Literal["median", "fixed"]

@@ -14,8 +14,15 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.graph.equivalence import told_by_targets
 from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
-from precede.scores.moves import CovarianceMoves, ExpandedMoves, Expansion, ParentSet
-from precede.scores.protocol import CPDAG_NOTE, OrderScore, check_agreement
+from precede.scores.protocol import (
+    CPDAG_NOTE,
+    CovarianceMoves,
+    ExpandedMoves,
+    Expansion,
+    OrderScore,
+    ParentSet,
+    check_agreement,
+)
 
 if TYPE_CHECKING:
     from precede.scores.parents import ParentSearch
@@ -90,7 +97,7 @@ class FamiliesScore(GrowShrinkScore):
 
     Examples
     --------
-    >>> from precede.scores.levels.discrete import DiscreteFamilies
+    >>> from precede.scores.levels.families import DiscreteFamilies
     >>> rng = np.random.default_rng(0)
     >>> left, right = rng.integers(0, 2, (2, 400))
     >>> both = np.where(rng.random(400) < 0.1, rng.integers(0, 2, 400), left & right)

@@ -14,9 +14,8 @@ from precede.errors import OptionError
 from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import Moments, covariance, ordered_cholesky, regularized
-from precede.scores.likelihood import Noise, NoiseModel
-from precede.scores.moves import VarianceMoves
-from precede.scores.protocol import BatchedScore, OrderScore
+from precede.scores.predecessors import Noise, NoiseModel
+from precede.scores.protocol import BatchedScore, OrderScore, VarianceMoves
 from precede.ties import first_best
 
 CHUNK_ELEMENTS = 2**24

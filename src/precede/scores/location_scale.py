@@ -11,8 +11,8 @@ from precede.arrays import FloatArray, IntArray
 from precede.ranks import normal_scores
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import standardized
-from precede.scores.heteroscedasticity import N_KNOTS, hinge_basis
-from precede.scores.moves import ParentSet
+from precede.scores.parent_tables import N_KNOTS, hinge_basis
+from precede.scores.protocol import ParentSet
 
 MOST_ROWS = 1000
 """Rows that are looked at, evenly spaced."""

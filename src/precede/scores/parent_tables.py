@@ -18,9 +18,7 @@ from precede.knowledge import Constraints
 from precede.runtime.deadline import GRACE, Deadline
 from precede.runtime.progress import ProgressBar
 from precede.scores.assumptions import Assumptions
-from precede.scores.heteroscedasticity import hinge_basis
-from precede.scores.moves import ParentSet, TableMoves
-from precede.scores.protocol import OrderScore, check_agreement
+from precede.scores.protocol import OrderScore, ParentSet, TableMoves, check_agreement
 from precede.ties import TOLERANCE, first_best
 
 CHUNK_ELEMENTS = 2**24
@@ -37,6 +35,17 @@ MOST_PARENTS = 8
 
 SETS_AT_ONCE = 16
 """Sets between two looks at the clock, for a local score that does not say (``sets_at_once``)."""
+
+
+N_KNOTS = 6
+"""Pieces of the regression splines."""
+
+
+def hinge_basis(column: FloatArray) -> FloatArray:
+    """Constant, line, and hinges at inner quantiles: linear in the tails, so that an outlier bends nothing."""
+    knots = np.quantile(column, np.linspace(0, 1, N_KNOTS + 2)[1:-1])
+    hinges = np.maximum(column[:, None] - knots[None, :], 0)
+    return np.column_stack([np.ones_like(column), column, hinges])
 
 
 class LocalScore(Protocol):

@@ -22,7 +22,7 @@ from numba import types
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.runtime.compiled import compiled, inlined, typeof
-from precede.scores.moves import CovarianceMoves, StateMoves, TableMoves
+from precede.scores.protocol import CovarianceMoves, StateMoves, TableMoves
 from precede.scores.shape import EVEN_WEIGHT, GAUSSIAN_MEAN, ODD_WEIGHT, SMALLEST_SPREAD
 from precede.ties import TOLERANCE
 

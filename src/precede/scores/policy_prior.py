@@ -12,9 +12,8 @@ from torch import Tensor
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
-from precede.scores.moves import ParentSet
 from precede.scores.parent_tables import ColumnScore
-from precede.scores.protocol import OrderScore
+from precede.scores.protocol import OrderScore, ParentSet
 
 WEIGHT = 40.0
 """Nats of the data that one nat of the policy is worth. A score's own nats are too sure of themselves, since no model

@@ -2,19 +2,84 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import Self
+from typing import Literal, Self, TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.errors import check_positive
+from precede.errors import check_choice, check_positive
 from precede.runtime.deadline import Deadline
-from precede.scores.likelihood import Noise, NoiseModel
 from precede.scores.protocol import BatchedScore, OrderScore
+
+Noise = Literal["equal", "unequal"]
+Variances = TypeVar("Variances", FloatArray, Tensor)
+
+SMALLEST_SHARE = 1e-12
+"""A residual variance is taken as at least this share of the column's variance, so that its logarithm is finite."""
+
+
+class NoiseModel:
+    r"""Gaussian BIC of residual variances :math:`v_j`, with p coefficients in all (constants left out).
+
+    Unequal: the terms are :math:`-\frac m2 \log v_j`, and ``total`` adds
+    :math:`-\frac{p + d}{2} \log m` for the coefficients and d noise variances.
+
+    Equal: the terms are :math:`-\frac{m}{2 \sigma_0^2} v_j` at a fixed :math:`\sigma_0^2`, the smallest column variance
+    (the model says that it is a source's noise), and ``total`` is the BIC with the common variance profiled out,
+    :math:`-\frac{md}{2} \log(\frac1d \sum_j v_j) - \frac{p + 1}{2} \log m`. It grows with the sum of the terms, so
+    whatever maximizes the sum maximizes the BIC.
+
+    Parameters
+    ----------
+    noise : {"equal", "unequal"}
+    n_samples : int
+    variances : (n_variables,) array
+        Of the columns.
+    n_coefficients : int
+
+    Examples
+    --------
+    >>> model = NoiseModel("unequal", 100, np.array([1.0, 4.0]), 1)
+    >>> model.terms(np.array([1.0, 1.0]))
+    array([-0., -0.])
+    >>> equal = NoiseModel("equal", 100, np.array([0.5, 4.0]), 1)
+    >>> bool(torch.isclose(equal.total(equal.terms(torch.ones(1, 2)).sum(1)), torch.tensor([-math.log(100)])))
+    True
+    """
+
+    def __init__(self, noise: Noise, n_samples: int, variances: FloatArray, n_coefficients: int) -> None:
+        check_choice("noise", noise, ("equal", "unequal"))
+        self.noise, self.n_samples, self.variances = noise, n_samples, variances
+        self.noise_variance = float(variances.min())
+        d, n_variances = len(variances), 1 if noise == "equal" else len(variances)
+        self._all_rows = n_samples * d
+        self._price = (n_coefficients + n_variances) / 2 * math.log(n_samples)
+
+    @property
+    def residual_units(self) -> tuple[float, float]:
+        """See :attr:`precede.scores.protocol.OrderScore.residual_units`."""
+        if self.noise == "equal":
+            return self.n_samples / (2 * self.noise_variance), self._all_rows / 2
+        return self.n_samples / 2, self.n_samples / 2
+
+    def terms(self, variances: Variances) -> Variances:
+        """Terms of residual variances whose last axis is the variables."""
+        if self.noise == "equal":
+            return variances * (-self.n_samples / (2 * self.noise_variance))
+        logs = np.log(np.maximum(variances, SMALLEST_SHARE * self.variances))  # of arrays: tensors have equal noise
+        return logs * (-self.n_samples / 2)  # type: ignore[return-value]
+
+    def total(self, sums: Tensor) -> Tensor:
+        """BIC of orders with these sums of terms."""
+        if self.noise == "equal":
+            sums = -self._all_rows / 2 * torch.log(sums * (-2 * self.noise_variance / self._all_rows))
+        return sums - self._price
+
 
 # Which of the sets were evaluated, and their rows of terms, one piece after another.
 Pieces = Iterator[tuple[IntArray, FloatArray]]
@@ -274,3 +339,98 @@ class PredecessorScores(BatchedScore):
             n_left -= len(which)
         found = [score.cache.terms(own) for score, own in zip(self._own, host, strict=True)]
         return torch.from_numpy(np.stack(found)).to(orders.device)
+
+
+JITTERS = (1e-12, 1e-10, 1e-8, 1e-6, 1e-4)
+"""Added to the diagonal, one after the other, of a matrix that does not factorize; its diagonal is about 1."""
+
+
+def jittered_cholesky(matrices: Tensor) -> Tensor:
+    """Lower factors, (n, k, k); a matrix that is not positive definite gets the smallest jitter that makes it so.
+
+    Only the lower triangles are read.
+
+    Examples
+    --------
+    >>> jittered_cholesky(torch.ones(1, 2, 2, dtype=torch.float64)).round(decimals=4)
+    tensor([[[1., 0.],
+             [1., 0.]]], dtype=torch.float64)
+    """
+    factors: Tensor
+    factors, failed = torch.linalg.cholesky_ex(matrices)
+    eye = torch.eye(matrices.shape[-1], dtype=matrices.dtype, device=matrices.device)
+    for jitter in JITTERS:
+        again = failed.nonzero()[:, 0]
+        if len(again) == 0:
+            break
+        factors[again], failed[again] = torch.linalg.cholesky_ex(matrices[again] + jitter * eye)
+    return factors
+
+
+WIDTH = 64
+"""Columns that are factorized together on a GPU (``benchmarks/gp_score_device.py``)."""
+
+
+def solve_positive(matrices: Tensor, targets: Tensor) -> Tensor:
+    """Solutions X of A X = targets, (n, m, k); NaN where a matrix is not positive definite.
+
+    Parameters
+    ----------
+    matrices : (n, m, m) tensor
+        Only the lower triangles are read. A GPU overwrites them.
+    targets : (n, m, k) tensor
+
+    Examples
+    --------
+    >>> solve_positive(torch.tensor([[[4.0, 9.0], [2.0, 3.0]]]), torch.tensor([[[8.0], [8.0]]]))
+    tensor([[[1.],
+             [2.]]])
+    """
+    if matrices.device.type == "cuda":
+        return solve_by_blocks(matrices, targets, WIDTH)
+    factor, failed = torch.linalg.cholesky_ex(matrices)
+    # two triangular solves: cholesky_solve does the same in twice the time on a CPU
+    half = torch.linalg.solve_triangular(factor, targets, upper=False)
+    solution: Tensor = torch.linalg.solve_triangular(factor.mT, half, upper=True)
+    return solution.masked_fill_(failed[:, None, None] > 0, torch.nan)
+
+
+def solve_by_blocks(matrices: Tensor, targets: Tensor, width: int) -> Tensor:
+    """The same by a factorization in blocks of ``width`` columns, which takes the place of the lower triangles.
+
+    All but the diagonal blocks is products of matrices, which a GPU's tensor cores do in float64; the factors of
+    diagonal blocks are inverted, so that solving by them is a product too. The library's factors of many matrices of a
+    thousand rows take three times as long.
+    """
+    m = matrices.shape[1]
+    solution, inverses = targets.clone(), []
+    starts = range(0, m, width)
+    for a in starts:
+        b = min(a + width, m)
+        column, own = matrices[:, a:, a:b], solution[:, a:b]
+        if a:  # what the columns before it leave of this one
+            row = matrices[:, a:b, :a]
+            column.baddbmm_(matrices[:, a:, :a], row.mT, alpha=-1)
+            own.baddbmm_(row, solution[:, :a], alpha=-1)
+        inverse = _inverse_factor(column[:, : b - a])
+        own.copy_(inverse @ own)
+        if b < m:
+            panel = column[:, b - a :]
+            panel.copy_(panel @ inverse.mT)
+        inverses.append(inverse)
+    for a, inverse in zip(reversed(starts), reversed(inverses), strict=True):
+        b = min(a + width, m)
+        own = solution[:, a:b]
+        if b < m:
+            own.baddbmm_(matrices[:, b:, a:b].mT, solution[:, b:], alpha=-1)
+        own.copy_(inverse.mT @ own)
+    return solution
+
+
+def _inverse_factor(matrices: Tensor) -> Tensor:
+    """Inverses of the lower Cholesky factors; NaN where there is no factor."""
+    factor, failed = torch.linalg.cholesky_ex(matrices)
+    factor.masked_fill_(failed[:, None, None] > 0, torch.nan)
+    eye = torch.eye(matrices.shape[1], dtype=factor.dtype, device=factor.device)
+    inverse: Tensor = torch.linalg.solve_triangular(factor, eye.expand_as(factor), upper=False)
+    return inverse

@@ -12,10 +12,8 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import DataError
 from precede.runtime.memory import memory_budget, size_in_words
 from precede.scores.assumptions import Assumptions
-from precede.scores.cholesky import jittered_cholesky
 from precede.scores.covariance import CHUNK_BYTES
-from precede.scores.likelihood import Noise
-from precede.scores.predecessors import Pieces, PredecessorScore
+from precede.scores.predecessors import Noise, Pieces, PredecessorScore, jittered_cholesky
 
 RIDGE = 1e-12
 """Added to the Gram matrix of unit-variance features: a two-valued column's square is collinear with the column."""

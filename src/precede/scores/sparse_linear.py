@@ -14,8 +14,7 @@ from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import Moments, covariance, regularized
 from precede.scores.grow_shrink import GrowShrinkScore
-from precede.scores.moves import CovarianceMoves
-from precede.scores.protocol import CPDAG_NOTE, Identifies
+from precede.scores.protocol import CPDAG_NOTE, CovarianceMoves, Identifies
 from precede.scores.shape import ResidualShapes, evenly_spaced, told_by_shape
 
 

@@ -15,8 +15,7 @@ from precede.errors import OptionError
 from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import one_thread, pool_of_threads
-from precede.scores.moves import CovarianceMoves, VarianceMoves
-from precede.scores.protocol import OrderScore
+from precede.scores.protocol import CovarianceMoves, OrderScore, VarianceMoves
 from precede.search import local
 from precede.search.local import Climber
 from precede.search.local.sweeps import Sweeps

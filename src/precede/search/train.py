@@ -34,8 +34,7 @@ from precede.runtime.device import training_on
 from precede.runtime.randomness import gumbel_noise
 from precede.scores.protocol import BatchedScore, column_sums
 from precede.search.cuda_graphs import new_iteration
-from precede.search.learner import Learner
-from precede.search.networks import Networks
+from precede.search.learner import Learner, Networks
 from precede.search.rewards import Returns, standardized_returns
 from precede.ties import TOLERANCE, first_best_tensor
 

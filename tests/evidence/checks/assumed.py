@@ -5,7 +5,7 @@ from __future__ import annotations
 from precede.scores.assumptions import Assumptions
 from precede.scores.evidence import ASSUMED
 from precede.scores.gp import GPScore
-from precede.scores.levels.kinds import ASSUMED as ASSUMED_BY_KIND
+from precede.scores.levels import ASSUMED as ASSUMED_BY_KIND
 from precede.scores.linear import LinearScore
 from precede.scores.location_scale import ConditionalDensity
 from precede.scores.quadratic import QuadraticScore

@@ -13,8 +13,7 @@ from precede.knowledge import Constraints
 from precede.lazy import without_collections
 from precede.runtime.deadline import Deadline
 from precede.runtime.progress import logger
-from precede.scores.moves import CovarianceMoves, LocalMoves, VarianceMoves
-from precede.scores.protocol import OrderScore
+from precede.scores.protocol import CovarianceMoves, LocalMoves, OrderScore, VarianceMoves
 
 
 class Climber(Protocol):

@@ -16,7 +16,7 @@ from precede.arrays import BoolArray, IntArray
 from precede.knowledge import Constraints
 from precede.runtime.compiled import compiled, inlined, typeof
 from precede.runtime.deadline import Deadline
-from precede.scores.moves import VarianceMoves
+from precede.scores.protocol import VarianceMoves
 from precede.search.local.sweeps import shaken
 from precede.ties import TOLERANCE
 
