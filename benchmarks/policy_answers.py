@@ -31,7 +31,7 @@ from precede.policy.told import Told
 from precede.pretraining.validation import FIRST_SEED, HELD_OUT, held_out_data, with_interventions
 from precede.simulation import simulate
 from precede.simulation.graphs import random_dag
-from precede.simulation.hidden import marginal_graph
+from precede.simulation.observation import marginal_graph
 
 N_VARIABLES = 12
 N_BINS = 10

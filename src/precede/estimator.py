@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, dataclass_transf
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.data.canonical import canonical
 from precede.data.kinds import refuse_categories
 from precede.data.load import Table, load_table
+from precede.data.table import canonical
 from precede.effects import Outcome, causes_of, sample_of
 from precede.errors import DataError, OptionError, did_you_mean, is_number, listed
 from precede.evidence.checks import CheckContext, Diagnostics

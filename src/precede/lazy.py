@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gc
 import sys
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -71,12 +70,6 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], 
         return found
 
     return find, lambda: sorted(homes)
-
-
-def moved(name: str, home: str) -> None:
-    """Let a package's old name stand for its new home, with a warning."""
-    warnings.warn(f"{name} is now {home}; the old name goes in the next release", DeprecationWarning, stacklevel=3)
-    sys.modules[name] = import_module(home)
 
 
 if TYPE_CHECKING:

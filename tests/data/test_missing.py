@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 
 from precede.corl import CORL
+from precede.data.checks import dependent_gaps
 from precede.data.kinds import NUMBER
 from precede.data.load import load_table
-from precede.data.missing import dependent_gaps, em_moments, gaps_of, pairwise_moments
+from precede.data.missing import em_moments, gaps_of, pairwise_moments
 from precede.errors import DataError
 from precede.knowledge import Constraints
 from precede.scores.build import build_score

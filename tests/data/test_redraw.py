@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from precede.data import redraw
+from precede.data import missing
 from precede.data.load import load_table
-from precede.data.missing import moments_given
-from precede.data.redraw import redrawn, reestimated
+from precede.data.missing import moments_given, redrawn, reestimated
 from precede.data.table import Table
 from precede.runtime.deadline import Deadline
 
@@ -59,11 +58,11 @@ def test_what_is_there_stays_and_draws_repeat() -> None:
 def test_a_deadline_ends_the_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     _, table = chain_with_gaps(1)
     drawn = []
-    monkeypatch.setattr(redraw._LinearModel, "draw", lambda *given: drawn.append(given))
+    monkeypatch.setattr(missing._LinearModel, "draw", lambda *given: drawn.append(given))
     redrawn(table, EDGES, np.random.default_rng(0), Deadline(0.0))
     assert len(drawn) == 1
     redrawn(table, EDGES, np.random.default_rng(0), Deadline(None))
-    assert len(drawn) == 1 + redraw.PASSES * redraw.SWEEPS
+    assert len(drawn) == 1 + missing.PASSES * missing.SWEEPS
 
 
 def test_an_edge_that_is_not_there_weighs_less() -> None:

@@ -6,11 +6,11 @@ import sys
 
 import pytest
 
-from precede.runtime.memory import give_back_memory
+from precede.runtime.device import give_back_memory
 
 FREED = """
 import ctypes
-from precede.runtime.memory import give_back_memory
+from precede.runtime.device import give_back_memory
 
 def resident():
     with open("/proc/self/statm") as file:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from precede.errors import OptionError
 from precede.runtime.deadline import Deadline, OutOfTime
-from precede.runtime.memory import memory_budget
+from precede.runtime.device import memory_budget
 from precede.scores.predecessors import PredecessorCache, members_of, predecessor_masks
 
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from precede import CORL, simulate
-from precede.data.canonical import canonical
 from precede.data.load import load_table
+from precede.data.table import canonical
 from precede.graph.dags import is_acyclic, topological_order
 from precede.graph.equivalence import class_of, consistent_extension, cpdag
 from precede.knowledge import Constraints, Knowledge

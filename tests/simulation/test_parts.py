@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from precede.simulation import hidden, mechanisms, noise, observation, simulate
+from precede.simulation import mechanisms, noise, observation, simulate
 from precede.simulation.draws import Draws, select, unit_rows
 from precede.simulation.graphs import erdos_renyi, scale_free
 from precede.simulation.mechanisms import MECHANISMS, linear_data, structural_data
@@ -165,7 +165,7 @@ def test_edges_lead_through_hidden_variables():
     adjacency = torch.zeros(1, 6, 6, dtype=torch.bool)
     for i, j in [(0, 1), (1, 2), (2, 3), (1, 4), (3, 5)]:
         adjacency[0, i, j] = True
-    edges, common = hidden.marginal_graph(adjacency, torch.tensor([[0, 3, 4, 5]]))
+    edges, common = observation.marginal_graph(adjacency, torch.tensor([[0, 3, 4, 5]]))
     assert edges[0].nonzero().tolist() == [[0, 1], [0, 2], [1, 3]]
     assert common[0].nonzero().tolist() == [[1, 2], [2, 1]]  # 3 <- 2 <- 1 -> 4
 
@@ -183,7 +183,7 @@ def test_what_is_set_does_not_hear_its_causes_and_its_effects_hear_it():
 
 
 def test_some_variables_are_shown():
-    shown = hidden.choose_shown(50, 6, 4, draws())
+    shown = observation.choose_shown(50, 6, 4, draws())
     assert (shown.diff(dim=1) > 0).all()
     assert shown.unique().tolist() == list(range(6))
 

@@ -11,10 +11,10 @@ from typing import Annotated, Any, Literal, Self
 
 from precede.corl.fit import learn, settled_options
 from precede.corl.settings import PaperName, ProgramName, check_search, own_network, paper_options
-from precede.data.canonical import canonical
 from precede.data.copies import without_copies
 from precede.data.load import Table
 from precede.data.odd import without_odd
+from precede.data.table import canonical
 from precede.errors import KnowledgeError, OptionError, check_choice, check_positive, listed, renamed
 from precede.estimator import CausalEstimator, FitResult
 from precede.evidence.confidence import OrderSample

@@ -15,7 +15,7 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.corl.settings import asks_the_policy, details_of, search_settings
 from precede.corl.vote import VoteScore, vote
 from precede.data.kinds import refuse_categories
-from precede.data.redraw import redrawn, reestimated
+from precede.data.missing import redrawn, reestimated
 from precede.data.table import Table, standardized_table
 from precede.errors import OptionError
 from precede.estimator import FitResult
@@ -28,8 +28,7 @@ from precede.policy.prediction import TAKES, PolicyPrediction, judge_table
 from precede.policy.pretrained import Pretrained, load_pretrained
 from precede.pruning.order_to_graph import check_pruning, effects_by_level, order_to_graph, weigh
 from precede.runtime.deadline import Deadline
-from precede.runtime.device import choose_device
-from precede.runtime.memory import give_back_memory
+from precede.runtime.device import choose_device, give_back_memory
 from precede.runtime.progress import ProgressBar, logger
 from precede.scores.assumptions import Assumptions
 from precede.scores.build import ScoreName, build_score

@@ -191,3 +191,90 @@ def exact_relations(values: FloatArray, columns: list[int]) -> list[list[int]]:
             continue
         found.append(sorted([k, *(j for j, w in zip(independent, weights, strict=True) if abs(w) > 1e-5)]))
     return found
+
+
+MOSTLY_EMPTY = 0.5
+"""Share of missing cells from which a column is better left out."""
+
+FEWEST_TOGETHER = 3
+"""Rows in which any two columns must both be there."""
+
+SIGNIFICANT = 0.001
+"""Level (shared out over all pairs) at which gaps count as depending on another column."""
+
+
+def check_gaps(values: FloatArray, names: Sequence[Hashable]) -> None:
+    """Refuse columns that are missing altogether, and tables in which hardly any two columns meet."""
+    mask = np.isnan(values)
+    empty = [names[int(k)] for k in np.flatnonzero(mask.all(axis=0))]
+    if empty:
+        raise DataError(f"every value of {listed(empty)} is missing: leave it out.")
+    there = (~mask).astype(np.float64)
+    together = there.T @ there
+    i, j = divmod(int(together.argmin()), len(names))
+    if i == j and together[i, j] < FEWEST_TOGETHER:
+        raise DataError(f"column {names[i]!r} has only {together[i, j]:.0f} values: leave it out.")
+    if together[i, j] < FEWEST_TOGETHER:
+        raise DataError(
+            f"columns {names[i]!r} and {names[j]!r} are both present in only {together[i, j]:.0f} rows: leave one of "
+            "them out."
+        )
+
+
+def remarks_on_gaps(values: FloatArray, names: Sequence[Hashable], done: str) -> list[str]:
+    """How much is missing and where, what was done about it, and whether gaps depend on other columns."""
+    mask = np.isnan(values)
+    absent = mask.sum(axis=0)
+    worst = np.argsort(-absent, kind="stable")[: min(5, int((absent > 0).sum()))]
+    where = ", ".join(f"{names[k]!r} ({absent[k] / len(values):.1%})" for k in worst)
+    more = int((absent > 0).sum()) - len(worst)
+    rest = f" and {more} more" if more else ""
+    share = f"{mask.mean():.1%}"
+    said = [f"{share} of the cells are missing, most in {where}{rest}; {done}."]
+    mostly = [names[int(k)] for k in np.flatnonzero(absent > MOSTLY_EMPTY * len(values))]
+    if mostly:
+        which = f"column{'s' if len(mostly) > 1 else ''} {listed(mostly)}"
+        said.append(f"Values of {which} are missing in more than half of the rows: better leave out what is guesswork.")
+    found = dependent_gaps(values)
+    if found:
+        shown = "; ".join(f"those of {names[i]!r} on {names[j]!r}" for i, j in found[:3])
+        more = len(found) - 3
+        rest = f" (and {more} more)" if more > 0 else ""
+        said.append(
+            f"Gaps depend on other columns: {shown}{rest}. That is allowed for as long as they do not also depend on "
+            "the values that are missing."
+        )
+    return said
+
+
+def dependent_gaps(values: FloatArray) -> list[tuple[int, int]]:
+    """Pairs (i, j), strongest first and one for each i: cells of i are missing more often for high or low values of j.
+
+    By the correlation of the gap's indicator with ranks, at a level shared out over all pairs.
+    """
+    from scipy import stats  # slow to import, and needed where cells are missing alone
+
+    mask = np.isnan(values)
+    d = values.shape[1]
+    gappy = np.flatnonzero(mask.any(axis=0))
+    if not len(gappy):
+        return []
+    found: list[tuple[float, int, int]] = []
+    for j in range(d):
+        there = ~mask[:, j]
+        ranks = stats.rankdata(values[there, j])
+        n = len(ranks)
+        if n < 10 or ranks.std() == 0:
+            continue
+        ranks = (ranks - ranks.mean()) / ranks.std()
+        gaps = mask[there][:, gappy].astype(np.float64)
+        spread = gaps.std(axis=0)
+        usable = (spread > 0) & (gappy != j)
+        r = (gaps - gaps.mean(axis=0)).T @ ranks / n / np.where(usable, spread, 1.0)
+        p = 2 * stats.norm.sf(np.abs(r) * np.sqrt(n))
+        limit = SIGNIFICANT / (len(gappy) * max(1, d - 1))
+        found += [(-abs(float(r[k])), int(i), j) for k, i in enumerate(gappy) if usable[k] and p[k] < limit]
+    strongest: dict[int, int] = {}
+    for _, i, j in sorted(found):
+        strongest.setdefault(i, j)
+    return [(i, j) for _, i, j in sorted(found) if strongest[i] == j]

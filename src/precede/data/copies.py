@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.data.canonical import LARGEST_SORT, columns_by_name
 from precede.data.checks import check_size, relabeled, relation_words, tied_columns
-from precede.data.table import Table, evenly_spaced, rows_kept
+from precede.data.table import LARGEST_SORT, Table, columns_by_name, evenly_spaced, rows_kept
 
 BY_CHANCE = 0.1
 """Share of the repeated rows that may be expected of independent columns where they are taken for copies."""

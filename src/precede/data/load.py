@@ -15,17 +15,19 @@ import numpy as np
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.checks import (
     check_column_names,
+    check_gaps,
     check_size,
     check_values,
     constant_problems,
     extremes,
     missing_counts,
+    remarks_on_gaps,
 )
 from precede.data.columns import DECIMAL, Columns, frame_to_columns, matrix_to_columns
 from precede.data.copies import monotone_copies, without_tied_columns
 from precede.data.interventions import read_targets, remark_on_targets
 from precede.data.kinds import Types, kinds_of, remark_on
-from precede.data.missing import check_gaps, mean_filled, remarks_on_gaps
+from precede.data.missing import mean_filled
 from precede.data.numbers import NA_MARKERS, numbers_among
 from precede.data.read import Numbers, read_file
 from precede.data.table import SEED, Table, filled_table

@@ -1,16 +1,25 @@
-"""Missing cells: the moments by EM or from pairs, cells drawn from what the others say, and what the gaps look like."""
+"""How missing cells are filled: moments by EM or from pairs, cells drawn from what the rest of their row says.
+
+EM knows a Gaussian only. What it draws in the gaps mixes the noise of several variables, and the shape of the noise is
+what tells directions in linear data that are not Gaussian. So, once there is a graph, :func:`redrawn` draws each cell
+again from what its causes, its effects, and their noise leave open.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.kinds import ColumnKind, indicator_blocks
-from precede.data.parents import weights_on_parents
-from precede.errors import DataError, listed
+from precede.graph.dags import weights_on_parents
+
+if TYPE_CHECKING:
+    from precede.data.table import Table
+    from precede.runtime.deadline import Deadline
 
 MOST_ITERATIONS = 100
 CONVERGED = 1e-4
@@ -21,15 +30,6 @@ RIDGE = 1e-6
 
 FEWEST_RESIDUALS = 50
 """Complete rows from which the shape of the noise is taken; else it is Gaussian."""
-
-MOSTLY_EMPTY = 0.5
-"""Share of missing cells from which a column is better left out."""
-
-FEWEST_TOGETHER = 3
-"""Rows in which any two columns must both be there."""
-
-SIGNIFICANT = 0.001
-"""Level (shared out over all pairs) at which gaps count as depending on another column."""
 
 
 @dataclass(frozen=True)
@@ -260,78 +260,153 @@ def mean_filled(values: FloatArray) -> FloatArray:
     return filled
 
 
-def check_gaps(values: FloatArray, names: Sequence[Hashable]) -> None:
-    """Refuse columns that are missing altogether, and tables in which hardly any two columns meet."""
-    mask = np.isnan(values)
-    empty = [names[int(k)] for k in np.flatnonzero(mask.all(axis=0))]
-    if empty:
-        raise DataError(f"every value of {listed(empty)} is missing: leave it out.")
-    there = (~mask).astype(np.float64)
-    together = there.T @ there
-    i, j = divmod(int(together.argmin()), len(names))
-    if i == j and together[i, j] < FEWEST_TOGETHER:
-        raise DataError(f"column {names[i]!r} has only {together[i, j]:.0f} values: leave it out.")
-    if together[i, j] < FEWEST_TOGETHER:
-        raise DataError(
-            f"columns {names[i]!r} and {names[j]!r} are both present in only {together[i, j]:.0f} rows: leave one of "
-            "them out."
-        )
+PASSES, SWEEPS = 3, 4
+"""How often weights and noise are estimated again, and how often all cells are drawn for each."""
+
+CANDIDATES, REACH = 40, 5.0
+"""Values that a cell may take, spread over this many conditional standard deviations to either side."""
+
+BINS = 1000
+FLOOR = 1e-3
+"""Share of a density that is even over its range and a standard deviation beyond: no value is impossible."""
 
 
-def remarks_on_gaps(values: FloatArray, names: Sequence[Hashable], done: str) -> list[str]:
-    """How much is missing and where, what was done about it, and whether gaps depend on other columns."""
-    mask = np.isnan(values)
-    absent = mask.sum(axis=0)
-    worst = np.argsort(-absent, kind="stable")[: min(5, int((absent > 0).sum()))]
-    where = ", ".join(f"{names[k]!r} ({absent[k] / len(values):.1%})" for k in worst)
-    more = int((absent > 0).sum()) - len(worst)
-    rest = f" and {more} more" if more else ""
-    share = f"{mask.mean():.1%}"
-    said = [f"{share} of the cells are missing, most in {where}{rest}; {done}."]
-    mostly = [names[int(k)] for k in np.flatnonzero(absent > MOSTLY_EMPTY * len(values))]
-    if mostly:
-        which = f"column{'s' if len(mostly) > 1 else ''} {listed(mostly)}"
-        said.append(f"Values of {which} are missing in more than half of the rows: better leave out what is guesswork.")
-    found = dependent_gaps(values)
-    if found:
-        shown = "; ".join(f"those of {names[i]!r} on {names[j]!r}" for i, j in found[:3])
-        more = len(found) - 3
-        rest = f" (and {more} more)" if more > 0 else ""
-        said.append(
-            f"Gaps depend on other columns: {shown}{rest}. That is allowed for as long as they do not also depend on "
-            "the values that are missing."
-        )
-    return said
+def redrawn(table: Table, edges: BoolArray, rng: np.random.Generator, deadline: Deadline | None = None) -> Table:
+    r"""Draw the missing numbers of a table again, given a graph, by Gibbs sampling.
 
+    With residuals :math:`e_j = x_j - \sum_i w_{ij} x_i` and their densities :math:`p_j`, a cell is drawn from
 
-def dependent_gaps(values: FloatArray) -> list[tuple[int, int]]:
-    """Pairs (i, j), strongest first and one for each i: cells of i are missing more often for high or low values of j.
+    .. math:: p(x_k \mid \text{rest of the row}) \propto p_k(e_k) \prod_{j:\, k \to j} p_j(e_j).
 
-    By the correlation of the gap's indicator with ranks, at a level shared out over all pairs.
+    Weights and densities are those of the rows as they are filled at the time, so that repeated calls with what is
+    learned in between are a stochastic EM. The moments of the gaps are then the mean over several fillings.
+
+    Parameters
+    ----------
+    table : Table
+        With gaps; what is in them now is where the sampler starts. Counts and levels stay as they are.
+    edges : (n_variables, n_variables) bool array
+        Acyclic; ``edges[i, j]`` means i -> j.
+    rng : numpy Generator
+    deadline : Deadline, optional
+        Once it has passed, the cells are left as they were drawn last, after one draw at least.
+
+    References
+    ----------
+    Friedman (1998), The Bayesian structural EM algorithm. Celeux and Diebolt (1985), The SEM algorithm.
     """
-    from scipy import stats  # slow to import, and needed where cells are missing alone
+    assert table.gaps is not None
+    numbers = np.array([kind.name == "number" for kind in table.kinds])
+    mask = table.gaps.mask & numbers
+    values = np.array(table.values, order="F")
+    for _ in range(PASSES):
+        model = _LinearModel.of(values, edges)
+        matrices = []
+        for _ in range(SWEEPS):
+            model.draw(values, mask, rng)
+            matrices.append(np.cov(values, rowvar=False, bias=True))
+            if deadline is not None and deadline.passed():
+                break
+        if deadline is not None and deadline.passed():
+            break
+    values.flags.writeable = False
+    gaps = replace(table.gaps, covariance=np.mean(matrices, axis=0), mean=values.mean(axis=0))
+    return replace(table, values=values, gaps=gaps)
 
-    mask = np.isnan(values)
-    d = values.shape[1]
-    gappy = np.flatnonzero(mask.any(axis=0))
-    if not len(gappy):
-        return []
-    found: list[tuple[float, int, int]] = []
-    for j in range(d):
-        there = ~mask[:, j]
-        ranks = stats.rankdata(values[there, j])
-        n = len(ranks)
-        if n < 10 or ranks.std() == 0:
-            continue
-        ranks = (ranks - ranks.mean()) / ranks.std()
-        gaps = mask[there][:, gappy].astype(np.float64)
-        spread = gaps.std(axis=0)
-        usable = (spread > 0) & (gappy != j)
-        r = (gaps - gaps.mean(axis=0)).T @ ranks / n / np.where(usable, spread, 1.0)
-        p = 2 * stats.norm.sf(np.abs(r) * np.sqrt(n))
-        limit = SIGNIFICANT / (len(gappy) * max(1, d - 1))
-        found += [(-abs(float(r[k])), int(i), j) for k, i in enumerate(gappy) if usable[k] and p[k] < limit]
-    strongest: dict[int, int] = {}
-    for _, i, j in sorted(found):
-        strongest.setdefault(i, j)
-    return [(i, j) for _, i, j in sorted(found) if strongest[i] == j]
+
+def reestimated(table: Table, edges: BoolArray) -> Table:
+    """The moments of the gaps by EM once more, for a Gaussian in which variables depend along a graph alone.
+
+    Without a graph every pair of variables has a covariance to estimate, and where few rows have both, false edges come
+    of it.
+
+    Parameters
+    ----------
+    table : Table
+        With gaps, and without categories; its values stay as they are.
+    edges : (n_variables, n_variables) bool array
+    """
+    assert table.gaps is not None
+    columns = np.where(table.gaps.mask, np.nan, table.values)
+    mean, covariance = moments_given(columns, edges, table.gaps)
+    return replace(table, gaps=replace(table.gaps, mean=mean, covariance=covariance))
+
+
+@dataclass(frozen=True)
+class _LinearModel:
+    """Means, weights ``[i, j]`` of i -> j, residuals of the rows it comes from, and the densities of these."""
+
+    mean: FloatArray
+    weights: FloatArray
+    residuals: FloatArray
+    densities: list[Density]
+
+    @classmethod
+    def of(cls, values: FloatArray, edges: BoolArray) -> _LinearModel:
+        """Least squares on the parents."""
+        mean = values.mean(axis=0)
+        centered = values - mean
+        weights = weights_on_parents(centered, edges)
+        residuals = np.asfortranarray(centered - centered @ weights)
+        return cls(mean, weights, residuals, [Density.of(column) for column in residuals.T])
+
+    def draw(self, values: FloatArray, mask: BoolArray, rng: np.random.Generator) -> None:
+        """Draw the cells of the mask once, one column after the other, in place."""
+        residuals = self.residuals
+        scales = np.array([density.scale for density in self.densities])
+        effects = (np.eye(len(scales)) - self.weights) / scales
+        precision = effects @ effects.T
+        gappy = np.flatnonzero(mask.any(axis=0))
+        for k in rng.permutation(gappy).tolist():
+            rows = np.flatnonzero(mask[:, k])
+            pull = (values[rows] - self.mean) @ precision[:, k] / precision[k, k]  # to where a Gaussian would be
+            steps = (np.arange(CANDIDATES) + rng.random((len(rows), 1))) * (2 * REACH / CANDIDATES) - REACH
+            changes = steps / np.sqrt(precision[k, k]) - pull[:, None]
+            fit = self.densities[k].log(residuals[rows, k, None] + changes)
+            children = np.flatnonzero(self.weights[k])
+            for j in children:
+                fit += self.densities[j].log(residuals[rows, j, None] - self.weights[k, j] * changes)
+            chances = np.exp(fit - fit.max(axis=1, keepdims=True)).cumsum(axis=1)
+            picked = (rng.random((len(rows), 1)) * chances[:, -1:] > chances).sum(axis=1)
+            change = changes[np.arange(len(rows)), picked]
+            values[rows, k] += change
+            residuals[rows, k] += change
+            residuals[np.ix_(rows, children)] -= np.outer(change, self.weights[k, children])
+
+
+@dataclass(frozen=True)
+class Density:
+    """A density by a kernel, as the logarithm in bins of equal width.
+
+    Examples
+    --------
+    >>> noise = np.random.default_rng(0).uniform(-1, 1, 5000)
+    >>> inside, outside = Density.of(noise).log(np.array([0.0, 1.3]))
+    >>> bool(abs(inside - np.log(0.5)) < 0.1), bool(outside < -4)
+    (True, True)
+    """
+
+    start: float
+    width: float
+    logs: FloatArray
+    scale: float
+
+    @classmethod
+    def of(cls, residuals: FloatArray) -> Density:
+        """With the usual bandwidth, by the smaller of standard deviation and quartiles (Silverman)."""
+        scale = max(float(residuals.std()), 1e-12 * float(np.abs(residuals).max(initial=1.0)))
+        start, stop = residuals.min() - scale, residuals.max() + scale
+        width = (stop - start) / BINS
+        low, high = np.percentile(residuals, (25, 75))
+        spread = min(scale, (high - low) / 1.349) or scale
+        bandwidth = max(0.9 * spread * len(residuals) ** -0.2 / width, 0.5)
+        reach = np.arange(-int(4 * bandwidth) - 1, int(4 * bandwidth) + 2)
+        kernel = np.exp(-0.5 * (reach / bandwidth) ** 2)
+        counts = np.histogram(residuals, BINS, (start, stop))[0] / (len(residuals) * width)
+        smooth = np.convolve(counts, kernel / kernel.sum())[len(reach) // 2 :][:BINS]
+        return cls(start, width, np.log((1 - FLOOR) * smooth + FLOOR / (stop - start)), scale)
+
+    def log(self, residuals: FloatArray) -> FloatArray:
+        """Logarithm of the density; beyond its range as at the end of it."""
+        places = ((residuals - self.start) / self.width).astype(np.int64)
+        return self.logs[np.clip(places, 0, BINS - 1, out=places)]

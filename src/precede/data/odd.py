@@ -9,10 +9,9 @@ from math import lgamma
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray
-from precede.data.canonical import LARGEST_SORT
 from precede.data.kinds import ColumnKind
 from precede.data.missing import em_moments
-from precede.data.table import SEED, Table, filled_table, rows_kept
+from precede.data.table import LARGEST_SORT, SEED, Table, filled_table, rows_kept
 
 FAR = 5.0
 """Robust standard deviations within which no cell of a column is odd."""

@@ -11,11 +11,10 @@ import numpy as np
 
 from precede.arrays import FloatArray
 from precede.data import untidy
-from precede.data.checks import constant_problems, extremes
+from precede.data.checks import MOSTLY_EMPTY, constant_problems, extremes
 from precede.data.columns import DECIMAL, frame_to_columns, spelling_in, storage
 from precede.data.copies import without_copies
 from precede.data.load import Table, load_table
-from precede.data.missing import MOSTLY_EMPTY
 from precede.data.numbers import NA_MARKERS, blanked, markers_of, numbers_among
 from precede.data.odd import without_odd
 from precede.data.read import DELIMITER, read_file

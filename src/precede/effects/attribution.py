@@ -18,11 +18,10 @@ import numpy as np
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.kinds import ColumnKind, indicator_blocks
 from precede.data.load import Table, load_table
-from precede.data.parents import weights_on_parents
 from precede.errors import DataError, OptionError
 from precede.evidence.sample import columns_in_order
 from precede.graph import CausalGraph
-from precede.graph.dags import ancestors
+from precede.graph.dags import ancestors, weights_on_parents
 from precede.strict_json import JsonObject, plain
 
 MOST_EXACT = 10

@@ -9,12 +9,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.data.parents import weights_on_parents
 from precede.effects.linear import Contrast
 from precede.errors import DataError, OptionError, check_choice, listed
 from precede.evidence.sample import sample_for
 from precede.graph import CausalGraph
-from precede.graph.dags import ancestors
+from precede.graph.dags import ancestors, weights_on_parents
 from precede.graph.sample import Sample
 from precede.lazy import pandas as pd
 from precede.pruning.gam import fit_gam

@@ -15,10 +15,9 @@ from precede.arrays import IntArray
 from precede.corl import CORL
 from precede.corl.fit import Fit
 from precede.corl.settings import details_of, pretrained_start, search_settings, training_of
-from precede.data.canonical import canonical
 from precede.data.datasets import Dataset
 from precede.data.load import load_table
-from precede.data.table import Table, standardized_table
+from precede.data.table import Table, canonical, standardized_table
 from precede.errors import PrecedeError
 from precede.estimator import CausalEstimator
 from precede.experiments.cells import EVERYTHING, Cell, Selection

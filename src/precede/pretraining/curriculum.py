@@ -15,10 +15,16 @@ from precede.pretraining.told import draw_knowledge, imposed_values, shared_over
 from precede.pretraining.world import world_data
 from precede.simulation import graphs
 from precede.simulation.draws import Draws
-from precede.simulation.hidden import choose_shown, marginal_graph
 from precede.simulation.mechanisms import MECHANISMS, structural_data
 from precede.simulation.noise import UNEQUAL_RANGE, shaped_noise
-from precede.simulation.observation import measured, missing_cells, selected_rows, with_few_digits
+from precede.simulation.observation import (
+    choose_shown,
+    marginal_graph,
+    measured,
+    missing_cells,
+    selected_rows,
+    with_few_digits,
+)
 
 SHARES = {"linear-gaussian": 0.3, "lingam": 0.2, "gp": 0.2, "gp-additive": 0.15, "mlp": 0.1, "quadratic": 0.05}
 """Share of each mechanism in a batch."""

@@ -13,8 +13,7 @@ from torch import Tensor
 
 from precede.arrays import FloatArray, IntArray
 from precede.errors import DataError, check_choice, check_positive
-from precede.runtime.device import one_thread, pool_of_threads
-from precede.runtime.memory import memory_budget, size_in_words
+from precede.runtime.device import memory_budget, one_thread, pool_of_threads, size_in_words
 from precede.scores.assumptions import Assumptions
 from precede.scores.parent_tables import MOST_CANDIDATES
 from precede.scores.predecessors import Noise

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from precede.arrays import BoolArray, FloatArray
 from precede.errors import DataError, check_choice, check_positive
-from precede.runtime.memory import memory_budget, size_in_words
+from precede.runtime.device import memory_budget, size_in_words
 from precede.scores.assumptions import Assumptions
 from precede.scores.predecessors import JITTERS, JointPieces, Noise, Pieces, PredecessorScore, solve_positive
 

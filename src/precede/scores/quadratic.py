@@ -10,7 +10,7 @@ from torch import Tensor
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import DataError
-from precede.runtime.memory import memory_budget, size_in_words
+from precede.runtime.device import memory_budget, size_in_words
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import CHUNK_BYTES
 from precede.scores.predecessors import Noise, Pieces, PredecessorScore, jittered_cholesky

@@ -12,13 +12,11 @@ from precede.errors import OptionError, check_choice, check_not_negative, check_
 from precede.graph import CausalGraph
 from precede.lazy import pandas as pd
 from precede.runtime.randomness import RandomState, numpy_rng
-from precede.simulation.categories import SHARES, data_with_levels
 from precede.simulation.draws import Draws, NumpyDraws
 from precede.simulation.graphs import random_dag
-from precede.simulation.hidden import choose_shown, marginal_graph
-from precede.simulation.mechanisms import MECHANISMS, linear_data, structural_data
+from precede.simulation.mechanisms import MECHANISMS, SHARES, data_with_levels, linear_data, structural_data
 from precede.simulation.noise import NOISE_KINDS, NOISE_SHAPES, SHAPES, UNEQUAL_RANGE
-from precede.simulation.observation import with_error
+from precede.simulation.observation import choose_shown, marginal_graph, with_error
 
 LINEAR = ("linear-gaussian", "lingam")
 SEMS = (*MECHANISMS, *SHARES)
@@ -58,7 +56,7 @@ def simulate(
         the paper has it), "gp-quiet" (the same with half the noise), "gp-scaled" (squared distances divided by the
         number of parents), "gp-additive", "quadratic", "mlp", "heteroscedastic",
         "post-nonlinear", "multiplicative", "steps" (see ``precede.simulation.mechanisms``); "mixed" and "discrete" have
-        half of the columns, or all, as categories (see ``precede.simulation.categories``).
+        half of the columns, or all, as categories (see ``precede.simulation.mechanisms``).
     noise : str
         "equal" or "unequal": standard deviations all one, or uniform in [0.5, 2]; half for "gp-quiet". Or a
         shape with variance one: "laplace", "uniform", "exponential", "gumbel", "student", "bimodal", "heavy".
