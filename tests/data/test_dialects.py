@@ -74,10 +74,11 @@ def test_every_dialect_is_read_exactly_or_refused(tmp_path: Path, which: str) ->
         assert all("may stand for thousands or decimals" in sentence for _, sentence in refused)
 
 
-def test_commas_far_down_decide_for_the_whole_file(tmp_path: Path) -> None:
-    rows = "".join(f"{k}\t{k * k}\n" for k in range(200)) + "0,125\t3,5\n"
-    (tmp_path / "data.tsv").write_text("a\tb\n" + rows)
-    table = pc.load_table(tmp_path / "data.tsv")
+@pytest.mark.parametrize("delimiter", ["\t", ";", "|"])
+def test_commas_far_down_decide_for_the_whole_file(tmp_path: Path, delimiter: str) -> None:
+    rows = ["a\tb", *(f"{k}\t{k * k}" for k in range(200)), "0,125\t3,5\n"]
+    (tmp_path / "data.csv").write_text("\n".join(rows).replace("\t", delimiter))
+    table = pc.load_table(tmp_path / "data.csv")
     assert table.values[-1].tolist() == [0.125, 3.5]
     assert table.values[100].tolist() == [100.0, 10_000.0]
 

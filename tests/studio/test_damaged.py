@@ -109,6 +109,16 @@ def test_half_a_character_in_a_name_can_be_sent_and_kept(tmp_path: Path, results
     assert json.loads(to_json(run.to_dict()).encode())["request"]["name"] == "\ud800"
 
 
+def test_neither_a_run_nor_a_table_of_such_a_name_hides_the_state(client: Client, tmp_path: Path) -> None:
+    workspace = client.studio.workspace
+    data, named = workspace.data, workspace.new_run({"name": "\ud800"}, None)
+    (tmp_path / "caf\udce9.csv").write_text("a,b\n1,2\n")
+    workspace.choose(DataChoice(tmp_path / "caf\udce9.csv"))
+    assert named.id in [run["id"] for run in client.get("/api/state")["runs"]]
+    assert data is not None
+    workspace.choose(data)
+
+
 @pytest.mark.parametrize(
     "request_", [{"knowledge": {"required": [None]}}, {"knowledge": {"roots": 3}}, {"knowledge": [1]}, {"name": [1]}]
 )
