@@ -13,8 +13,7 @@ import time
 import numpy as np
 
 import precede as pc
-from precede.evidence.checks.stability import relearning
-from precede.evidence.confidence.stability import shares_of
+from precede.evidence.checks.stability import relearning, shares_of
 from precede.runtime.deadline import Deadline
 
 CASES = {

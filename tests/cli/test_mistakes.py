@@ -10,8 +10,7 @@ from typer.testing import CliRunner
 from precede.cli import app
 from precede.cli.terminal import as_flags
 from precede.data.load import load_table
-from precede.evidence.checks import CheckContext
-from precede.evidence.checks.directions import check_identifiability
+from precede.evidence.checks import CheckContext, diagnose
 from precede.knowledge import Knowledge
 
 runner = CliRunner()
@@ -73,19 +72,16 @@ def test_sentences_of_the_library_name_flags() -> None:
 def test_directions_that_knowledge_settles_are_not_called_open() -> None:
     chain = np.eye(3, k=1, dtype=bool)
     table = load_table(np.random.default_rng(0).normal(size=(300, 3)).cumsum(axis=1))
-    open_ones = check_identifiability(
-        CheckContext(table, chain, np.arange(3), score="sparse-linear", identifies="cpdag")
-    )
-    assert open_ones.value == 2
-    known = Knowledge(roots=[0]).over(table.names)
-    settled = check_identifiability(
-        CheckContext(table, chain, np.arange(3), score="sparse-linear", identifies="cpdag", constraints=known)
-    )
-    assert settled.value == 0  # a root turns the second edge, too: else its effect would be a collider
-    tiers = Knowledge(tiers=[[0], [1], [2]]).over(table.names)
-    whole = check_identifiability(
-        CheckContext(table, chain, np.arange(3), score="sparse-linear", identifies="cpdag", constraints=tiers)
-    )
+
+    def identifiability(constraints=None):
+        options = {"score": "sparse-linear", "identifies": "cpdag", "constraints": constraints}
+        found = diagnose(CheckContext(table, chain, np.arange(3), **options), "quick")
+        return next(check for check in found.checks if check.name == "identifiability")
+
+    assert identifiability().value == 2
+    # a root turns the second edge, too: else its effect would be a collider
+    assert identifiability(Knowledge(roots=[0]).over(table.names)).value == 0
+    whole = identifiability(Knowledge(tiers=[[0], [1], [2]]).over(table.names))
     assert (whole.value, whole.level) == (0, "fine")
     assert "all 2 edges follow" in whole.sentence
 

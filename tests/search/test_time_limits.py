@@ -12,7 +12,7 @@ from precede.data.load import load_table
 from precede.errors import OptionError
 from precede.evidence.checks.all_checks import time_for_checks
 from precede.evidence.checks.context import CheckContext
-from precede.evidence.confidence.stability import N_RESAMPLES, shares_of
+from precede.evidence.checks.stability import N_RESAMPLES, shares_of
 from precede.metrics import shd
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import one_thread

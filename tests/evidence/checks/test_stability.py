@@ -5,8 +5,16 @@ import pytest
 
 import precede as pc
 from precede.data.load import load_table
-from precede.evidence.checks.stability import relearning, resample
-from precede.evidence.confidence.stability import N_RESAMPLES, Alternatives, PolishAgain, Shares, shares_of
+from precede.evidence.checks import CheckContext
+from precede.evidence.checks.stability import (
+    N_RESAMPLES,
+    Alternatives,
+    PolishAgain,
+    Shares,
+    relearning,
+    resample,
+    shares_of,
+)
 from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
 
@@ -80,10 +88,9 @@ def test_too_few_resamples_give_no_confidence(monkeypatch):
         assert resample(learned, model.diagnostics_, Deadline(None)).has_confidence == enough
 
 
-def relearning_of(values, **options):
-    table = load_table(values)
-    d = table.n_variables
-    return PolishAgain(table, np.arange(d), "linear", Constraints.none(d), **options)
+def relearning_of(values):
+    d = values.shape[1]
+    return PolishAgain(CheckContext(load_table(values), np.zeros((d, d), dtype=bool), np.arange(d)), "linear")
 
 
 def test_a_strong_edge_is_sure_and_one_from_noise_is_not():

@@ -7,54 +7,32 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal, TypeVar
 
+from precede.evidence.checks import data_checks, directions, edge_readings, result_checks
 from precede.evidence.checks.context import CheckContext
-from precede.evidence.checks.data_checks import (
-    check_equal_variances,
-    check_nonlinearity,
-    check_normality,
-    check_r2_sortability,
-    check_rows_in_time,
-    check_standardizing,
-    check_var_sortability,
-)
-from precede.evidence.checks.directions import (
-    check_column_kinds,
-    check_cut_off,
-    check_identifiability,
-    check_knowledge,
-)
-from precede.evidence.checks.edge_readings import check_influence, check_outliers, draw_edges, read_edges
-from precede.evidence.checks.record import Check, Diagnostics, Remark
-from precede.evidence.checks.result_checks import (
-    check_independences,
-    check_prediction,
-    check_search,
-    check_weak_edges,
-    remarks_on,
-)
+from precede.evidence.checks.record import Check, Diagnostics, Remark, Verdict
 from precede.evidence.checks.stability import resample, with_probabilities
 from precede.runtime.deadline import Deadline, Signals
 from precede.runtime.progress import logger
 
 T = TypeVar("T")
 
-CHECKS: dict[str, Callable[[CheckContext], Check | None]] = {
-    "identifiability": check_identifiability,
-    "knowledge against the data": check_knowledge,
-    "kinds of columns": check_column_kinds,
-    "columns cut off": check_cut_off,
-    "distance to the best score known": check_search,
-    "edges within reach of the threshold": check_weak_edges,
-    "rows near each other": check_rows_in_time,
-    "independences against chance": check_independences,
-    "held-out likelihood": check_prediction,
-    "values far out": check_outliers,
-    "var-sortability": check_var_sortability,
-    "R²-sortability": check_r2_sortability,
-    "effect of standardizing": check_standardizing,
-    "residual normality": check_normality,
-    "equal noise variances": check_equal_variances,
-    "nonlinearity": check_nonlinearity,
+CHECKS: dict[str, Callable[[CheckContext], Verdict | None]] = {
+    "identifiability": directions.check_identifiability,
+    "knowledge against the data": directions.check_knowledge,
+    "kinds of columns": directions.check_column_kinds,
+    "columns cut off": directions.check_cut_off,
+    "distance to the best score known": result_checks.check_search,
+    "edges within reach of the threshold": result_checks.check_weak_edges,
+    "rows near each other": data_checks.check_rows_in_time,
+    "independences against chance": result_checks.check_independences,
+    "held-out likelihood": result_checks.check_prediction,
+    "values far out": edge_readings.check_outliers,
+    "var-sortability": data_checks.check_var_sortability,
+    "R²-sortability": data_checks.check_r2_sortability,
+    "effect of standardizing": data_checks.check_standardizing,
+    "residual normality": data_checks.check_normality,
+    "equal noise variances": data_checks.check_equal_variances,
+    "nonlinearity": data_checks.check_nonlinearity,
 }
 """In the sequence of the report. A check returns None where there is nothing that it could look at."""
 
@@ -92,20 +70,21 @@ def diagnose(
     >>> print(next(check.sentence for check in diagnose(chain).checks if check.name == "nonlinearity"))
     0 of the 2 variables with causes depend on them along a curve: straight lines describe the effects well.
     """
-    remarks = remarks_on(learned)
+    remarks = result_checks.remarks_on(learned)
     if not depth:
         return Diagnostics(learned.reported, learned.assumptions, remarks)
     limit = Deadline(time_for_checks(learned))
     run = _Sheltered(limit, signals or Signals(Deadline(None)))
-    edges = run("the reading of the edges", lambda: read_edges(learned)) or ()
-    influence = run("the check of influence", lambda: check_influence(learned, edges)) if edges else None
-    checks = [influence, *(_checked(name, learned, run) for name in CHECKS)]
-    plots = run("the plots of the edges", lambda: draw_edges(learned, edges))
+    edges = run("the reading of the edges", lambda: edge_readings.read_edges(learned)) or ()
+    influence = run("the check of influence", lambda: edge_readings.check_influence(learned, edges)) if edges else None
+    checks = [] if influence is None else [Check("influence of single rows", *influence)]
+    checks += [check for check in (_checked(name, learned, run) for name in CHECKS) if check is not None]
+    plots = run("the plots of the edges", lambda: edge_readings.draw_edges(learned, edges))
     found = Diagnostics(
         learned.reported,
         learned.assumptions,
         remarks,
-        tuple(check for check in checks if check is not None),
+        tuple(checks),
         edges,
         checked=True,
         plots=plots,
@@ -119,15 +98,19 @@ def diagnose(
 
 def _checked(name: str, learned: CheckContext, run: _Sheltered) -> Check | None:
     """Run a check, or say why it cannot be run."""
+    why = ""
     if learned.levels and name in OF_NUMBERS:
-        return Check(name, None, "Not run: columns with levels have no size.", "not run")
-    if learned.table.is_wide and name in OF_MANY_ROWS:
-        return Check(name, None, "Not run: it needs more rows than columns.", "not run")
-    failures = len(run.remarks)
-    found = run(f"the check of {name}", partial(CHECKS[name], learned))
-    if found is None and (run.ended or len(run.remarks) > failures):
-        return Check(name, None, "Not run: the checks ended before, or it failed.", "not run")
-    return found
+        why = "columns with levels have no size"
+    elif learned.table.is_wide and name in OF_MANY_ROWS:
+        why = "it needs more rows than columns"
+    else:
+        failures = len(run.remarks)
+        found = run(f"the check of {name}", partial(CHECKS[name], learned))
+        if found is not None:
+            return Check(name, *found)
+        if run.ended or len(run.remarks) > failures:
+            why = "the checks ended before, or it failed"
+    return Check(name, None, f"Not run: {why}.", "not run") if why else None
 
 
 def time_for_checks(learned: CheckContext) -> float | None:

@@ -374,3 +374,8 @@ class CheckContext:
     def edge_names(self, edges: Sequence[tuple[int, int]]) -> list[str]:
         """``cause -> effect`` for each pair of columns."""
         return [f"{self.names[i]} -> {self.names[j]}" for i, j in edges]
+
+
+def pairs(chosen: BoolArray) -> list[tuple[int, int]]:
+    """The places of a matrix that are true."""
+    return [(int(i), int(j)) for i, j in np.argwhere(chosen)]

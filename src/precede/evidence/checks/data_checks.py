@@ -6,7 +6,7 @@ import numpy as np
 
 from precede.arrays import BoolArray, FloatArray
 from precede.evidence.checks.context import CheckContext, ParentRegressions, f_tail, standard_columns
-from precede.evidence.checks.record import Check, Level, counted, some
+from precede.evidence.checks.record import Level, Verdict, counted, some
 from precede.metrics.sortability import sortability
 from precede.pruning.weights import prune_by_bic
 from precede.ranks import normal_scores, normality_p_values, ranks
@@ -105,88 +105,58 @@ NOTABLE_RATIO = 1.5
 """Residual variances whose extremes differ by less are equal for practical purposes."""
 
 
-def check_var_sortability(learned: CheckContext) -> Check:
+def check_var_sortability(learned: CheckContext) -> Verdict:
     """Whether the columns' variances alone give the order away."""
     if not learned.n_edges:
-        return Check("var-sortability", None, "No edges, so variances cannot be compared along them.", "fine")
+        return None, "No edges, so variances cannot be compared along them.", "fine", {}
     value = sortability(np.diag(learned.covariance), learned.edges)
+    found = f"Variance grows along {value:.0%} of the directed paths: sorting the columns by variance"
     if value < SORTABLE:
-        return Check(
-            "var-sortability",
-            value,
-            f"Variance grows along {value:.0%} of the directed paths: sorting the columns by variance would not give "
-            "this order.",
-            "fine",
-        )
-    relies = (
-        " and this score uses variances, so make sure that the units of the columns are comparable"
-        if learned.assumptions.equal_variances
-        else "; the score used here does not look at scales, so this is not a fault of the result"
-    )
-    level: Level = "note" if learned.assumptions.equal_variances else "fine"
-    return Check(
-        "var-sortability",
-        value,
-        f"Variance grows along {value:.0%} of the directed paths: sorting the columns by variance gives nearly the "
-        f"same order{relies}.",
-        level,
-    )
+        return value, f"{found} would not give this order.", "fine", {}
+    if not learned.assumptions.equal_variances:
+        tail = "the score used here does not look at scales, so this is not a fault of the result"
+        return value, f"{found} gives nearly the same order; {tail}.", "fine", {}
+    tail = "this score uses variances, so make sure that the units of the columns are comparable"
+    return value, f"{found} gives nearly the same order and {tail}.", "note", {}
 
 
-def check_r2_sortability(learned: CheckContext) -> Check:
+def check_r2_sortability(learned: CheckContext) -> Verdict:
     """Whether the share of explained variance gives the order away, at any scale."""
     if not learned.n_edges:
-        return Check("R²-sortability", None, "No edges, so explained variances cannot be compared.", "fine")
+        return None, "No edges, so explained variances cannot be compared.", "fine", {}
     explained = 1 - 1 / np.diag(np.linalg.inv(learned.correlation))  # of each variable by all the others
     value = sortability(explained, learned.edges)
-    easy = value >= SORTABLE
-    tail = (
-        "sorting by it gives nearly the same order, so a simpler method would find much of this graph."
-        if easy
-        else "sorting by it would not give this order."
+    found = (
+        f"How well a variable is predicted by all others grows along {value:.0%} of the directed paths: sorting by it"
     )
-    return Check(
-        "R²-sortability",
-        value,
-        f"How well a variable is predicted by all others grows along {value:.0%} of the directed paths: {tail}",
-        "note" if easy else "fine",
-    )
+    if value < SORTABLE:
+        return value, f"{found} by it would not give this order.", "fine", {}
+    tail = "by it gives nearly the same order, so a simpler method would find much of this graph"
+    return value, f"{found} {tail}.", "note", {}
 
 
-def check_standardizing(learned: CheckContext) -> Check:
+def check_standardizing(learned: CheckContext) -> Verdict:
     """Whether the graph changes when every column is given variance one."""
-    name = "effect of standardizing"
     if learned.score is None:
-        return Check(name, None, "Whether this method depends on the columns' scales was not checked.", "note")
+        return None, "Whether this method depends on the columns' scales was not checked.", "note", {}
     if not learned.assumptions.equal_variances:
-        return Check(
-            name, 0.0, "The score does not depend on the scale of the columns: standardizing changes nothing.", "fine"
-        )
+        sentence = "The score does not depend on the scale of the columns: standardizing changes nothing."
+        return 0.0, sentence, "fine", {}
     if learned.score != "linear":
-        return Check(
-            name,
-            None,
-            "The score compares noise variances, so the result depends on the scale of the columns; it was not run "
-            "again on standardized data.",
-            "note",
-        )
+        sentence = "The score compares noise variances, so the result depends on the scale of the columns; it was not "
+        return None, f"{sentence}run again on standardized data.", "note", {}
     raw, standardized = (_greedy_graph(learned, matrix) for matrix in (learned.covariance, learned.correlation))
     differs = raw != standardized
     changed = int(np.triu(differs | differs.T).sum())  # transposed: a pair differs in either direction
     total = int(raw.sum())
     if changed == 0:
-        return Check(
-            name, 0.0, "A quick search finds the same graph on raw and on standardized columns (0 changes).", "fine"
-        )
-    level: Level = "warning" if changed > 0.1 * total else "note"
-    return Check(
-        name,
-        float(changed),
+        return 0.0, "A quick search finds the same graph on raw and on standardized columns (0 changes).", "fine", {}
+    sentence = (
         f"Standardizing the columns would change {counted(changed, 'place')} of the {total}-edge graph that a quick "
-        "search finds: directions rest on the columns' units, so trust them only where the units are comparable.",
-        level,
-        {"edges_raw": total, "edges_standardized": int(standardized.sum())},
+        "search finds: directions rest on the columns' units, so trust them only where the units are comparable."
     )
+    details = {"edges_raw": total, "edges_standardized": int(standardized.sum())}
+    return float(changed), sentence, "warning" if changed > 0.1 * total else "note", details
 
 
 def _greedy_graph(learned: CheckContext, matrix: FloatArray) -> BoolArray:
@@ -194,124 +164,112 @@ def _greedy_graph(learned: CheckContext, matrix: FloatArray) -> BoolArray:
     return prune_by_bic(matrix, order, learned.n_samples, learned.constraints)
 
 
-def check_normality(learned: CheckContext) -> Check:
+def check_normality(learned: CheckContext) -> Verdict:
     """Whether the residuals are Gaussian, and what that means for the score."""
-    name = "residual normality"
     p_values = normality(learned.fit.residuals[:, learned.caused])
     if np.isnan(p_values).all():
-        return Check(name, None, "Too few rows (fewer than 20) to check whether the noise is Gaussian.", "note")
-    d = len(p_values)
+        return None, "Too few rows (fewer than 20) to check whether the noise is Gaussian.", "note", {}
+    d, assumed = len(p_values), learned.assumptions
     rejected = learned.caused[p_values < SIGNIFICANT]
-    count = len(rejected)
-    found = f"The residuals of {count} of {d} variables are clearly not Gaussian"
-    details = {"variables": learned.variable_names(rejected), "smallest_p": float(np.nanmin(p_values))}
-    level: Level
-    if learned.assumptions.gaussian == "excluded":
-        gaussian = d - count
-        level = "warning" if gaussian > 1 and count < d / 2 else "note" if gaussian > 1 else "fine"
+    count, gaussian = len(rejected), d - len(rejected)
+    level: Level = "note"
+    if assumed.gaussian == "excluded" and gaussian > 1:
+        level = "warning" if count < d / 2 else "note"
         tail = (
             f"; directions between the other {gaussian} are not claimed, because this score needs non-Gaussian noise."
-            if gaussian > 1
-            else ", as this score needs."
         )
+    elif assumed.gaussian == "excluded":
+        level, tail = "fine", ", as this score needs."
     elif count == 0:
         level, tail = "fine", ": nothing speaks against Gaussian noise."
-    elif learned.assumptions.gaussian == "assumed" and learned.assumptions.mechanism == "linear":
-        level = "note"
+    elif assumed.gaussian == "assumed" and assumed.mechanism == "linear":
         tail = ": the score 'linear-any' could use that to tell directions that this one cannot."
-    elif learned.assumptions.gaussian == "assumed":
-        level, tail = "note", ", which this score assumes: its confidence in close calls is overstated."
-    elif learned.assumptions.mechanism == "additive" or learned.score == "linear-any":
+    elif assumed.gaussian == "assumed":
+        tail = ", which this score assumes: its confidence in close calls is overstated."
+    elif assumed.mechanism == "additive" or learned.score == "linear-any":
         level, tail = "fine", ", and to this score noise may have any shape."
     else:
-        level = "note"
         tail = ": the score 'linear-any' would use that, and does not need equal noise variances."
-    return Check(name, float(count), found + tail, level, details)
+    details = {"variables": learned.variable_names(rejected), "smallest_p": float(np.nanmin(p_values))}
+    return float(count), f"The residuals of {count} of {d} variables are clearly not Gaussian{tail}", level, details
 
 
-def check_equal_variances(learned: CheckContext) -> Check:
+def check_equal_variances(learned: CheckContext) -> Verdict:
     """Whether the residual variances are equal, and whether the score needs that."""
     residuals = learned.fit.residuals[:, learned.caused]
     ratio, p_value = equal_variances(residuals)
-    unequal = p_value < SIGNIFICANT and ratio > NOTABLE_RATIO
-    needed = learned.assumptions.equal_variances
     variances = (residuals / (np.abs(residuals).max() or 1.0)).var(axis=0)
     widest, narrowest = learned.variable_names(learned.caused[[variances.argmax(), variances.argmin()]])
-    details = {"ratio": ratio, "p_value": p_value, "largest": widest, "smallest": narrowest}
-    found = f"The largest residual variance ({widest}) is {_times(ratio)} times the smallest ({narrowest})"
-    level: Level
+    level: Level = "fine"
     if ratio <= NOTABLE_RATIO:
-        level, tail = "fine", ": equal for practical purposes."
-    elif not unequal:
-        level, tail = "fine", ", which with so few rows or such tails may be chance."
-    elif needed:
+        tail = ": equal for practical purposes."
+    elif p_value >= SIGNIFICANT:
+        tail = ", which with so few rows or such tails may be chance."
+    elif learned.assumptions.equal_variances:
         level = "warning"
         tail = ", but this score assumes equal noise variances: compare with a score that does not ('linear-any')."
     else:
-        level, tail = "fine", "; the score does not assume equal noise variances."
-    return Check("equal noise variances", ratio, found + tail, level, details)
+        tail = "; the score does not assume equal noise variances."
+    times = f"{ratio:.3g}" if not 100 <= ratio < 1e6 else f"{ratio:,.0f}"
+    sentence = f"The largest residual variance ({widest}) is {times} times the smallest ({narrowest}){tail}"
+    details = {"ratio": ratio, "p_value": p_value, "largest": widest, "smallest": narrowest}
+    return ratio, sentence, level, details
 
 
-def _times(ratio: float) -> str:
-    return f"{ratio:.3g}" if not 100 <= ratio < 1e6 else f"{ratio:,.0f}"
-
-
-def check_nonlinearity(learned: CheckContext) -> Check:
+def check_nonlinearity(learned: CheckContext) -> Verdict:
     """Whether variables depend on their causes along curves, and what that means for the score."""
-    name = "nonlinearity"
     p_values = curvature(learned.values, learned.edges, learned.linear_fit)
     tested = int((~np.isnan(p_values)).sum())
     if tested == 0:
-        return Check(name, None, "No variable has causes (or enough rows) to check for curvature.", "fine")
-    curved = np.flatnonzero(p_values < SIGNIFICANT)
-    names = learned.variable_names(curved)
-    details = {"variables": names, "smallest_p": float(np.nanmin(p_values))}
-    found = f"{len(curved)} of the {tested} variables with causes depend on them along a curve"
-    level: Level
-    if learned.assumptions.nonlinear_needed:
-        few = len(curved) < tested / 2
-        level = "warning" if few else "fine"
-        tail = (
-            ": this score tells directions by curvature, so where there is none they rest on little."
-            if few
-            else ", which is what this score tells directions by."
-        )
-    elif len(curved) and learned.assumptions.mechanism == "additive":
-        level, tail = "fine", ", which this score follows."
-    elif len(curved):
-        level = "warning" if len(curved) > 0.1 * tested else "note"
+        return None, "No variable has causes (or enough rows) to check for curvature.", "fine", {}
+    names = learned.variable_names(np.flatnonzero(p_values < SIGNIFICANT))
+    count = len(names)
+    level: Level = "fine"
+    if learned.assumptions.nonlinear_needed and count < tested / 2:
+        level = "warning"
+        tail = ": this score tells directions by curvature, so where there is none they rest on little."
+    elif learned.assumptions.nonlinear_needed:
+        tail = ", which is what this score tells directions by."
+    elif count and learned.assumptions.mechanism == "additive":
+        tail = ", which this score follows."
+    elif count:
+        level = "warning" if count > 0.1 * tested else "note"
         tail = f" ({some(names)}): a straight line misses that; compare with the score 'gp' or 'sparse-gp'."
     else:
-        level, tail = "fine", ": straight lines describe the effects well."
-    return Check(name, float(len(curved)), found + tail, level, details)
+        tail = ": straight lines describe the effects well."
+    details = {"variables": names, "smallest_p": float(np.nanmin(p_values))}
+    return (
+        float(count),
+        f"{count} of the {tested} variables with causes depend on them along a curve{tail}",
+        level,
+        details,
+    )
 
 
 ALIKE, SURELY = 0.2, 5.0
 """Rank correlation of each row with the next from which they are alike, and by how many standard errors."""
 
 
-def check_rows_in_time(learned: CheckContext) -> Check:
+def check_rows_in_time(learned: CheckContext) -> Verdict:
     """Name the columns whose residuals carry over from row to row, as those of time series do.
 
     What a variable's causes leave is looked at, not the variable: a trend that comes from a cause is not a
     fault. A column that is sorted itself says nothing, but the others do.
     """
-    name = "rows near each other"
     likeness = np.array([row_likeness(rest) for rest in learned.fit.residuals.T])
     steps = np.diff(learned.values[learned.fit.rows], axis=0)
     is_sorted = (steps >= 0).all(axis=0) | (steps <= 0).all(axis=0)
     now = np.isin(np.arange(learned.n_variables), learned.caused)  # lagged columns go on by their nature
-    standard_error = 1 / np.sqrt(len(learned.fit.rows))
-    alike = (likeness > max(ALIKE, SURELY * standard_error)) & ~is_sorted & now
+    alike = (likeness > max(ALIKE, SURELY / np.sqrt(len(learned.fit.rows)))) & ~is_sorted & now
     found = sorted(map(int, np.flatnonzero(alike)), key=lambda j: -likeness[j])
     if not found:
-        return Check(name, 0.0, "No sign of time dependence.", "fine")
+        return 0.0, "No sign of time dependence.", "fine", {}
     named = [f"{learned.names[j]} {likeness[j]:.2f}" for j in found]
     sentence = (
         f"Rows depend on the row before in {len(found)} of {learned.n_variables} columns (correlation: "
         f"{some(named)}): they are in time, or sorted. Edges and confidences are then overstated."
     )
-    return Check(name, float(len(found)), sentence, "warning", {"columns": named})
+    return float(len(found)), sentence, "warning", {"columns": named}
 
 
 def row_likeness(values: FloatArray) -> float:

@@ -8,9 +8,9 @@ import numpy as np
 import torch
 
 from precede.arrays import BoolArray
-from precede.evidence.checks.context import CheckContext
+from precede.evidence.checks.context import CheckContext, pairs
 from precede.evidence.checks.data_checks import SIGNIFICANT, normality
-from precede.evidence.checks.record import SOURCE_WORDS, Check, Source, counted, some
+from precede.evidence.checks.record import SOURCE_WORDS, Level, Source, Verdict, counted, some
 from precede.evidence.checks.result_checks import log_likelihood_gains
 from precede.graph.equivalence import class_of
 from precede.knowledge import Constraints
@@ -106,47 +106,46 @@ def _model_source(learned: CheckContext) -> Source:
     return "variances" if assumed.linear or assumed.equal_variances else "open"
 
 
-def check_identifiability(learned: CheckContext) -> Check:
+def check_identifiability(learned: CheckContext) -> Verdict:
     """Which directions nothing determines, and which only the model's assumptions do."""
-    name, n = "identifiability", learned.n_edges
+    n = learned.n_edges
     if n == 0:
-        return Check(name, 0.0, "No edges, so no directions to determine.", "fine", {"undirected": []})
+        return 0.0, "No edges, so no directions to determine.", "fine", {"undirected": []}
     sources = direction_sources(learned)
     undirected = learned.edge_names([edge for edge, source in sources.items() if source == "open"])
-    details = {"undirected": undirected}
+    count, details = len(undirected), {"undirected": undirected}
+    level: Level = "warning"
+    by_model = [source for source in sources.values() if source in BY_MODEL]
     if not learned.assumptions.tells_directions:
-        sentence = f"The directions of {len(undirected)} of {n} edges mean nothing: the order was drawn at random."
-        return Check(name, float(len(undirected)), sentence, "warning", details)
-    if learned.assumptions.hidden_causes:
-        sure = n - len(undirected)
-        sentence = f"{sure} of {n} edges are sure to be causes; the others may stand for a hidden cause."
-        return Check(name, float(len(undirected)), sentence, "note", details)
-    if undirected:
+        sentence = f"The directions of {count} of {n} edges mean nothing: the order was drawn at random."
+    elif learned.assumptions.hidden_causes:
+        level = "note"
+        sentence = f"{n - count} of {n} edges are sure to be causes; the others may stand for a hidden cause."
+    elif undirected:
         sentence = (
-            f"The direction of {counted(len(undirected), 'edge')} of {n} cannot be determined ({some(undirected)}): "
+            f"The direction of {counted(count, 'edge')} of {n} cannot be determined ({some(undirected)}): "
             "the data show that the two are connected, not which causes which."
         )
-        return Check(name, float(len(undirected)), sentence, "warning", details)
-    by_model = [edge for edge, source in sources.items() if source in BY_MODEL]
-    if not by_model:
-        return Check(name, 0.0, f"The directions of all {n} edges follow without the model's noise.", "fine", details)
-    words = SOURCE_WORDS[sources[by_model[0]]]
-    sentence = f"The directions of {len(by_model)} of {n} edges rest on the model alone ({words})."
-    return Check(name, 0.0, sentence, "note", details)
+    elif by_model:
+        level, words = "note", SOURCE_WORDS[by_model[0]]
+        sentence = f"The directions of {len(by_model)} of {n} edges rest on the model alone ({words})."
+    else:
+        level, sentence = "fine", f"The directions of all {n} edges follow without the model's noise."
+    return float(count), sentence, level, details
 
 
 CONTRADICTED = 5.0
 """A price in score, as a log-likelihood, from which the data contradict what was known."""
 
 
-def check_knowledge(learned: CheckContext) -> Check | None:
+def check_knowledge(learned: CheckContext) -> Verdict | None:
     """What the data would prefer without the knowledge, and what the knowledge costs in score."""
-    name, known, free = "knowledge against the data", learned.constraints, Constraints.none(learned.n_variables)
-    free = free.in_time(learned.table.steps, learned.names)
+    known = learned.constraints
+    free = Constraints.none(learned.n_variables).in_time(learned.table.steps, learned.names)
     if known is None or all(np.array_equal(a, b) for a, b in zip(astuple(known), astuple(free), strict=True)):
         return None
     if learned.score not in SCORE_NAMES:
-        return Check(name, None, "Not run: only a score of the data alone can weigh your knowledge.", "not run")
+        return None, "Not run: only a score of the data alone can weigh your knowledge.", "not run", {}
     ends, limit = [], Deadline(SECONDS)
     for constraints in (known, free):
         score = build_score(
@@ -161,7 +160,7 @@ def check_knowledge(learned: CheckContext) -> Check | None:
         )  # fmt: skip
         ends.append((found.score, edges))
     if limit.passed():
-        return Check(name, None, f"Not run: weighing your knowledge takes more than {SECONDS:.0f} s.", "not run")
+        return None, f"Not run: weighing your knowledge takes more than {SECONDS:.0f} s.", "not run", {}
     (held, _), (best, preferred) = ends
     against = preferred & (~known.allowed | known.before.T | known.required.T)  # transposed: the other way was known
     lost = known.required & ~preferred & ~preferred.T  # transposed: absent either way
@@ -170,33 +169,27 @@ def check_knowledge(learned: CheckContext) -> Check | None:
     wishes = [*learned.edge_names(pairs(against)), *(f"no {edge}" for edge in learned.edge_names(pairs(lost)))]
     details = {"price": price, "preferred": wishes}
     if price < CONTRADICTED or not wishes:
-        return Check(
-            name, price, f"The data do not contradict your knowledge (price in score {price:.1f}).", "fine", details
-        )
+        sentence = f"The data do not contradict your knowledge (price in score {price:.1f})."
+        return price, sentence, "fine", details
     sentence = (
         f"The data contradict your knowledge: they prefer {some(wishes)}; keeping to it costs {price:.1f} in score."
     )
-    return Check(name, price, sentence, "warning", details)
+    return price, sentence, "warning", details
 
 
-def pairs(chosen: BoolArray) -> list[tuple[int, int]]:
-    """The places of a matrix that are true."""
-    return [(int(i), int(j)) for i, j in np.argwhere(chosen)]
-
-
-def check_column_kinds(learned: CheckContext) -> Check | None:
+def check_column_kinds(learned: CheckContext) -> Verdict | None:
     """Whether columns that are not continuous numbers were treated as such, and what is therefore not claimed."""
     found = "with few values, or counts ({}), taken for continuous numbers by this method"
-    return _not_claimed("kinds of columns", learned, stepped_columns(learned), found)
+    return _not_claimed(learned, stepped_columns(learned), found)
 
 
-def check_cut_off(learned: CheckContext) -> Check | None:
+def check_cut_off(learned: CheckContext) -> Verdict | None:
     """Whether columns pile up at an end, and what is therefore not claimed."""
     found = f"with {CUT_OFF:.0%} or more of the rows at the smallest or largest value ({{}}), as if cut off there"
-    return _not_claimed("columns cut off", learned, cut_off_columns(learned), found)
+    return _not_claimed(learned, cut_off_columns(learned), found)
 
 
-def _not_claimed(name: str, learned: CheckContext, unfit: BoolArray, words: str) -> Check | None:
+def _not_claimed(learned: CheckContext, unfit: BoolArray, words: str) -> Verdict | None:
     """Say which columns are not what the method takes them for, and which directions are not claimed for that."""
     if not unfit.any():
         return None
@@ -205,9 +198,10 @@ def _not_claimed(name: str, learned: CheckContext, unfit: BoolArray, words: str)
     names, edges = learned.variable_names(np.flatnonzero(unfit)), learned.edge_names(left)
     found = f"{counted(len(names), 'column')} {words.format(some(names))}"
     if not left:
-        return Check(name, float(len(names)), f"{found}; no direction rests on that.", "note", {"columns": names})
+        return float(len(names)), f"{found}; no direction rests on that.", "note", {"columns": names}
+    several = len(left) > 1
     sentence = (
-        f"{found}: the direction{'s' if len(left) > 1 else ''} of {counted(len(left), 'edge')} ({some(edges)}) "
-        f"{'are' if len(left) > 1 else 'is'} not claimed, only that the two are connected."
+        f"{found}: the direction{'s' if several else ''} of {counted(len(left), 'edge')} ({some(edges)}) "
+        f"{'are' if several else 'is'} not claimed, only that the two are connected."
     )
-    return Check(name, float(len(left)), sentence, "warning", {"columns": names, "edges": edges})
+    return float(len(left)), sentence, "warning", {"columns": names, "edges": edges}

@@ -10,7 +10,7 @@ from precede.arrays import FloatArray, IntArray
 from precede.data.table import evenly_spaced
 from precede.evidence.checks.context import FAR_OUT, CheckContext, basis_of, regress_blocks, standard_columns
 from precede.evidence.checks.directions import direction_sources
-from precede.evidence.checks.record import Check, EdgeDiagnostics, EdgePlots, Influence, Trend, counted, some
+from precede.evidence.checks.record import EdgeDiagnostics, EdgePlots, Influence, Trend, Verdict, counted, some
 from precede.pruning.gam import spline_basis
 from precede.ranks import ranks
 
@@ -78,53 +78,41 @@ def _strength_without(learned: CheckContext, cause: int, effect: int, kept: IntA
     return float(parts[int(np.flatnonzero(parents == cause)[0])].std())
 
 
-def check_influence(learned: CheckContext, readings: tuple[EdgeDiagnostics, ...]) -> Check:
+def check_influence(learned: CheckContext, readings: tuple[EdgeDiagnostics, ...]) -> Verdict:
     """Which edges rest on single rows."""
-    name = "influence of single rows"
-    resting = [reading for reading in readings if reading.influence is not None]
+    resting = sorted((edge for edge in readings if edge.influence is not None), key=lambda edge: -edge.strength)
     if not resting:
-        return Check(name, 0.0, "No edge rests on single rows: each keeps most of its strength without them.", "fine")
-    sentences = [_words(learned, reading) for reading in sorted(resting, key=lambda edge: -edge.strength)]
+        return 0.0, "No edge rests on single rows: each keeps most of its strength without them.", "fine", {}
+    names, sentences = learned.edge_names([(edge.cause, edge.effect) for edge in resting]), []
+    for name, edge in zip(names[:2], resting, strict=False):
+        assert edge.influence is not None
+        rows = edge.influence.rows
+        where = f"row {rows[0]}" if len(rows) == 1 else f"{len(rows)} rows ({some(rows)})"
+        sentences.append(
+            f"{name} has strength {edge.strength:.2f}, and {edge.influence.strength:.2f} without {where} of "
+            f"{learned.n_samples:,}, up to {edge.influence.farthest:.0f} standard deviations out"
+        )
     more = f", and {counted(len(resting) - 2, 'more edge')}" if len(resting) > 2 else ""
-    edges = learned.edge_names([(reading.cause, reading.effect) for reading in resting])
-    sentence = (
-        f"{counted(len(resting), 'edge')} of {learned.n_edges} rest{'s' if len(resting) == 1 else ''} on few rows: "
-    )
-    return Check(name, float(len(resting)), f"{sentence}{'; '.join(sentences[:2])}{more}.", "warning", {"edges": edges})
+    count = f"{counted(len(resting), 'edge')} of {learned.n_edges} rest{'s' if len(resting) == 1 else ''} on few rows"
+    return float(len(resting)), f"{count}: {'; '.join(sentences)}{more}.", "warning", {"edges": names}
 
 
-def _words(learned: CheckContext, reading: EdgeDiagnostics) -> str:
-    assert reading.influence is not None
-    rows, influence = reading.influence.rows, reading.influence
-    (edge,) = learned.edge_names([(reading.cause, reading.effect)])
-    where = f"row {rows[0]}" if len(rows) == 1 else f"{len(rows)} rows ({some(rows)})"
-    return (
-        f"{edge} has strength {reading.strength:.2f}, and {influence.strength:.2f} without {where} of "
-        f"{learned.n_samples:,}, up to {influence.farthest:.0f} standard deviations out"
-    )
-
-
-def check_outliers(learned: CheckContext) -> Check:
+def check_outliers(learned: CheckContext) -> Verdict:
     """Values far out, by name."""
-    name = "values far out"
     scores = np.abs(standard_columns(learned.values)[0])
     rows, columns = np.nonzero(scores > FAR_OUT)
     if len(rows) == 0:
-        return Check(
-            name, 0.0, f"No value is more than {FAR_OUT:.0f} standard deviations from its column's mean.", "fine"
-        )
+        sentence = f"No value is more than {FAR_OUT:.0f} standard deviations from its column's mean."
+        return 0.0, sentence, "fine", {}
     farthest = np.argsort(-scores[rows, columns], kind="stable")
-    named = [_value_words(learned, scores, rows[k], columns[k]) for k in farthest]
-    which = "1 value is" if len(rows) == 1 else f"{len(rows)} values are"
+    places = [(rows[k], columns[k]) for k in farthest]
+    named = [f"{learned.names[j]} in row {row + 1}, {scores[row, j]:.0f} out" for row, j in places]
+    which, whose = ("1 value is", "its") if len(rows) == 1 else (f"{len(rows)} values are", "their")
     sentence = (
-        f"{which} more than {FAR_OUT:.0f} standard deviations from the mean of {'its' if len(rows) == 1 else 'their'} "
-        f"column ({some(named)}): errors, or tails that a transformation such as a logarithm would tame."
+        f"{which} more than {FAR_OUT:.0f} standard deviations from the mean of {whose} column ({some(named)}): errors, "
+        "or tails that a transformation such as a logarithm would tame."
     )
-    return Check(name, float(len(rows)), sentence, "note", {"values": named[:20]})
-
-
-def _value_words(learned: CheckContext, scores: FloatArray, row: int, column: int) -> str:
-    return f"{learned.names[column]} in row {row + 1}, {scores[row, column]:.0f} out"
+    return float(len(rows)), sentence, "note", {"values": named[:20]}
 
 
 CLEAR_TREND = 0.5

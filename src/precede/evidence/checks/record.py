@@ -17,6 +17,8 @@ from precede.scores.assumptions import Assumptions
 from precede.strict_json import JsonObject, plain
 
 Level = Literal["fine", "note", "warning", "not run"]
+Verdict = tuple[float | None, str, Level, Mapping[str, Any]]
+"""What a check returns: its number, None where it could not be computed; its sentence, its level and more numbers."""
 
 REMEDIES = {
     "better than chance": "Take it as a guess; say what you know: --knowledge FILE.",

@@ -12,8 +12,8 @@ import numpy as np
 import torch
 
 from precede.arrays import BoolArray, FloatArray
-from precede.evidence.checks.context import CheckContext
-from precede.evidence.checks.record import Check, Level, Remark, counted, some
+from precede.evidence.checks.context import CheckContext, pairs
+from precede.evidence.checks.record import Level, Remark, Verdict, counted, some
 from precede.evidence.falsification import held_out_likelihood, permutation_test
 from precede.evidence.sample import sample_of
 from precede.graph.dags import full_dag
@@ -68,29 +68,26 @@ EXACT_VARIABLES = 10
 """Up to here the best order of all is found in well under a second for the linear score."""
 
 
-def check_search(learned: CheckContext) -> Check:
+def check_search(learned: CheckContext) -> Verdict:
     """How far the score of the result is from the best that is known."""
-    name = "distance to the best score known"
     search = learned.search
     if search is None or not math.isfinite(search.best_score):
-        return Check(name, None, "The method reports no score, so the search cannot be judged.", "note")
+        return None, "The method reports no score, so the search cannot be judged.", "note", {}
     reached = search.best_score
     if search.exact:
-        return Check(name, 0.0, f"The score {reached:.2f} is the best of all orders (exact search).", "fine")
+        return 0.0, f"The score {reached:.2f} is the best of all orders (exact search).", "fine", {}
     rivals = {"a greedy order": search.greedy_score, "the exact optimum": _exact_score(learned)}
     known = {label: value for label, value in rivals.items() if value is not None and math.isfinite(value)}
     best = max([reached, *known.values()])
-    shortfall = best - reached
-    tolerance = 1e-6 * max(1.0, abs(best))
     details = {"reached": reached, "best_known": best, **known}
-    against = "; ".join(f"{label} scores {value:.2f}" for label, value in known.items())
-    if shortfall > tolerance:
-        sentence = f"The result scores {reached:.2f}, {shortfall:.2f} short of the best known ({against})."
-        return Check(name, shortfall, sentence, "warning", details)
+    if best - reached > 1e-6 * max(1.0, abs(best)):
+        against = "; ".join(f"{label} scores {value:.2f}" for label, value in known.items())
+        sentence = f"The result scores {reached:.2f}, {best - reached:.2f} short of the best known ({against})."
+        return best - reached, sentence, "warning", details
     if "the exact optimum" in known:
-        return Check(name, 0.0, f"The score {reached:.2f} is the optimum.", "fine", details)
+        return 0.0, f"The score {reached:.2f} is the optimum.", "fine", details
     agree = "Independent searches agree" if search.climbs_agree else "No search found a better order"
-    return Check(name, 0.0, f"{agree} (score {reached:.2f}); optimality is not guaranteed.", "fine", details)
+    return 0.0, f"{agree} (score {reached:.2f}); optimality is not guaranteed.", "fine", details
 
 
 def _exact_score(learned: CheckContext) -> float | None:
@@ -102,41 +99,35 @@ def _exact_score(learned: CheckContext) -> float | None:
     return exact_order(score, constraints).score
 
 
-def check_weak_edges(learned: CheckContext) -> Check:
+def check_weak_edges(learned: CheckContext) -> Verdict:
     """Which edges, there or not, a slightly different rule would decide otherwise."""
-    name = "edges within reach of the threshold"
-    before = full_dag(learned.order)
-    required = np.zeros_like(learned.edges)
+    before, required = full_dag(learned.order), np.zeros_like(learned.edges)
     if learned.constraints is not None:
         before, required = before & learned.constraints.allowed, learned.constraints.required
     if learned.assumptions.mechanism == "additive":
-        p_values = np.nan_to_num(learned.fit.p_values, nan=1.0)
-        weak = learned.edges & ~required & (p_values > learned.cutoff**REACH)
+        weak = np.nan_to_num(learned.fit.p_values, nan=1.0) > learned.cutoff**REACH
         missed = np.zeros_like(weak)
         rule = f"p-value above {learned.cutoff**REACH:.2g} in an F test"
-    elif learned.pruning == "threshold":
-        weights = np.abs(regression_weights(learned.covariance, learned.order))
-        weak = learned.edges & ~required & (weights < REACH * learned.threshold)
-        missed = before & ~learned.edges & (weights > learned.threshold / REACH)
-        rule = f"|weight| within a factor {REACH} of {learned.threshold:g}"
     else:
-        price = math.log(learned.n_samples) / 2 + math.log(learned.n_variables)
-        evidence = log_likelihood_gains(learned, learned.edges)
-        weak = learned.edges & ~required & (evidence < REACH * price)
-        missed = before & ~learned.edges & (evidence > price / REACH)
-        rule = f"gain in log-likelihood within a factor {REACH} of the extended BIC's price, {price:.1f}"
-    kept = learned.edge_names([(int(i), int(j)) for i, j in np.argwhere(weak)])
-    dropped = learned.edge_names([(int(i), int(j)) for i, j in np.argwhere(missed)])
+        if learned.pruning == "threshold":
+            size, limit = np.abs(regression_weights(learned.covariance, learned.order)), learned.threshold
+            rule = f"|weight| within a factor {REACH} of {limit:g}"
+        else:
+            size = log_likelihood_gains(learned, learned.edges)
+            limit = math.log(learned.n_samples) / 2 + math.log(learned.n_variables)
+            rule = f"gain in log-likelihood within a factor {REACH} of the extended BIC's price, {limit:.1f}"
+        weak, missed = size < REACH * limit, size > limit / REACH
+    kept = learned.edge_names(pairs(weak & learned.edges & ~required))
+    dropped = learned.edge_names(pairs(missed & before & ~learned.edges))
     details = {"weak": kept, "nearly": dropped, "rule": rule}
     total = len(kept) + len(dropped)
     if total == 0:
-        return Check(name, 0.0, "No edge is borderline.", "fine", details)
+        return 0.0, "No edge is borderline.", "fine", details
     shown = f" ({some(kept)})" if kept else ""
     near = f"; {counted(len(dropped), 'absent edge')} nearly came in ({some(dropped)})" if dropped else ""
-    level: Level = "warning" if len(kept) > learned.n_edges / 3 else "note"
     are = "is" if len(kept) == 1 else "are"
     sentence = f"{len(kept)} of {counted(learned.n_edges, 'edge')} {are} borderline{shown}{near}."
-    return Check(name, float(total), sentence, level, details)
+    return float(total), sentence, "warning" if len(kept) > learned.n_edges / 3 else "note", details
 
 
 def log_likelihood_gains(learned: CheckContext, edges: BoolArray) -> FloatArray:
@@ -168,34 +159,37 @@ FEWEST_ROWS = 20
 """Below, a test of independences says nothing."""
 
 
-def check_independences(learned: CheckContext) -> Check:
+TOO_FEW: Verdict = None, f"Not run: fewer than {FEWEST_ROWS} rows in which nothing was set.", "not run", {}
+
+
+def check_independences(learned: CheckContext) -> Verdict:
     """Whether the independences that the graph claims hold better than a shuffled graph's."""
-    name, rows = "independences against chance", _observed(learned)
+    rows = _observed(learned)
     if len(rows) < FEWEST_ROWS:
-        return Check(name, None, f"Not run: fewer than {FEWEST_ROWS} rows in which nothing was set.", "not run")
+        return TOO_FEW
     found = permutation_test(learned.graph, sample_of(rows), PERMUTATIONS)
     if found.n_tests == 0:
-        return Check(name, None, f"Not run: {found.sentence[0].lower()}{found.sentence[1:]}", "not run")
+        return None, f"Not run: {found.sentence[0].lower()}{found.sentence[1:]}", "not run", {}
     level: Level = "warning" if found.falsified else "fine" if found.informative else "note"
-    return Check(name, found.p_value, found.sentence, level, asdict(found))
+    return found.p_value, found.sentence, level, asdict(found)
 
 
 MANY_VARIABLES = 300
 """Variables from which on fewer folds must do."""
 
 
-def check_prediction(learned: CheckContext) -> Check:
+def check_prediction(learned: CheckContext) -> Verdict:
     """Whether the edges help to predict rows that were left out."""
-    name, rows = "held-out likelihood", _observed(learned)
+    rows = _observed(learned)
     if learned.n_edges == 0:
-        return Check(name, None, "Not run: the graph has no edges.", "not run")
+        return None, "Not run: the graph has no edges.", "not run", {}
     if len(rows) < FEWEST_ROWS:
-        return Check(name, None, f"Not run: fewer than {FEWEST_ROWS} rows in which nothing was set.", "not run")
+        return TOO_FEW
     n_folds = 5 if learned.n_variables <= MANY_VARIABLES else 2  # a fold costs the cube of the variables
     found = held_out_likelihood(learned.graph, sample_of(rows), n_folds)
     gain, rest = found.graph - found.empty, found.full - found.graph
     level: Level = "warning" if gain <= 0 else "note" if rest > 0.02 * gain else "fine"
-    return Check(name, gain, found.sentence, level, asdict(found))
+    return gain, found.sentence, level, asdict(found)
 
 
 def _observed(learned: CheckContext) -> FloatArray:

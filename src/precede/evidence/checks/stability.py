@@ -1,20 +1,32 @@
-"""How often the edges come back on resampled data, as a check and beside each edge."""
+"""How often the edges come back on resampled data, as a check and beside each edge.
+
+By a quick search where there is one, else each edge against its alternatives.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Literal
 
 import numpy as np
+import torch
 
-from precede.arrays import BoolArray, FloatArray
+from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.evidence.checks.context import CURVE_BASIS, CheckContext
 from precede.evidence.checks.record import Check, Diagnostics, Level, Remark, counted, some
-from precede.evidence.confidence.resampling import time_block
-from precede.evidence.confidence.stability import N_RESAMPLES, Alternatives, Criterion, PolishAgain, Relearn, shares_of
+from precede.evidence.confidence.resampling import draw_rows, resampled, time_block
+from precede.graph.dags import ancestors
 from precede.knowledge import Constraints
+from precede.lazy import special
+from precede.pruning.gam import spline_basis
+from precede.pruning.order_to_graph import order_to_graph
 from precede.runtime.deadline import Deadline
-from precede.scores.build import ScoreName
+from precede.runtime.device import one_thread, pool_of_threads
+from precede.scores.build import ScoreName, build_score
+from precede.scores.shape import negentropy
+from precede.search.polish import polish
 
 UNSTABLE = 0.5
 """Edges that come back in fewer of the resamples are called unstable."""
@@ -102,7 +114,7 @@ def with_probabilities(learned: CheckContext, diagnostics: Diagnostics) -> Diagn
 
 
 def resample(learned: CheckContext, diagnostics: Diagnostics, deadline: Deadline) -> Diagnostics:
-    """Give every edge the share of quick resamples that have it (:mod:`precede.evidence.confidence.stability`).
+    """Give every edge the share of quick resamples that have it.
 
     The search starts from the found order, or looks at each edge by itself where it would be slow, and ends with the
     deadline, and after 30 seconds at the latest.
@@ -121,20 +133,10 @@ def resample(learned: CheckContext, diagnostics: Diagnostics, deadline: Deadline
 
 def relearning(learned: CheckContext) -> Relearn:
     """The quickest honest way to learn again under what the method assumed."""
-    assumed, constraints = learned.assumptions, learned.constraints or Constraints.none(learned.n_variables)
-    if learned.levels or (assumed.linear and assumed.gaussian != "excluded"):
-        score = _score_of(learned)
-        if score is not None:
-            same = score == learned.score
-            return PolishAgain(
-                learned.table,
-                learned.order,
-                score,
-                constraints,
-                pruning=learned.pruning if same else "auto",  # type: ignore[arg-type]
-                threshold=learned.threshold,
-                cutoff=learned.cutoff,
-            )
+    assumed = learned.assumptions
+    score = _score_of(learned) if learned.levels or (assumed.linear and assumed.gaussian != "excluded") else None
+    if score is not None:
+        return PolishAgain(learned, score)
     curved = assumed.mechanism == "additive"
     criterion: Criterion = "none"
     if assumed.equal_variances:
@@ -143,10 +145,9 @@ def relearning(learned: CheckContext) -> Relearn:
         criterion = "log variance"
     elif assumed.gaussian == "excluded":
         criterion = "entropy"
-    return Alternatives(
-        learned.values, learned.edges, constraints, basis=CURVE_BASIS if curved else 2, criterion=criterion,
-        block=time_block(learned.table),
-    )  # fmt: skip
+    constraints, basis = learned.constraints or Constraints.none(learned.n_variables), CURVE_BASIS if curved else 2
+    block = time_block(learned.table)
+    return Alternatives(learned.values, learned.edges, constraints, basis=basis, criterion=criterion, block=block)
 
 
 def _score_of(learned: CheckContext) -> ScoreName | None:
@@ -193,3 +194,205 @@ def stability(edges: BoolArray, confidence: FloatArray, names: Sequence[Hashable
         f"({some(unstable)}){more}."
     )
     return Check(NAME, float(len(unstable)), sentence, "warning" if len(unstable) > n / 4 else "note", details)
+
+
+Criterion = Literal["variance", "log variance", "entropy", "none"]
+
+MOST_ROWS = 2000
+"""Rows that are looked at, evenly spaced; drawn with replacement from the whole table's number of rows."""
+
+MOST_OTHERS = 8
+"""Other causes that a pair is compared given."""
+
+
+class Alternatives:
+    r"""Judge every edge i -> j by itself: is it there, and does it point that way?
+
+    With :math:`C` the other causes of both, the edge is there when its partial F test says so, and it is kept when
+
+    .. math:: \ell(i \mid C) + \ell(j \mid C, i) \ge \ell(j \mid C) + \ell(i \mid C, j),
+
+    both sides of which have the same number of parameters. An edge that a longer path follows cannot be turned by
+    itself, so only its presence is judged.
+
+    Parameters
+    ----------
+    values : (n_samples, n_variables) float array
+    edges : (n_variables, n_variables) bool array
+    constraints : Constraints
+    basis : int
+        Basis functions of each effect, the constant included; 2 is a straight line.
+    criterion : "variance", "log variance", "entropy" or "none"
+        What tells directions: the sum of the noise variances (equal variances), the Gaussian likelihood (curves), the
+        entropy of the residuals (non-Gaussian noise), or nothing.
+    cutoff : float
+        Largest p-value of an edge that is there.
+    block : int or None
+        Rows are drawn in blocks of this length, for rows in time.
+    """
+
+    def __init__(
+        self, values: FloatArray, edges: BoolArray, constraints: Constraints, *, basis: int, criterion: Criterion,
+        cutoff: float = 0.001, block: int | None = None,
+    ) -> None:  # fmt: skip
+        rows = np.unique(np.linspace(0, len(values) - 1, min(len(values), MOST_ROWS)).round().astype(np.int64))
+        stuck = values[rows].min(axis=0) == values[rows].max(axis=0)
+        if stuck.any():  # among these rows: look where such a column is different, too
+            elsewhere = np.flatnonzero((values[:, stuck] != values[rows[0], stuck]).any(axis=1))
+            rows = np.union1d(rows, elsewhere[:MOST_ROWS])
+        sample = values[rows] - values[rows].mean(axis=0)
+        self.scale = np.abs(sample).max(axis=0)
+        self.n_samples = len(values)
+        self.block = None if block is None else max(2, round(block * len(rows) / len(values)))
+        self.edges, self.criterion, self.cutoff = edges, criterion, cutoff
+        blocks = [spline_basis(column, basis).columns for column in (sample / self.scale).T]
+        ends = np.cumsum([0, *(block.shape[1] for block in blocks)])
+        self.blocks = [np.arange(start, stop) for start, stop in pairwise(ends)]
+        self.design = np.hstack(blocks)
+        self.spread = sample.std(axis=0)
+        paths = ancestors(edges)
+        fixed = constraints.before | constraints.required
+        self.pairs = [self._pair(int(i), int(j), paths, fixed) for i, j in np.argwhere(edges)]
+
+    def _pair(self, i: int, j: int, paths: BoolArray, fixed: BoolArray) -> tuple[int, int, list[int], bool]:
+        """An edge, the other causes of both, and whether it could be turned by itself."""
+        parents = self.edges[:, i] | self.edges[:, j]
+        parents[i] = False
+        longer = bool((self.edges[i] & paths[:, j]).any())
+        turnable = self.criterion != "none" and not longer and not fixed[i, j] and parents.sum() <= MOST_OTHERS
+        others = parents if turnable else self.edges[:, j] & (np.arange(len(parents)) != i)
+        return i, j, [int(k) for k in np.flatnonzero(others)], turnable
+
+    def __call__(self, rng: np.random.Generator, deadline: Deadline) -> FloatArray:
+        m = len(self.design)
+        weights = self._drawn(m, rng)
+        centered: FloatArray = self.design - weights @ self.design / m
+        gram = (centered * weights[:, None]).T @ centered
+        gram[np.diag_indices(len(gram))] += 1e-8 * m
+        directed = np.zeros(self.edges.shape)
+        for i, j, others, turnable in self.pairs:
+            if deadline.passed():
+                break
+            if not self._present(gram, i, j, others):
+                continue
+            turned = turnable and self._turned(gram, centered, weights, i, j, others)
+            directed[(j, i) if turned else (i, j)] = 1.0
+        return directed
+
+    def _drawn(self, m: int, rng: np.random.Generator) -> FloatArray:
+        """How often each row was drawn, on average once."""
+        if self.block is not None:
+            return np.bincount(draw_rows(m, self.block, rng), minlength=m).astype(np.float64)
+        drawn = rng.multinomial(self.n_samples, np.full(m, 1 / m))
+        return np.asarray(drawn.astype(np.float64) * (m / self.n_samples))
+
+    def _columns(self, variables: list[int]) -> IntArray:
+        return np.concatenate([self.blocks[k] for k in variables]) if variables else np.zeros(0, dtype=np.int64)
+
+    def _left(self, gram: FloatArray, target: int, columns: IntArray) -> tuple[float, FloatArray]:
+        """Sum of squares of a standardized variable that a regression leaves, and the coefficients."""
+        place = self.blocks[target][0]  # the first basis function is the variable itself
+        total = float(gram[place, place])
+        if len(columns) == 0:
+            return total, np.zeros(0)
+        cross = gram[columns, place]
+        coefficients = np.linalg.solve(gram[np.ix_(columns, columns)], cross)
+        return max(total - float(cross @ coefficients), 1e-12 * total), coefficients
+
+    def _present(self, gram: FloatArray, i: int, j: int, others: list[int]) -> bool:
+        without, _ = self._left(gram, j, self._columns(others))
+        columns = self._columns([*others, i])
+        left, _ = self._left(gram, j, columns)
+        width, free = len(self.blocks[i]), max(self.n_samples - len(columns) - 1, 1)
+        statistic = max(without - left, 0.0) / width / (left / free)
+        return float(special.fdtrc(width, free, statistic)) <= self.cutoff
+
+    def _turned(
+        self, gram: FloatArray, centered: FloatArray, weights: FloatArray, i: int, j: int, others: list[int]
+    ) -> bool:
+        def cost(target: int, causes: list[int]) -> float:
+            columns = self._columns(causes)
+            left, coefficients = self._left(gram, target, columns)
+            variance = left / len(weights)
+            match self.criterion:
+                case "variance":
+                    return variance * float(self.spread[target] / self.spread[[i, j]].max()) ** 2
+                case "entropy":
+                    residual = centered[:, self.blocks[target][0]] - centered[:, columns] @ coefficients
+                    return float(np.log(variance)) / 2 - negentropy(residual / np.sqrt(variance), weights)
+                case _:
+                    return float(np.log(variance))
+
+        kept = cost(i, others) + cost(j, [*others, i])
+        turned = cost(j, others) + cost(i, [*others, j])
+        return turned < kept
+
+
+N_RESAMPLES = 20
+"""Resamples of every fit: shares to a twentieth."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """Shares of resamples.
+
+    Parameters
+    ----------
+    directed : (n_variables, n_variables) float array
+        ``[i, j]``: with i -> j; an edge that may point either way counts a half each way.
+    n_resamples : int
+        How many were made; fewer than asked for where the time was over.
+    """
+
+    directed: FloatArray
+    n_resamples: int
+
+
+Relearn = Callable[[np.random.Generator, Deadline], FloatArray]
+"""Draw rows and learn again: one for i -> j, a half each way where it may be either."""
+
+
+def shares_of(relearn: Relearn, seed: int, deadline: Deadline) -> Shares | None:
+    """Learn again on resample after resample; None where there was no time for one.
+
+    Resample k depends on (seed, k) alone, so a result differs between machines only where the time was over. Threads
+    share them: most of the work is compiled.
+    """
+    own = deadline.part()
+
+    def one(k: int) -> FloatArray | None:
+        if own.passed():
+            return None
+        found = relearn(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(k,))), own)
+        return None if own.passed() else found  # it may have been cut short
+
+    with one_thread(), pool_of_threads(N_RESAMPLES) as pool:
+        try:
+            made = [found for found in pool.map(one, range(N_RESAMPLES)) if found is not None]
+        except BaseException:
+            own.cancel()
+            raise
+    if not made:
+        return None
+    return Shares(np.mean(made, axis=0), len(made))
+
+
+@dataclass(frozen=True, eq=False)
+class PolishAgain:
+    """Polish the order that was found on resampled rows, by a score, and prune again."""
+
+    learned: CheckContext
+    score: ScoreName
+
+    def __call__(self, rng: np.random.Generator, deadline: Deadline) -> FloatArray:
+        learned, table = self.learned, self.learned.table
+        constraints = learned.constraints or Constraints.none(learned.n_variables)
+        rows, _ = resampled(table, time_block(table), rng)
+        score = build_score(self.score, rows, constraints, device=torch.device("cpu"))
+        order = polish(score, learned.order, constraints, deadline=deadline).order
+        edges, _ = order_to_graph(
+            order, rows, score, constraints,
+            pruning=learned.pruning if self.score == learned.score else "auto",  # type: ignore[arg-type]
+            threshold=learned.threshold, cutoff=learned.cutoff,
+        )  # fmt: skip
+        return score.marks(edges, constraints)
