@@ -19,7 +19,7 @@ from precede.errors import DataError, listed
 from precede.files import write_text
 from precede.graph import CausalGraph
 from precede.graph.formats import text_of
-from precede.graph.sample import Absent, Levels, Sample, Setting
+from precede.graph.sample import Levels, Sample, Setting
 from precede.scores.covariance import covariance
 from precede.strict_json import checked, plain, to_json
 
@@ -125,11 +125,11 @@ def sample_of(
     return replace(sample, mean=gaps.mean, covariance=gaps.covariance, absent=_absent(gaps.mask))
 
 
-def _absent(mask: BoolArray) -> Absent:
+def _absent(mask: BoolArray) -> tuple[tuple[frozenset[int], int], ...]:
     """The patterns of missing cells, the most frequent first."""
     patterns, counts = np.unique(mask, axis=0, return_counts=True)
     frequent = np.argsort(-counts, kind="stable")[:MOST_PATTERNS]
-    return Absent(patterns[frequent], counts[frequent])
+    return tuple((frozenset(np.flatnonzero(patterns[k]).tolist()), int(counts[k])) for k in frequent)
 
 
 def _settings(values: FloatArray, targets: BoolArray) -> tuple[Setting, ...]:
@@ -188,10 +188,7 @@ def moments_to_json(sample: Sample, names: Sequence[Hashable], path: str | os.Pa
         {"targets": sorted(part.targets), **_plain_moments(part)} for part in sample.settings
     ]  # fmt: skip
     absent = sample.absent
-    missing = None if absent is None else [
-        {"columns": np.flatnonzero(pattern).tolist(), "rows": int(count)}
-        for pattern, count in zip(absent.patterns, absent.counts, strict=True)
-    ]  # fmt: skip
+    missing = None if absent is None else [{"columns": sorted(columns), "rows": rows} for columns, rows in absent]
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -242,14 +239,8 @@ def moments_from_json(source: str | os.PathLike[str]) -> Sample:
     settings = None if parts is None else tuple(
         Setting(frozenset(part["targets"]), *_read_moments(part, n_columns)) for part in parts
     )  # fmt: skip
-    return replace(sample, settings=settings, absent=None if missing is None else _read_absent(missing, d))
-
-
-def _read_absent(missing: list[AbsentRecord], n_variables: int) -> Absent:
-    patterns = np.zeros((len(missing), n_variables), dtype=bool)
-    for pattern, one in zip(patterns, missing, strict=True):
-        pattern[one["columns"]] = True
-    return Absent(patterns, np.array([one["rows"] for one in missing], dtype=np.int64))
+    absent = None if missing is None else tuple((frozenset(one["columns"]), one["rows"]) for one in missing)
+    return replace(sample, settings=settings, absent=absent)
 
 
 def _read_moments(part: PlainMoments, n_variables: int) -> tuple[int, FloatArray, FloatArray]:

@@ -11,22 +11,6 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
-class Absent:
-    """Which cells are missing together, and how often.
-
-    Parameters
-    ----------
-    patterns : (n_patterns, n_variables) bool array
-        True where a cell is missing.
-    counts : (n_patterns,) int array
-        Rows of each.
-    """
-
-    patterns: BoolArray
-    counts: IntArray
-
-
-@dataclass(frozen=True, eq=False)
 class Setting:
     """Moments of the rows in which the same variables were set by an intervention.
 
@@ -77,8 +61,9 @@ class Sample:
         With interventions, the moments by what was set; None where nothing ever was.
     row_targets : (n_rows, n_variables) bool array, optional
         With interventions, what was set in each of the rows.
-    absent : Absent, optional
-        Where cells are missing, which; the moments are then estimated from all that is there.
+    absent : tuple of (frozenset of int, int), optional
+        Where cells are missing, columns that are missing together, and in how many rows; the moments are then estimated
+        from all that is there.
     """
 
     n_samples: int
@@ -88,7 +73,7 @@ class Sample:
     levels: Mapping[int, Levels] = field(default_factory=dict)
     settings: tuple[Setting, ...] | None = None
     row_targets: BoolArray | None = None
-    absent: Absent | None = None
+    absent: tuple[tuple[frozenset[int], int], ...] | None = None
 
     @property
     def categories(self) -> frozenset[int]:
@@ -134,15 +119,14 @@ class Sample:
 
         Examples
         --------
-        >>> absent = Absent(np.array([[False, False], [False, True]]), np.array([30, 70]))
-        >>> sample = Sample(100, np.zeros(2), np.eye(2), absent=absent)
+        >>> sample = Sample(100, np.zeros(2), np.eye(2), absent=((frozenset(), 30), (frozenset([1]), 70)))
         >>> sample.rows_with([0]), sample.rows_with([0, 1])
         (100, 30)
         """
         if self.absent is None:
             return self.n_samples
-        whole = ~self.absent.patterns[:, list(columns)].any(axis=1)
-        return int(self.absent.counts[whole].sum())
+        asked = set(columns)
+        return sum(rows for missing, rows in self.absent if not missing & asked)
 
     def where_unset(self, columns: Iterable[int]) -> Sample:
         """The moments of the rows in which none of some columns was set; no rows at all where there are none.

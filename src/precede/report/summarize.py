@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
@@ -19,7 +19,7 @@ from precede.effects.possible import possible_effects
 from precede.errors import OptionError, PrecedeError
 from precede.estimator import CausalEstimator
 from precede.evidence.checks import Chance, Diagnostics, EdgeDiagnostics, Remark, compare_with_chance
-from precede.evidence.checks.record import SOURCE_WORDS, Check, EdgePlots, Level, ranked, unchecked_edges
+from precede.evidence.checks.record import SOURCE_WORDS, Check, Level, NodePlot, ranked, unchecked_edges
 from precede.evidence.checks.stability import with_shares
 from precede.evidence.confidence import Confidence
 from precede.graph import CausalGraph
@@ -132,7 +132,7 @@ def summarize(
         "found": [*searched_words(known), *found_words(model.graph_, known.edges)],
         "sure": sure_words(known, bootstrapped),
         "unknown": unknown_words(known, identifies),
-        "nodes": _nodes(model.graph_, table, known.plots, heading.rows),
+        "nodes": _nodes(model.graph_, table, known.plots and known.plots[1], heading.rows),
         "edges": _edges(model.graph_, known, heading.rows),
         "order": model.graph_.positions,
         "outcome": None
@@ -206,20 +206,18 @@ def _edges(graph: CausalGraph, known: Diagnostics, rows: bool) -> list[EdgeEntry
         return [_edge(edge) for edge in unchecked_edges(graph)]
     result = []
     for k, (reading, total) in enumerate(zip(known.edges, total_effects(graph, known.edges), strict=True)):
-        plots = known.plots
         entry = _edge(reading)
         if graph.pag is not None:
             entry["mark"] = mark_of(graph, reading.cause, reading.effect, None)
-        entry["total"] = None if total is None else _total(total)
-        entry["belief"] = belief_words(reading, None if total is None else total["value"])
-        if plots is not None:
-            entry["slope"], entry["curve"] = _rounded(plots.slopes[k], 4), _short(plots.curves[k])
+        entry["total"], entry["belief"] = total, belief_words(reading, None if total is None else total["value"])
+        if known.plots is not None:
+            plot = known.plots[0][k]
+            entry["slope"], entry["curve"] = _rounded(plot.slope, 4), _short(plot.curve)
             if rows:
-                entry["points"] = _short(plots.points[k])
-                entry["extremes"] = [_short(point) for point in plots.extremes[k].T]
+                entry["points"], entry["extremes"] = _short(plot.points), [_short(values) for values in plot.extremes]
             else:
-                entry["density"], entry["extent"] = plots.densities[k].tolist(), _ends(plots.extents[k])
-                entry["outside"] = int(plots.outside[k])
+                entry["density"], entry["extent"] = plot.density.tolist(), _ends(plot.extent)
+                entry["outside"] = plot.outside
         result.append(entry)
     return result
 
@@ -238,29 +236,28 @@ def _edge(reading: EdgeDiagnostics) -> EdgeEntry:
     return cast(EdgeEntry, entry)
 
 
-def _total(effect: TotalEntry) -> TotalEntry:
-    low, high = _ends(np.array([effect["low"], effect["high"]]))
-    return {"value": _rounded(effect["value"], 4), "low": low, "high": high}
-
-
-def _nodes(graph: CausalGraph, table: Table, plots: EdgePlots | None, rows: bool) -> list[NodeEntry]:
+def _nodes(graph: CausalGraph, table: Table, plots: Sequence[NodePlot] | None, rows: bool) -> list[NodeEntry]:
     place = np.argsort(graph.positions)
-    return [
-        {
-            "name": str(name),
-            "place": int(place[k]) + 1,
-            "causes": int(graph.edges[:, k].sum()),
-            "effects": int(graph.edges[k].sum()),
-            "mean": None if table.kinds[k].name == "categorical" else _rounded(table.values[:, k].mean(), 5),
-            "sd": None if table.kinds[k].name == "categorical" else _rounded(table.values[:, k].std(), 5),
-            "values": _short(table.values[plots.rows, k]) if plots is not None and rows else None,
-            "grid": None if plots is None else _short(plots.grids[k]),
-            "histogram": None if plots is None else plots.histograms[k].tolist(),
-            "range": None if plots is None else _ends(plots.ranges[k]),
-            "levels": _levels(table.kinds[k], table.values[:, k]),
-        }
-        for k, name in enumerate(graph.names)
-    ]
+    entries: list[NodeEntry] = []
+    for k, name in enumerate(graph.names):
+        values, numeric = table.values[:, k], table.kinds[k].name != "categorical"
+        plot = None if plots is None else plots[k]
+        entries.append(
+            {
+                "name": str(name),
+                "place": int(place[k]) + 1,
+                "causes": int(graph.edges[:, k].sum()),
+                "effects": int(graph.edges[k].sum()),
+                "mean": _rounded(values.mean(), 5) if numeric else None,
+                "sd": _rounded(values.std(), 5) if numeric else None,
+                "values": _short(plot.values) if plot is not None and rows else None,
+                "grid": None if plot is None else _short(plot.grid),
+                "histogram": None if plot is None else plot.histogram.tolist(),
+                "range": None if plot is None else _ends(plot.range),
+                "levels": _levels(table.kinds[k], values),
+            }
+        )
+    return entries
 
 
 def _levels(kind: ColumnKind, column: FloatArray) -> LevelsEntry | None:
@@ -309,15 +306,11 @@ def _described(metrics: JsonObject, chance: Chance) -> EvaluationEntry:
 
 
 def _rounded(value: float | None, digits: int) -> float | None:
-    return None if value is None else _digits(value, digits)
+    return None if value is None else float(f"{value:.{digits}g}")
 
 
-def _digits(value: float, digits: int) -> float:
-    return float(f"{value:.{digits}g}")
-
-
-def _ends(pair: FloatArray) -> list[float]:
-    return [_digits(end, 4) for end in pair]
+def _ends(values: Iterable[float]) -> list[float]:
+    return [float(f"{end:.4g}") for end in values]
 
 
 def _short(values: FloatArray) -> list[float]:
@@ -346,20 +339,18 @@ def total_effects(graph: CausalGraph, readings: tuple[EdgeDiagnostics, ...]) -> 
         is None, and the ends are the least and the largest effect in all equivalent graphs. None where no number tells
         it: for columns of words, too few rows, or a graph without data.
     """
-    if graph.sample is None:
-        return [None] * len(readings)
-    pattern = None if all(reading.directed for reading in readings) else graph.pattern
     result: list[TotalEntry | None] = []
     for reading in readings:
         try:
             asked = Question(graph, graph.names[reading.cause], graph.names[reading.effect], level=LEVEL)
-            if pattern is None or reading.directed:
+            if reading.directed:
                 found = asked.answer()
-                result.append({"value": found.value, "low": found.interval[0], "high": found.interval[1]})
+                value, ends = _rounded(found.value, 4), found.interval
             else:
-                low, high = possible_effects(asked, pattern).range
-                limits = bool(np.isfinite([low, high]).all())
-                result.append({"value": None, "low": low, "high": high} if limits else None)
+                value, ends = None, possible_effects(asked).range
         except PrecedeError:
             result.append(None)
+            continue
+        low, high = _ends(ends)
+        result.append({"value": value, "low": low, "high": high} if np.isfinite(ends).all() else None)
     return result

@@ -112,9 +112,8 @@ def regress_on_parents(
         if n_own < m:  # centered where the regression is
             blocks = [block - block[own].mean(axis=0) for block in blocks]
             residuals[:, j] -= residuals[own, j].mean()
-        family = regress_blocks([block[own] for block in blocks], residuals[own, j])
-        p_values[parents, j], partial[parents, j] = family.p_values, family.partial_r2
-        parts = [block @ part for block, part in zip(blocks, family.coefficients, strict=True)]
+        family, p_values[parents, j], partial[parents, j] = regress_blocks([b[own] for b in blocks], residuals[own, j])
+        parts = [block @ part for block, part in zip(blocks, family, strict=True)]
         effects |= {(int(i), j): part * spread[j] for i, part in zip(parents, parts, strict=True)}
         residuals[:, j] -= np.sum(parts, axis=0)
         _stand_in(residuals[:, j], own)
@@ -154,18 +153,8 @@ def rows_to_look_at(values: FloatArray) -> IntArray:
     return np.union1d(evenly_spaced(len(values), MOST_ROWS), far[:MOST_ROWS])
 
 
-@dataclass(frozen=True)
-class Family:
-    """One variable regressed on blocks of columns: coefficients and part of each, its p-value and its partial R²."""
-
-    coefficients: list[FloatArray]
-    parts: list[FloatArray]
-    p_values: FloatArray
-    partial_r2: FloatArray
-
-
-def regress_blocks(blocks: list[FloatArray], target: FloatArray) -> Family:
-    """Regress on blocks of columns of variance one; a block without columns explains nothing."""
+def regress_blocks(blocks: list[FloatArray], target: FloatArray) -> tuple[list[FloatArray], FloatArray, FloatArray]:
+    """Regress on blocks of columns of variance one: of each block its coefficients, its p-value and its partial R²."""
     design = np.hstack(blocks)
     m, width = design.shape
     gram = design.T @ design
@@ -175,21 +164,15 @@ def regress_blocks(blocks: list[FloatArray], target: FloatArray) -> Family:
     inverse = linalg.cho_solve(factor, np.eye(width))
     left = max(m - width - 1, 1)
     rest = max(float(((target - design @ coefficients) ** 2).sum()), 1e-300)
-    own, parts, p_values, partial, start = [], [], [], [], 0
-    for block in blocks:
-        span = slice(start, start + block.shape[1])
-        start = span.stop
-        b = coefficients[span]
-        own.append(b)
-        parts.append(block @ b)
-        if len(b) == 0:
-            p_values.append(1.0)
-            partial.append(0.0)
-            continue
-        explained = float(b @ np.linalg.solve(inverse[span, span], b))
-        p_values.append(f_tail(explained / len(b) / (rest / left), len(b), left))
-        partial.append(explained / (explained + rest))
-    return Family(own, parts, np.array(p_values), np.array(partial))
+    ends = np.cumsum([block.shape[1] for block in blocks])
+    spans = [slice(end - block.shape[1], end) for end, block in zip(ends, blocks, strict=True)]
+    p_values, partial = np.ones(len(blocks)), np.zeros(len(blocks))  # a block without columns explains nothing
+    for k, span in enumerate(spans):
+        if len(b := coefficients[span]):
+            explained = float(b @ np.linalg.solve(inverse[span, span], b))
+            p_values[k] = f_tail(explained / len(b) / (rest / left), len(b), left)
+            partial[k] = explained / (explained + rest)
+    return [coefficients[span] for span in spans], p_values, partial
 
 
 def f_tail(statistic: float, numerator: int, denominator: int) -> float:

@@ -10,7 +10,7 @@ from precede.arrays import FloatArray, IntArray
 from precede.data.table import evenly_spaced
 from precede.evidence.checks.context import FAR_OUT, CheckContext, basis_of, regress_blocks, standard_columns
 from precede.evidence.checks.directions import direction_sources
-from precede.evidence.checks.record import EdgeDiagnostics, EdgePlots, Influence, Trend, Verdict, counted, some
+from precede.evidence.checks.record import EdgeDiagnostics, EdgePlot, Influence, NodePlot, Trend, Verdict, counted, some
 from precede.pruning.gam import spline_basis
 from precede.ranks import ranks
 
@@ -74,8 +74,8 @@ def _strength_without(learned: CheckContext, cause: int, effect: int, kept: IntA
     sample = standard_columns(learned.values[kept[:, None], [*parents, effect]])[0]
     size = basis_of(learned.assumptions.mechanism, len(kept), len(parents))
     blocks = [spline_basis(sample[:, k], size).columns for k in range(len(parents))]
-    parts = regress_blocks(blocks, sample[:, -1]).parts
-    return float(parts[int(np.flatnonzero(parents == cause)[0])].std())
+    at = int(np.flatnonzero(parents == cause)[0])
+    return float((blocks[at] @ regress_blocks(blocks, sample[:, -1])[0][at]).std())
 
 
 def check_influence(learned: CheckContext, readings: tuple[EdgeDiagnostics, ...]) -> Verdict:
@@ -174,62 +174,47 @@ def trend_of(cause: FloatArray, contribution: FloatArray) -> Trend:
     return "rising" if agreement >= CLEAR_TREND else "falling" if agreement <= -CLEAR_TREND else "mixed"
 
 
-def draw_edges(learned: CheckContext, readings: tuple[EdgeDiagnostics, ...]) -> EdgePlots:
-    """Points, curves and densities of every edge."""
+def draw_edges(learned: CheckContext, readings: tuple[EdgeDiagnostics, ...]) -> tuple[list[EdgePlot], list[NodePlot]]:
+    """Points, curves and densities of every edge, and what they need of every variable."""
     fit, curves = learned.fit, learned.additive_fit
     budget = int(np.clip(POINTS_IN_ALL // max(len(readings), 1), FEWEST_POINTS, MOST_POINTS))
     shown = evenly_spaced(len(fit.rows), budget)
     sample = learned.values[fit.rows]
-    low, high = np.quantile(sample, [0.01, 0.99], axis=0)
-    grids = np.linspace(low, high, CURVE_POINTS).T  # shape: (n_variables, n_places)
-    linear = learned.assumptions.mechanism != "additive"
-    ranges = [_middle(column) for column in sample.T]
+    nodes = []
+    for column, (low, high) in zip(sample.T, np.quantile(sample, [0.01, 0.99], axis=0).T, strict=True):
+        middle = _middle(column)
+        nodes.append(
+            NodePlot(column[shown], np.linspace(low, high, CURVE_POINTS), np.histogram(column, BINS, middle)[0], middle)
+        )
     sequences = {k: np.argsort(sample[:, k], kind="stable") for k in {reading.cause for reading in readings}}
-    points, drawn, slopes, extremes, densities, extents, outside = [], [], [], [], [], [], []
-    for reading in readings:
-        edge = (reading.cause, reading.effect)
-        x, partial = sample[:, reading.cause], fit.residuals[:, reading.effect] + fit.effects[edge]
-        points.append(partial[shown])
-        sequence = sequences[reading.cause]
-        drawn.append(np.interp(grids[reading.cause], x[sequence], curves.effects[edge][sequence]))
-        centered = (x - x.mean()) / fit.spread[reading.cause]
-        slope = centered @ fit.effects[edge] / (centered @ centered) / fit.spread[reading.cause]
-        slopes.append(slope if linear else np.nan)
-        extremes.append(_extremes(x, partial, shown))
-        counts, *ends = np.histogram2d(x, partial, BINS, [ranges[reading.cause], _middle(partial)])
-        outside.append(len(x) - counts.sum())
-        densities.append(np.where(counts >= FEWEST_IN_CELL, counts, 0).astype(np.int64))
-        extents.append([ends[0][0], ends[0][-1], ends[1][0], ends[1][-1]])
-    histograms = [np.histogram(column, BINS, ends)[0] for column, ends in zip(sample.T, ranges, strict=True)]
-    return EdgePlots(
-        rows=fit.rows[shown],
-        grids=grids,
-        points=np.array(points).reshape(len(readings), len(shown)),
-        curves=np.array(drawn).reshape(len(readings), CURVE_POINTS),
-        slopes=np.array(slopes, dtype=float),
-        extremes=tuple(extremes),
-        densities=tuple(densities),
-        extents=np.array(extents).reshape(len(readings), 4),
-        outside=np.array(outside, dtype=np.int64),
-        histograms=np.array(histograms),
-        ranges=np.array(ranges),
-    )
+    edges = []
+    for edge in ((reading.cause, reading.effect) for reading in readings):
+        x, node, sequence = sample[:, edge[0]], nodes[edge[0]], sequences[edge[0]]
+        partial = fit.residuals[:, edge[1]] + fit.effects[edge]
+        centered = (x - x.mean()) / fit.spread[edge[0]]
+        slope = float(centered @ fit.effects[edge] / (centered @ centered) / fit.spread[edge[0]])
+        counts, across, along = np.histogram2d(x, partial, BINS, [node.range, _middle(partial)])
+        edges.append(
+            EdgePlot(
+                slope if learned.assumptions.mechanism != "additive" else None,
+                np.interp(node.grid, x[sequence], curves.effects[edge][sequence]),
+                partial[shown],
+                _extremes(x, partial, shown),
+                np.where(counts >= FEWEST_IN_CELL, counts, 0).astype(np.int64),
+                np.array([across[0], across[-1], along[0], along[-1]]),
+                int(len(x) - counts.sum()),
+            )
+        )
+    return edges, nodes
 
 
 def _extremes(x: FloatArray, partial: FloatArray, shown: IntArray) -> FloatArray:
-    """Points far out that are not among those shown, (n_points, 2), the farthest first."""
-    distance = np.maximum(np.abs(_scores(x)), np.abs(_scores(partial)))
+    """Points far out that are not among those shown, (2, n_points), the farthest first."""
+    points = np.column_stack([x, partial])
+    distance = np.abs(standard_columns(points)[0]).max(axis=1)
     distance[shown] = 0.0
     far = np.argsort(-distance, kind="stable")[:MOST_EXTREMES]
-    far = far[distance[far] >= EXTREME]
-    return np.column_stack([x[far], partial[far]])
-
-
-def _scores(values: FloatArray) -> FloatArray:
-    scale = float(np.abs(values).max()) or 1.0
-    centered = values / scale - (values / scale).mean()
-    scores: FloatArray = centered / (float(centered.std()) or 1.0)
-    return scores
+    return np.asarray(points[far[distance[far] >= EXTREME]].T)
 
 
 def _middle(values: FloatArray) -> tuple[float, float]:

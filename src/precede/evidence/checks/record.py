@@ -220,45 +220,55 @@ def unchecked_edges(graph: CausalGraph) -> tuple[EdgeDiagnostics, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class EdgePlots:
-    """Partial plots of the edges, in the sequence of the readings.
+class EdgePlot:
+    """Partial plot of an edge: the effect without its other causes, along the cause.
 
     Parameters
     ----------
-    rows : (n_points,) int array
-        The rows of the data that the points are.
-    grids : (n_variables, n_places) float array
-        Where along each variable the curves are drawn.
-    points : (n_edges, n_points) float array
-        Effect without its other causes.
-    curves : (n_edges, n_places) float array
-        Smooth fits.
-    slopes : (n_edges,) float array
-        Of the straight lines; NaN where the method assumes none.
-    extremes : tuple of (n_points, 2) float arrays
+    slope : float or None
+        Of the straight line; None where the method assumes none.
+    curve : (n_places,) float array
+        The smooth fit, along the grid of the cause.
+    points : (n_points,) float array
+        Of the rows that are shown.
+    extremes : (2, n_points) float array
         Cause and effect of points far out that are not among the rows.
-    densities : tuple of (n_bins, n_bins) int arrays
+    density : (n_bins, n_bins) int array
         Rows by cause (first axis) and effect, for a report without points; cells with few rows are empty.
-    extents : (n_edges, 4) float array
-        Least and largest of the cause, then of the effect, of each density.
-    outside : (n_edges,) int array
-        Rows beyond the extent of each density.
-    histograms : (n_variables, n_bins) int array
-    ranges : (n_variables, 2) float array
-        Least and largest value that each histogram shows.
+    extent : (4,) float array
+        Least and largest of the cause, then of the effect, of the density.
+    outside : int
+        Rows beyond it.
     """
 
-    rows: IntArray
-    grids: FloatArray
+    slope: float | None
+    curve: FloatArray
     points: FloatArray
-    curves: FloatArray
-    slopes: FloatArray
-    extremes: tuple[FloatArray, ...]
-    densities: tuple[IntArray, ...]
-    extents: FloatArray
-    outside: IntArray
-    histograms: IntArray
-    ranges: FloatArray
+    extremes: FloatArray
+    density: IntArray
+    extent: FloatArray
+    outside: int
+
+
+@dataclass(frozen=True, eq=False)
+class NodePlot:
+    """What the plots of its edges need of a variable.
+
+    Parameters
+    ----------
+    values : (n_points,) float array
+        In the rows that are shown.
+    grid : (n_places,) float array
+        Where along it the curves are drawn.
+    histogram : (n_bins,) int array
+    range : (float, float)
+        Least and largest value that the histogram shows.
+    """
+
+    values: FloatArray
+    grid: FloatArray
+    histogram: IntArray
+    range: tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,8 +292,8 @@ class Diagnostics(Mapping[str, Any]):
         How many resamples the confidences of the edges rest on; 0 where that is not known.
     checked : bool
         Whether checks were asked for.
-    plots : EdgePlots, optional
-        What a report draws; not among the plain values.
+    plots : (list of EdgePlot, list of NodePlot), optional
+        What a report draws of each edge and of each variable; not among the plain values.
 
     Examples
     --------
@@ -299,7 +309,7 @@ class Diagnostics(Mapping[str, Any]):
     edges: tuple[EdgeDiagnostics, ...] = ()
     resamples: int = 0
     checked: bool = False
-    plots: EdgePlots | None = None
+    plots: tuple[list[EdgePlot], list[NodePlot]] | None = None
 
     @property
     def has_confidence(self) -> bool:
