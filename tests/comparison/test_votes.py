@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from precede import CausalGraph, Knowledge
-from precede.comparison import Comparison
-from precede.comparison.compare import agreement_weights, consensus
+from precede.comparison import Comparison, agreement_weights, consensus
 from precede.corl.vote import best_linear_order
 from precede.graph.dags import full_dag, is_acyclic
 

@@ -1,8 +1,7 @@
 """From a graph to numbers: effects, possible effects, effects over resampled graphs, and what-if questions."""
 
 from precede.effects.attribution import Explanation, explain_change, explain_row
-from precede.effects.curve import EffectCurve, effect_curve
-from precede.effects.intervention import WhatIf, what_if
+from precede.effects.intervention import EffectCurve, WhatIf, effect_curve, what_if
 from precede.effects.linear import Effect, Question, path_effects
 from precede.effects.outcome import Outcome, causes_of
 from precede.effects.planning import NextSteps, next_steps

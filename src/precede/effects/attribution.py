@@ -70,6 +70,10 @@ class Explanation:
     observed: float
     contributions: tuple[Contribution, ...]
 
+    def __post_init__(self) -> None:
+        ranked = sorted(self.contributions, key=lambda part: -abs(part.value))
+        object.__setattr__(self, "contributions", tuple(ranked))
+
     @property
     def sentences(self) -> list[str]:
         """The difference and its main sources, in plain words."""
@@ -131,7 +135,7 @@ def explain_row(graph: CausalGraph, outcome: Hashable, row: int, data: Any) -> E
         number = columns.kinds[k].name != "categorical" and spread[own.start] > 0
         unusual = float(deviations[row, own.start] / spread[own.start]) if number else None
         parts.append(Contribution(graph.names[k], float(deviations[row, own] @ total[own]), unusual))
-    return _explanation(outcome, f"Row {row}", float(mean[target]), float(columns.values[row, target]), parts)
+    return Explanation(outcome, f"Row {row}", float(mean[target]), float(columns.values[row, target]), tuple(parts))
 
 
 def explain_change(graph: CausalGraph, outcome: Hashable, before: IntArray, after: IntArray, data: Any) -> Explanation:
@@ -161,10 +165,11 @@ def explain_change(graph: CausalGraph, outcome: Hashable, before: IntArray, afte
     columns = _Columns.of(graph, data)
     target = columns.number_at(graph.position(outcome))
     leading = _leading_to(graph, graph.position(outcome))
-    periods = [
-        columns.regressions(_checked(rows, len(columns.values), name))
-        for rows, name in ((before, "before"), (after, "after"))
-    ]
+    last = len(columns.values) - 1
+    for rows, name in ((before, "before"), (after, "after")):
+        if len(rows) < 2 or rows.min() < 0 or rows.max() > last:
+            raise OptionError(f"'{name}' needs at least two rows from 0 to {last}.")
+    periods = [columns.regressions(rows) for rows in (before, after)]
     mixed = np.array([weights for weights, _ in periods])
     intercepts = np.array([mean - mean @ weights for weights, mean in periods])
 
@@ -179,21 +184,8 @@ def explain_change(graph: CausalGraph, outcome: Hashable, before: IntArray, afte
 
     values = _shapley(mean_of_outcome, len(leading))
     parts = [Contribution(graph.names[k], float(value)) for k, value in zip(leading, values, strict=True)]
-    return _explanation(
-        outcome, "After compared with before", float(periods[0][1][target]), float(periods[1][1][target]), parts
-    )
-
-
-def _explanation(
-    outcome: Hashable, about: str, expected: float, observed: float, parts: list[Contribution]
-) -> Explanation:
-    return Explanation(outcome, about, expected, observed, tuple(sorted(parts, key=lambda part: -abs(part.value))))
-
-
-def _checked(rows: IntArray, n_rows: int, name: str) -> IntArray:
-    if len(rows) < 2 or rows.min() < 0 or rows.max() >= n_rows:
-        raise OptionError(f"'{name}' needs at least two rows from 0 to {n_rows - 1}.")
-    return rows
+    first, second = (float(mean[target]) for _, mean in periods)
+    return Explanation(outcome, "After compared with before", first, second, tuple(parts))
 
 
 def _shapley(worth: Any, n_players: int) -> FloatArray:

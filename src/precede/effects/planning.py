@@ -9,7 +9,7 @@ International Journal of Approximate Reasoning 55.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -174,28 +174,18 @@ def _of_component(
         if edges is not None:
             count = drawn.get(edges.tobytes(), (edges, 0))[1]
             drawn[edges.tobytes()] = edges, count + 1
-    by_experiment, by_fact, counts = [], [], []
+    by_experiment, by_fact, counts, everything = [], [], [], range(len(part))
     for edges, count in drawn.values():
         counts.append(count)
-        by_experiment.append([_settled(adjacent, known, edges, _edges_at(edges, k)) for k in range(len(part))])
-        by_fact.append([_settled(adjacent, known, edges, _edge_between(edges, i, j)) for i, j in pairs])
+        by_experiment.append([_settled(adjacent, known, edges, [k], everything) for k in range(len(part))])
+        by_fact.append([_settled(adjacent, known, edges, [i], [j]) for i, j in pairs])
     return part, pairs, np.repeat(by_experiment, counts, axis=0), np.repeat(by_fact, counts, axis=0)
 
 
-def _edges_at(edges: BoolArray, variable: int) -> BoolArray:
-    """The edges of one variable alone."""
+def _settled(
+    adjacent: BoolArray, known: BoolArray, edges: BoolArray, ones: Sequence[int], others: Sequence[int]
+) -> int:
+    """Open directions of a graph that follow once those of its edges between some variables and others are told."""
     told = np.zeros_like(edges)
-    told[variable], told[:, variable] = edges[variable], edges[:, variable]
-    return told
-
-
-def _edge_between(edges: BoolArray, i: int, j: int) -> BoolArray:
-    """The edge between two variables alone."""
-    told = np.zeros_like(edges)
-    told[i, j], told[j, i] = edges[i, j], edges[j, i]
-    return told
-
-
-def _settled(adjacent: BoolArray, known: BoolArray, edges: BoolArray, told: BoolArray) -> int:
-    """Open directions of a graph that follow from what is told."""
-    return int((meek_closure(adjacent, known | told) & edges & ~known).sum())
+    told[np.ix_(ones, others)] = told[np.ix_(others, ones)] = True
+    return int((meek_closure(adjacent, known | (told & edges)) & edges & ~known).sum())

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from precede.arrays import FloatArray
 from precede.graph import CausalGraph
-from precede.graph.component import ShownGraph, component_file, inline_module, policy_hash
-from precede.report.geometry import heatmap, largest_strength, learning_curve, picture
+from precede.graph.component import ShownEdge, ShownGraph, component_file, inline_module, payload, policy_hash
+from precede.graph.component.payload import DOUBTFUL
 from precede.report.summarize import said_in
-from precede.report.summary import EvaluationEntry, Summary, TotalEntry, check_summary
+from precede.report.summary import EvaluationEntry, LearningEntry, Summary, TotalEntry, check_summary
+from precede.strict_json import JsonObject
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -70,12 +72,11 @@ def render_report(summary: Summary) -> str:
         ],
         by_policy=any(edge["policy_probability"] is not None for edge in summary["edges"]),
         warnings=[item for item in said if item.level == "warning"],
-        heatmap=heatmap(summary),
         learning=learning_curve(summary["learning"]),
         exports=_exports(graph),
         metrics=_metric_rows(summary["evaluation"]),
         level_marks=LEVEL_MARKS,
-        largest=largest_strength(summary),
+        largest=max((edge["strength"] or 0.0 for edge in summary["edges"]), default=0.0) or 1.0,
         outcome=summary.get("outcome"),
         data=Markup(_embedded(summary, picture(summary, graph))),
         style=Markup(component_file("graph-view.css").decode("utf-8")),
@@ -119,6 +120,81 @@ def graph_of(summary: Summary) -> CausalGraph:
         weights[place] = (edge["strength"] if edge["weight"] is None else edge["weight"]) or 0.0
     order = np.array(summary["order"], dtype=np.int64)
     return CausalGraph.from_matrix(edges, weights, order, [node["name"] for node in summary["nodes"]])
+
+
+def picture(summary: Summary, graph: CausalGraph) -> ShownGraph:
+    """What the graph component shows: places of boxes, bends of edges, and how each edge is to look."""
+    shared = [(pair["first"], pair["second"]) for pair in summary["shared_causes"]]
+    shown = payload(graph, shared_causes=shared, placed=True)
+    drawn = {(edge["cause"], edge["effect"]): edge for edge in shown["edges"] if edge["mark"] != "shared"}
+    edges: list[ShownEdge] = [
+        {
+            **drawn[edge["cause"], edge["effect"]],
+            "strength": edge["strength"],
+            "sign": "negative" if edge["trend"] == "falling" else "positive",
+            "probability": edge["confidence"],
+            "doubtful": edge["confidence"] is not None and edge["confidence"] < DOUBTFUL,
+            "mark": edge.get("mark", "line" if edge["source"] == "open" else "arrow"),
+        }
+        for edge in summary["edges"]
+    ]
+    return {**shown, "edges": [*edges, *(edge for edge in shown["edges"] if edge["mark"] == "shared")]}
+
+
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, FLOOR = 720, 250, 78, 708, 8, 212
+"""Of the learning curve and its axes, in pixels."""
+
+
+def learning_curve(learning: LearningEntry | None) -> JsonObject | None:
+    """Polylines of the best and the mean score, in pixels."""
+    if learning is None:
+        return None
+    iterations, best, mean = (
+        np.array([np.nan if value is None else value for value in values or []], dtype=float)
+        for values in (learning["iteration"], learning["best"], learning["mean"])
+    )
+    levels = [value for value in (learning["final"], learning["greedy"]) if value is not None]
+    lowest = [np.nanquantile(mean, 0.15)] if np.isfinite(mean).any() else []
+    low, high = np.nanmin([*best, *levels, *lowest]), np.nanmax([*best, *levels])
+    span = max(high - low, 1e-9 * max(abs(high), 1.0))
+    low, high = low - 0.05 * span, high + 0.08 * span
+
+    def down(value: Any) -> Any:
+        return None if value is None else np.round(np.interp(value, [low, high], [FLOOR, TOP]), 1)
+
+    def line(values: FloatArray) -> str:
+        across = np.interp(iterations, iterations[[0, -1]], [LEFT, RIGHT])
+        return " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across, down(values), strict=True) if np.isfinite(y))
+
+    return {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "left": LEFT,
+        "floor": FLOOR,
+        "best": line(best),
+        "mean": line(mean) if len(mean) else "",
+        "greedy": down(learning["greedy"]),
+        "final": down(learning["final"]),
+        "first": int(iterations[0]),
+        "last": int(iterations[-1]),
+        "ticks": [{"y": down(value), "label": f"{value:,.6g}"} for value in round_steps(low, high)],
+        "final_value": learning["final"],
+        "greedy_value": learning["greedy"],
+    }
+
+
+def round_steps(low: float, high: float) -> list[float]:
+    """Three to six round numbers strictly between two others.
+
+    Examples
+    --------
+    >>> round_steps(-31_500.0, -30_650.0)
+    [-31400.0, -31200.0, -31000.0, -30800.0]
+    """
+    size = 10 ** np.floor(np.log10((high - low) / 3))
+    step = max(size * factor for factor in (1, 2, 5) if (high - low) / (size * factor) >= 2.999)
+    first = np.ceil(low / step) * step
+    return [float(value) for value in np.arange(first, high, step)]
 
 
 def _exports(graph: CausalGraph) -> list[dict[str, str]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from precede.arrays import FloatArray
-from precede.comparison.compare import Comparison
+from precede.comparison import Comparison
 from precede.data.load import Table
 from precede.effects import causes_of
 from precede.errors import OptionError

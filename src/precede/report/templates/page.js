@@ -14,7 +14,6 @@ place.style.height = `${Math.max(380, Math.min(left, nodes.length > 60 ? Infinit
 const view = new GraphView(place, { onSelect: show, onPoint: show, title: `Causal graph of ${data.title}`, wheel: "ctrl" });
 
 const rows = new Map([...document.querySelectorAll("#edges tbody tr")].map((row) => [Number(row.dataset.edge), row]));
-const cells = document.querySelectorAll("#cells rect");
 edges.forEach((edge, k) => {
   const names = [nodes[edge.cause].name, nodes[edge.effect].name];
   const button = el("button", { type: "button", class: "show", "aria-label": `Show ${names[0]} and ${names[1]} in the graph` }, "show");
@@ -23,7 +22,6 @@ edges.forEach((edge, k) => {
     byId("graph").scrollIntoView({ block: "nearest" });
     view.choose({ kind: "edge", index: k });
   });
-  cells[k].append(drawn("title", {}, `${names[0]} ${joint(edge)} ${names[1]}: strength ${number(edge.strength)}`));
 });
 
 byId("controls").addEventListener("submit", (event) => event.preventDefault());

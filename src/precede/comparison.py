@@ -134,41 +134,8 @@ def _likeness(one: BoolArray, other: BoolArray) -> float:
 MOST_PAIRS = 40
 """Rows that a page can hold; the most disputed pairs are shown."""
 
-
-def agreement_grid(table: pd.DataFrame, labels: Sequence[str], ax: Axes | None = None) -> Axes:
-    """Draw the table of a comparison.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As :attr:`precede.comparison.Comparison.table`.
-    labels : sequence of str
-        The graphs.
-    ax : matplotlib Axes, optional
-        A new figure when left out.
-    """
-    import matplotlib.pyplot as plt
-
-    shown = table.head(MOST_PAIRS)
-    columns = [*labels, "consensus"]
-    if ax is None:
-        size = (1.6 + 0.8 * len(columns), 1.4 + 0.28 * max(len(shown), 1))
-        _, ax = plt.subplots(figsize=size, layout="constrained")
-    code = {"->": 1.0, "<-": -1.0, "--": np.nan, "": 0.0}
-    cells = np.array([[code[row[name]] for name in columns] for row in shown.to_dict("records")]).reshape(
-        -1, len(columns)
-    )
-    ax.imshow(cells, cmap="RdBu", vmin=-2.5, vmax=2.5, aspect="auto")
-    for (row, column), value in np.ndenumerate(cells):
-        mark = "–" if np.isnan(value) else "→" if value > 0 else "←" if value < 0 else ""
-        ax.text(column, row, mark, ha="center", va="center", fontsize=9)
-    ax.axvline(len(labels) - 0.5, color="black", linewidth=1)
-    ax.set_xticks(range(len(columns)), columns, rotation=45, ha="right")
-    ax.set_yticks(range(len(shown)), [f"{row['first']} – {row['second']}" for row in shown.to_dict("records")])
-    ax.tick_params(length=0)
-    hidden = len(table) - len(shown)
-    ax.set_title("Which way the arrow points, the most disputed pairs first" + (f" ({hidden} more)" if hidden else ""))
-    return ax
+MARKS = {"->": (1.0, "→"), "<-": (-1.0, "←"), "--": (np.nan, "–"), "": (0.0, "")}
+"""How the table's marks are drawn: the shade and the sign."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,7 +286,26 @@ class Comparison:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """A grid of pairs and graphs: which has the edge, which way, and the consensus beside them."""
-        return agreement_grid(self.table, list(self.graphs), ax)
+        import matplotlib.pyplot as plt
+
+        shown, columns = self.table.head(MOST_PAIRS), [*self.graphs, "consensus"]
+        if ax is None:
+            size = (1.6 + 0.8 * len(columns), 1.4 + 0.28 * max(len(shown), 1))
+            _, ax = plt.subplots(figsize=size, layout="constrained")
+        rows = shown.to_dict("records")
+        cells = np.array([[MARKS[row[name]][0] for name in columns] for row in rows]).reshape(-1, len(columns))
+        ax.imshow(cells, cmap="RdBu", vmin=-2.5, vmax=2.5, aspect="auto")
+        for y, row in enumerate(rows):
+            for x, name in enumerate(columns):
+                ax.text(x, y, MARKS[row[name]][1], ha="center", va="center", fontsize=9)
+        ax.axvline(len(self.graphs) - 0.5, color="black", linewidth=1)
+        ax.set_xticks(range(len(columns)), columns, rotation=45, ha="right")
+        ax.set_yticks(range(len(shown)), [f"{row['first']} – {row['second']}" for row in rows])
+        ax.tick_params(length=0)
+        hidden = len(self.table) - len(shown)
+        more = f" ({hidden} more)" if hidden else ""
+        ax.set_title(f"Which way the arrow points, the most disputed pairs first{more}")
+        return ax
 
 
 def _weights(graphs: Mapping[str, CausalGraph], given: Mapping[str, float] | None) -> FloatArray:
@@ -414,7 +400,11 @@ def compare(
 def _members(methods: Members) -> dict[str, CausalEstimator]:
     """Estimators by label."""
     members: dict[str, CausalEstimator] = {}
-    pairs = methods.items() if isinstance(methods, Mapping) else [(_label(one), one) for one in methods]
+    pairs = (
+        methods.items()
+        if isinstance(methods, Mapping)
+        else [(one if isinstance(one, str) else type(one).__name__, one) for one in methods]
+    )
     for label, value in pairs:
         if label in members:
             raise OptionError(f"two methods are called {label!r}: give a dict with a label for each.")
@@ -423,10 +413,6 @@ def _members(methods: Members) -> dict[str, CausalEstimator]:
             continue
         members[label] = make_method(label, value if isinstance(value, dict) else {})
     return {label: model.__class__(**model.get_params(deep=False)) for label, model in members.items()}
-
-
-def _label(member: str | CausalEstimator) -> str:
-    return member if isinstance(member, str) else type(member).__name__
 
 
 def _fitted(label: str, model: CausalEstimator, table: Any) -> tuple[str, CausalGraph | PrecedeError]:
