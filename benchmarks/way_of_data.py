@@ -27,7 +27,7 @@ import pandas as pd
 STAGES = ("data", "policy", "scores", "search", "pruning", "confidence", "diagnostics", "evidence", "report")
 """What the data passes in sequence, under all names it has had; what lies below (graph, knowledge, options) is none."""
 
-CONDUCT = ("cli/discover.py", "cli/terminal.py", "estimator.py", "discovery", "corl")
+CONDUCT = ("cli/discover.py", "cli/flags.py", "cli/terminal.py", "estimator.py", "discovery", "corl")
 """Files that call one stage after another."""
 
 VALUES = (

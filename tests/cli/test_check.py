@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import precede as pc
 from precede.cli import app
-from precede.cli.terminal import known_from
+from precede.cli.flags import known_from
 from precede.errors import KnowledgeError, OptionError, check_choice
 
 runner = CliRunner()

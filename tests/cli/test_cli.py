@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import precede as pc
 from precede.cli import app
-from precede.cli.methods import WHAT_IT_IS
+from precede.cli.about import WHAT_IT_IS
 from precede.evidence.confidence import Confidence
 
 runner = CliRunner()

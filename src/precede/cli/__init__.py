@@ -14,24 +14,7 @@ from typing import Annotated
 
 import typer
 
-from precede.cli import (
-    check,
-    cite,
-    compare,
-    demo,
-    discover,
-    effect,
-    evaluate,
-    explain,
-    methods,
-    next_step,
-    order,
-    pretrain,
-    report,
-    reproduce,
-    simulate,
-    studio,
-)
+from precede.cli import about, check, demo, discover, order, pretrain, reproduce, results, simulate, studio
 
 FEW_COLLECTIONS = 100_000
 """New objects after which Python looks for garbage; its own number is 700, and imports make half a million."""
@@ -52,22 +35,26 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     epilog="Try it: [bold]precede demo[/bold]",
 )
-app.command()(demo.demo)
-app.command()(check.check)
-app.command()(discover.discover)
-app.command()(order.order)
-app.command()(effect.effect)
-app.command()(explain.explain)
-app.command("next")(next_step.next_step)
-app.command()(compare.compare)
-app.command()(studio.studio)
-app.command()(pretrain.pretrain)
-app.command()(simulate.simulate)
-app.command()(evaluate.evaluate)
-app.command()(reproduce.reproduce)
-app.command()(report.report)
-app.command()(cite.cite)
-app.command("methods")(methods.list_methods)
+COMMANDS = {
+    "demo": demo.demo,
+    "check": check.check,
+    "discover": discover.discover,
+    "order": order.order,
+    "effect": results.effect,
+    "explain": results.explain,
+    "next": results.next_step,
+    "compare": results.compare,
+    "studio": studio.studio,
+    "pretrain": pretrain.pretrain,
+    "simulate": simulate.simulate,
+    "evaluate": simulate.evaluate,
+    "reproduce": reproduce.reproduce,
+    "report": results.report,
+    "cite": about.cite,
+    "methods": about.list_methods,
+}
+for name, function in COMMANDS.items():
+    app.command(name)(function)
 
 
 @app.callback()

@@ -10,37 +10,37 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table as TerminalTable
 
-from precede.cli.terminal import AsJson, Debug, Decimal, SafeConsole, as_flags, name_of, say_json, user_errors
+from precede.cli.flags import AsJson, Decimal, as_file, command
+from precede.cli.terminal import SafeConsole, as_flags, name_of, say_json
 
 if TYPE_CHECKING:
     from precede.data.load import Table
     from precede.data.survey import Survey
 
 
+@command
 def check(
+    *,
     data: Annotated[str, typer.Argument(help="A CSV, Excel or Parquet file; - for standard input.")],
     decimal: Decimal = None,
     as_json: AsJson = False,
-    debug: Debug = False,
 ) -> None:
     """Name every problem of a table at once, and the command that would work."""
-    with user_errors(debug):
-        from precede.cli.terminal import as_file
-        from precede.data.survey import survey
+    from precede.data.survey import survey
 
-        with as_file(data) as path:
-            found = survey(Path(path), decimal)
-        command = _command(data, found)
-        if as_json:
-            kinds = {} if found.table is None else dict(_kinds(found.table))
-            findings = [
-                {"column": item.column, "sentence": item.sentence, "remedy": item.remedy} for item in found.findings
-            ]
-            say_json({"findings": findings, "kinds": kinds, "command": command})
-        else:
-            _show(found, command)
-        if command is None:
-            raise typer.Exit(1)
+    with as_file(data) as path:
+        found = survey(Path(path), decimal)
+    works = _command(data, found)
+    if as_json:
+        kinds = {} if found.table is None else dict(_kinds(found.table))
+        findings = [
+            {"column": item.column, "sentence": item.sentence, "remedy": item.remedy} for item in found.findings
+        ]
+        say_json({"findings": findings, "kinds": kinds, "command": works})
+    else:
+        _show(found, works)
+    if works is None:
+        raise typer.Exit(1)
 
 
 def _command(data: str, found: Survey) -> str | None:
@@ -62,7 +62,7 @@ def _kinds(table: Table) -> list[tuple[Hashable, str]]:
     return [(name, str(kind)) for name, kind, step in zip(table.names, table.kinds, now, strict=True) if step == 0]
 
 
-def _show(found: Survey, command: str | None) -> None:
+def _show(found: Survey, works: str | None) -> None:
     console = SafeConsole()
     if found.table is not None:
         rows = TerminalTable(title=f"{found.table.n_samples} rows that can be used", title_justify="left")
@@ -73,9 +73,9 @@ def _show(found: Survey, command: str | None) -> None:
         console.print(rows)
     for item in found.findings:
         sign = {"leave out": "left out", "option": "set", "by hand": "stop", "none": "note"}[item.remedy]
-        console.print(f"• {sign}: {as_flags(item.sentence)}", highlight=False, markup=False)
+        console.say(f"• {sign}: {as_flags(item.sentence)}")
     if not found.findings:
-        console.print("• Nothing stands in the way.", highlight=False)
-    if command is not None:
-        console.print("[bold]This works[/bold]", highlight=False)
-        console.print(f"  {command}", highlight=False, markup=False, soft_wrap=True)
+        console.say("• Nothing stands in the way.")
+    if works is not None:
+        console.print("[bold]This works[/bold]")
+        console.print(f"  {works}", markup=False, soft_wrap=True)

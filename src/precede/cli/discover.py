@@ -3,72 +3,60 @@
 from __future__ import annotations
 
 import logging
+import math
 import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
+from rich.table import Table as TerminalTable
 
-from precede.cli.terminal import (
-    KNOWN,
+from precede.cli.flags import (
     SACHS,
     AsJson,
     DataFile,
-    Debug,
-    Decimal,
-    Group,
-    Interventions,
     KnowledgeFile,
-    Lags,
-    LeaveOut,
-    Missing,
-    Na,
     Quiet,
-    Roots,
-    SafeConsole,
     Seed,
-    Sinks,
-    Tiers,
-    Types,
-    Verbose,
-    as_flags,
-    edge_records,
+    command,
+    knows,
     load_named,
-    loading_options,
-    log_to_terminal,
-    say_json,
-    show_graph,
-    user_errors,
+    reads,
+    shows,
 )
+from precede.cli.terminal import SafeConsole, as_flags, name_of, say_json
 from precede.errors import OptionError, PrecedeError, unknown_column
+from precede.knowledge import Knowledge
+from precede.options import Options
 from precede.strict_json import JsonObject
 
 if TYPE_CHECKING:
     from precede.data.load import Table
     from precede.effects import Outcome
     from precede.estimator import CausalEstimator
-    from precede.evidence.checks import Diagnostics
+    from precede.evidence.checks import Diagnostics, EdgeDiagnostics
     from precede.evidence.confidence import Confidence
-    from precede.graph import CausalGraph
-    from precede.options import Options
+    from precede.graph import CausalGraph, MixedGraph
     from precede.report import Heading
     from precede.report.summary import Summary
     from precede.runtime.deadline import Signals
 
 MARKS = {"warning": "!", "note": "i", "fine": "✓", "not run": "·"}
-WORST = 3
-"""Warnings on a screen."""
+WORST, FEW_EDGES, ORDER_LENGTH = 3, 12, 200
+"""Warnings, lines of the table of edges and letters of the order on a screen."""
 
 JOURNAL_FILE = "bootstrap.jsonl"
 """The resamples that are finished, in the folder of the results."""
 
 
+@command
 def discover(
+    *,
     data: DataFile,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder for the graph and everything that belongs to it.")
@@ -86,25 +74,13 @@ def discover(
     ] = None,
     pruning: Annotated[str | None, typer.Option(help="auto, threshold, bic, cam, cam-f, none.")] = None,
     knowledge: KnowledgeFile = None,
+    known: Knowledge | None,
     hidden: Annotated[
         str | None,
-        typer.Option(
-            help="Whether columns may share a cause that is not in the table: none (default), allowed.",
-            rich_help_panel=KNOWN,
-        ),
+        knows(help="Whether columns may share a cause that is not in the table: none (default), allowed."),
     ] = None,
-    root: Roots = None,
-    sink: Sinks = None,
-    tier: Tiers = None,
-    missing: Missing = "em",
-    odd: Annotated[str | None, typer.Option(help="Cells too far out: missing (default), keep.")] = None,
-    leave_out: LeaveOut = None,
-    types: Types = None,
-    na: Na = None,
-    decimal: Decimal = None,
-    interventions: Interventions = None,
-    lags: Lags = 0,
-    group: Group = None,
+    reading: Options,
+    odd: Annotated[str | None, reads(help="Cells too far out: missing (default), keep.")] = None,
     outcome: Annotated[str | None, typer.Option(help="The variable to explain: its causes are told first.")] = None,
     max_time: Annotated[float | None, typer.Option(help="Stop after this many seconds, with the best found.")] = None,
     checkpoint: Annotated[Path | None, typer.Option(help="File that training is saved to every few seconds.")] = None,
@@ -129,60 +105,55 @@ def discover(
         list[str] | None, typer.Option("--set", help="Any other option of the method, as name=value; none is None.")
     ] = None,
     seed: Seed = None,
-    verbose: Verbose = False,
+    verbose: Annotated[
+        bool, shows("--verbose", help="Show every edge, every check and the log of the search.")
+    ] = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
-    debug: Debug = False,
 ) -> None:
     """Learn the causal graph of a table."""
-    with user_errors(debug), ExitStack() as course:
-        from precede.cli.terminal import known_from
-        from precede.data.datasets import load_sachs
-        from precede.report import Heading, with_confidence
-        from precede.runtime.deadline import Deadline, stopped_by_signals
+    from precede.data.datasets import load_sachs
+    from precede.report import Heading, with_confidence
+    from precede.runtime.deadline import Deadline, stopped_by_signals
 
-        log_to_terminal(quiet)
-        flags = {
-            "score": score, "search": search, "pruning": pruning, "odd": odd, "max_time": max_time, "device": device,
-            "random_state": None if resamples and not _draws(method) else seed,
-            "checkpoint": None if checkpoint is None else str(checkpoint),
-            "resume": (resume and (checkpoint is not None or out is None or not resamples)) or None,
-            "knowledge": known_from(knowledge, root, sink, tier), "hidden": hidden,
-        }  # fmt: skip
-        model = _make_model(method, flags, option or [], quiet)
-        if not stability and model.diagnose:
-            model.diagnose = "quick"
-        truth = load_sachs().graph if data == SACHS else None
-        loading = loading_options(missing, leave_out, types, na, interventions, lags, group, decimal)
-        inputs = {"the data": None if data == SACHS else data, "the knowledge": knowledge}
-        _check_written(out, {**inputs, "the checkpoint": checkpoint})
-        table = load_named(data, loading)
-        if outcome is not None and outcome not in map(str, table.names):
-            raise unknown_column("--outcome", outcome, table.names)
-        course.enter_context(_only_user(out))
-        signals = course.enter_context(stopped_by_signals(Deadline(None)))
+    flags = {
+        "score": score, "search": search, "pruning": pruning, "odd": odd, "max_time": max_time, "device": device,
+        "random_state": None if resamples and not _draws(method) else seed,
+        "checkpoint": None if checkpoint is None else str(checkpoint),
+        "resume": (resume and (checkpoint is not None or out is None or not resamples)) or None,
+        "knowledge": known, "hidden": hidden,
+    }  # fmt: skip
+    model = _make_model(method, flags, option or [], quiet)
+    if not stability and model.diagnose:
+        model.diagnose = "quick"
+    truth = load_sachs().graph if data == SACHS else None
+    inputs = {"the data": None if data == SACHS else data, "the knowledge": knowledge}
+    _check_written(out, {**inputs, "the checkpoint": checkpoint})
+    table = load_named(data, reading)
+    if outcome is not None and outcome not in map(str, table.names):
+        raise unknown_column("--outcome", outcome, table.names)
+    with _only_user(out), stopped_by_signals(Deadline(None)) as signals:
         model.fit(table)
-        writer = _Writer(out, model, table, loading, resume)
+        writer = _Writer(out, model, table, reading, resume)
         with writer.showing_what_is_lost():
             if resamples:
                 writer.write()  # Ctrl-C during the bootstrap costs no fit
             confidence = _bootstrap(model, table, resamples, seed, out, quiet, signals) if resamples else None
-            heading = Heading(
-                title or Path(data.removesuffix(".gz")).stem, note, data == SACHS if rows is None else rows,
-                None if outcome is None else model.graph_.names[model.graph_.position(outcome)],
-            )  # fmt: skip
+            name = None if outcome is None else model.graph_.names[model.graph_.position(outcome)]
+            title = title or Path(data.removesuffix(".gz")).stem
+            heading = Heading(title, note, data == SACHS if rows is None else rows, name)
             summary = None
             try:
-                summary = _summarized(model, table, truth, confidence, heading, data, loading)
+                summary = _summarized(model, table, truth, confidence, heading, data, reading)
             finally:
                 writer.write(confidence, summary)
+        known_of_edges = with_confidence(model, table, confidence)
+        causes = None if name is None else model.causes_of(name, confidence)
         if as_json:
-            told = {} if outcome is None else {"outcome": _causes(model, outcome, confidence).to_dict()}
-            say_json({**told, **_summary(model, with_confidence(model, table, confidence), writer.files)})
+            told = {} if causes is None else {"outcome": causes.to_dict()}
+            say_json({**told, **_summary(model, known_of_edges, writer.files)})
         else:
-            if outcome is not None:
-                _show_outcome(_causes(model, outcome, confidence))
-            _show(model, with_confidence(model, table, confidence), summary, writer.files, verbose, quiet)
+            _show(model, known_of_edges, summary, causes, writer.files, verbose, quiet)
         if signals.heard or (resamples and confidence is None):
             raise KeyboardInterrupt("before the end: the result is what was known by then.")
 
@@ -219,7 +190,7 @@ class _Writer:
         try:
             yield
         except (OSError, MemoryError):
-            show_graph(SafeConsole(), self.model.graph_, self.model.diagnostics_)
+            _show_graph(SafeConsole(), self.model.graph_, self.model.diagnostics_)
             raise
 
 
@@ -346,9 +317,19 @@ def _assignment(pair: str) -> tuple[str, str]:
 
 
 def _summary(model: CausalEstimator, known: Diagnostics, files: list[Path]) -> JsonObject:
+    """For ``--json``: of each edge the names and weight, and what the checks found."""
+    graph = model.graph_
+    found = {(graph.names[edge.cause], graph.names[edge.effect]): edge for edge in known.edges}
+    edges: list[JsonObject] = []
+    for cause, effect, weight in graph.edge_list():
+        edges.append({"cause": cause, "effect": effect, "weight": weight})
+        if (edge := found.get((cause, effect))) is not None:
+            edges[-1] |= {"strength": edge.strength, "confidence": edge.confidence, "source": edge.source}
+            if edge.policy_probability is not None:
+                edges[-1]["policy_probability"] = edge.policy_probability
     return {
         "order": list(model.causal_order_),
-        "edges": edge_records(model.graph_, known),
+        "edges": edges,
         "score": model.score_,
         "diagnostics": model.diagnostics_.to_dict(),
         "files": [str(path) for path in files],
@@ -356,7 +337,13 @@ def _summary(model: CausalEstimator, known: Diagnostics, files: list[Path]) -> J
 
 
 def _show(
-    model: CausalEstimator, known: Diagnostics, summary: Summary | None, files: list[Path], verbose: bool, quiet: bool
+    model: CausalEstimator,
+    known: Diagnostics,
+    summary: Summary | None,
+    causes: Outcome | None,
+    files: list[Path],
+    verbose: bool,
+    quiet: bool,
 ) -> None:
     """The result on one screen: the graph, the worst warnings with what to do, how much more there is, and where."""
     from precede.evidence.checks.record import counted
@@ -364,36 +351,81 @@ def _show(
     from precede.report.words import searched_words
 
     console = SafeConsole()
-    for line in searched_words(known):
-        console.print(line, highlight=False, markup=False)
-    show_graph(console, model.graph_, known, verbose)
+    if causes is not None:
+        console.print(f"[bold]Causes of {escape(str(causes.name))}[/bold]")
+        console.say(*(f"• {sentence}" for sentence in causes.sentences))
+    console.say(*searched_words(known))
+    _show_graph(console, model.graph_, known, verbose)
     if quiet:
         return
     said = known.said if summary is None else said_in(summary)
     warnings = [item for item in said if item.level == "warning"]
     for item in said if verbose else warnings[:WORST]:
-        console.print(f"{MARKS[item.level]} {as_flags(item.sentence)}", highlight=False, markup=False)
+        console.say(f"{MARKS[item.level]} {as_flags(item.sentence)}")
         if item.remedy:
-            console.print(f"  → {as_flags(item.remedy)}", highlight=False, markup=False)
+            console.say(f"  → {as_flags(item.remedy)}")
     if not verbose:
         levels = Counter(item.level for item in said)
         counts = [(len(warnings) - WORST, "more warning"), (levels["note"], "note"), (levels["fine"], "check")]
         words = ", ".join(counted(number, noun) for number, noun in counts if number > 0)
-        console.print(f"{words or 'Nothing'}{' passed' if levels['fine'] else ''} (--verbose)", highlight=False)
+        console.say(f"{words or 'Nothing'}{' passed' if levels['fine'] else ''} (--verbose)")
     if verbose and "score_choice" in known:
-        console.print(known["score_choice"]["reason"], highlight=False, markup=False)
+        console.say(known["score_choice"]["reason"])
     if files:
         page = next((path for path in files if path.name == "report.html"), files[0])
-        console.print(f"[bold]Written[/bold]  {page} and {len(files) - 1} other files", highlight=False, soft_wrap=True)
+        console.written(page, f" and {len(files) - 1} other files", wrap=True)
 
 
-def _causes(model: CausalEstimator, outcome: str, confidence: Confidence | None) -> Outcome:
-    return model.causes_of(model.graph_.names[model.graph_.position(outcome)], confidence)
+def _show_graph(console: SafeConsole, graph: CausalGraph, known: Diagnostics, verbose: bool = False) -> None:
+    """Print the order and the strongest edges: standardized strength, confidence, where the direction comes from."""
+    from precede.evidence.checks.record import SOURCE_WORDS, counted, unchecked_edges
+
+    if graph.pag is not None:
+        _show_marks(console, graph.pag)
+        return
+    order = " < ".join(map(name_of, graph.order))
+    if len(order) > ORDER_LENGTH and not verbose:
+        order = f"{order[:ORDER_LENGTH].rpartition(' < ')[0]} < …"
+    console.print(f"[bold]Causal order[/bold]  {order}")
+    if not graph.n_edges:
+        console.print("No edges.")
+        return
+    shown = sorted(
+        known.edges or unchecked_edges(graph),
+        key=lambda edge: -abs(edge.strength) if math.isfinite(edge.strength) else 0.0,
+    )
+    shown = shown if verbose else shown[:FEW_EDGES]
+    table = TerminalTable(box=None, pad_edge=False, header_style="bold")
+    policy = not known.has_confidence and any(edge.policy_probability is not None for edge in shown)
+    for heading in ("Edge", "Strength", "Policy" if policy else "Confidence", "Direction from"):
+        table.add_column(heading, justify="left" if heading in ("Edge", "Direction from") else "right")
+    for edge in shown:
+        tip = "→" if edge.directed else "–"
+        rests = "" if edge.influence is None else f"; rests on {counted(len(edge.influence.rows), 'row')}"
+        table.add_row(
+            f"{name_of(graph.names[edge.cause])} {tip} {name_of(graph.names[edge.effect])}",
+            _strength_words(edge),
+            "–" if (sure := edge.policy_probability if policy else edge.confidence) is None else f"{sure:.2f}",
+            SOURCE_WORDS[edge.source] + rests,
+        )
+    if shown:
+        console.print(table)
+    which = "" if len(shown) == graph.n_edges else f", the {len(shown)} strongest shown"
+    meaning = "; confidence: share of resamples with the edge" if known.has_confidence else ""
+    meaning = "; policy: the pretrained policy's probability" if policy else meaning
+    console.print(f"{counted(graph.n_edges, 'edge')}{which}; strength in standard deviations{meaning}.")
 
 
-def _show_outcome(found: Outcome) -> None:
-    """The causes of the named outcome, before everything else."""
-    console = SafeConsole()
-    console.print(f"[bold]Causes of {escape(str(found.name))}[/bold]", highlight=False)
-    for sentence in found.sentences:
-        console.print(f"• {sentence}", highlight=False, markup=False)
+def _show_marks(console: SafeConsole, pag: MixedGraph) -> None:
+    """Print the edges with their marks, and what the marks mean."""
+    for first, second, mark in pag.edge_list():
+        console.print(f"  {name_of(first)} {mark} {name_of(second)}")
+    for mark, words, count in pag.legend():
+        console.print(f"[bold]A {mark} B[/bold]  {words} ({count})")
+
+
+def _strength_words(edge: EdgeDiagnostics) -> str:
+    """Standardized, with a sign where the effect rises or falls throughout."""
+    if not math.isfinite(edge.strength):
+        return "–"
+    return {"rising": "+", "falling": "−", "mixed": "±"}[edge.trend] + f"{edge.strength:.2f}"

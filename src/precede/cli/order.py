@@ -10,31 +10,10 @@ import typer
 from rich.markup import escape
 from rich.table import Table as TerminalTable
 
-from precede.cli.terminal import (
-    AsJson,
-    DataFile,
-    Debug,
-    Decimal,
-    Group,
-    Interventions,
-    KnowledgeFile,
-    Lags,
-    LeaveOut,
-    Missing,
-    Na,
-    Quiet,
-    Roots,
-    SafeConsole,
-    Sinks,
-    Tiers,
-    Types,
-    known_from,
-    load_named,
-    loading_options,
-    log_to_terminal,
-    say_json,
-    user_errors,
-)
+from precede.cli.flags import AsJson, DataFile, Quiet, command, load_named
+from precede.cli.terminal import SafeConsole, say_json
+from precede.knowledge import Knowledge
+from precede.options import Options
 
 if TYPE_CHECKING:
     from precede.corl import CORL
@@ -46,47 +25,35 @@ FIRST_LOOK = (
 )
 
 
+@command
 def order(
+    *,
     data: DataFile,
     pretrained: Annotated[str, typer.Option(help="default, or the path of a saved policy.")] = "default",
-    knowledge: KnowledgeFile = None,
-    root: Roots = None,
-    sink: Sinks = None,
-    tier: Tiers = None,
-    missing: Missing = "em",
-    leave_out: LeaveOut = None,
-    types: Types = None,
-    na: Na = None,
-    decimal: Decimal = None,
-    interventions: Interventions = None,
-    lags: Lags = 0,
-    group: Group = None,
+    known: Knowledge | None,
+    reading: Options,
     quiet: Quiet = False,
     as_json: AsJson = False,
-    debug: Debug = False,
 ) -> None:
     """Show at once the order and graph that a pretrained policy sees: a first look."""
-    with user_errors(debug):
-        from precede.corl import CORL
+    from precede.corl import CORL
 
-        log_to_terminal(quiet)
-        start = time.perf_counter()
-        known = known_from(knowledge, root, sink, tier)
-        table = load_named(data, loading_options(missing, leave_out, types, na, interventions, lags, group, decimal))
-        model = CORL(
-            "policy", search="local", pretrained=pretrained, knowledge=known,
-            diagnose=False, device="cpu", random_state=0, verbose=False,
-        ).fit(table)  # fmt: skip
-        seconds = time.perf_counter() - start
-        if as_json:
-            say_json(_described(model) | {"remark": FIRST_LOOK})
-            return
-        console = SafeConsole()
-        _show(console, model)
-        if not quiet:
-            took = f"Reading and ordering took {seconds:.2f} s."
-            for line in (*(remark.sentence for remark in model.diagnostics_.remarks), FIRST_LOOK, took):
-                console.print(f"• {line}", highlight=False, markup=False)
+    start = time.perf_counter()
+    table = load_named(data, reading)
+    model = CORL(
+        "policy", search="local", pretrained=pretrained, knowledge=known,
+        diagnose=False, device="cpu", random_state=0, verbose=False,
+    ).fit(table)  # fmt: skip
+    seconds = time.perf_counter() - start
+    if as_json:
+        say_json(_described(model) | {"remark": FIRST_LOOK})
+        return
+    console = SafeConsole()
+    _show(console, model)
+    if not quiet:
+        took = f"Reading and ordering took {seconds:.2f} s."
+        said = (*(remark.sentence for remark in model.diagnostics_.remarks), FIRST_LOOK, took)
+        console.say(*(f"• {line}" for line in said))
 
 
 def _edges(model: CORL) -> list[dict[str, object]]:
@@ -117,7 +84,7 @@ def _described(model: CORL) -> JsonObject:
 def _show(console: SafeConsole, model: CORL) -> None:
     """Print the order, and the edges with their probabilities."""
     names = " < ".join(map(str, model.causal_order_))
-    console.print(f"[bold]Causal order[/bold]  {escape(names)}", highlight=False)
+    console.print(f"[bold]Causal order[/bold]  {escape(names)}")
     n_edges = model.graph_.n_edges
     table = TerminalTable(title=f"{n_edges} edge{'' if n_edges == 1 else 's'}", title_justify="left")
     for heading in ("cause", "effect"):

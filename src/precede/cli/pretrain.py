@@ -7,10 +7,13 @@ from typing import Annotated
 
 import typer
 
-from precede.cli.terminal import Debug, Quiet, SafeConsole, Seed, log_to_terminal, user_errors
+from precede.cli.flags import Quiet, Seed, command
+from precede.cli.terminal import SafeConsole
 
 
+@command
 def pretrain(
+    *,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the log, checkpoints and weights.")],
     variant: Annotated[str, typer.Option(help="default, or paper for the paper's transformer.")] = "default",
     data: Annotated[
@@ -28,37 +31,32 @@ def pretrain(
     tiny: Annotated[bool, typer.Option("--tiny", help="Small tasks and validation, to try it on a CPU.")] = False,
     seed: Seed = None,
     quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Train a policy on data with known graphs, simulated or your own, and save it for 'pretrained='."""
-    with user_errors(debug):
-        from precede.pretraining.run_folder import pretrain_into
-        from precede.pretraining.settings import command_settings
-        from precede.runtime.device import choose_device
-        from precede.runtime.progress import ProgressBar, logger
+    from precede.pretraining.run_folder import pretrain_into
+    from precede.pretraining.settings import command_settings
+    from precede.runtime.device import choose_device
+    from precede.runtime.progress import ProgressBar, logger
 
-        log_to_terminal(quiet)
-        settings = command_settings(
-            variant, tiny=tiny, data=data, start=None if start is None else str(start), max_time=max_time,
-            n_steps=steps, tasks_per_step=tasks_per_step, learning_rate=learning_rate,
-            random_state=seed, device=str(choose_device(device)),
-        )  # fmt: skip
-        name = name or variant
-        total = int(max_time) if steps is None else steps
-        try:
-            with ProgressBar("pretraining", total, not quiet) as progress:
-                for record in pretrain_into(out, name, settings, resume=resume):
-                    progress.update(int(record.seconds) if steps is None else record.step, loss=record.loss)
-                    if record.validation:
-                        at = f"step {record.step}, {record.seconds:.0f} s"
-                        figures = (record.validation[group] for group in ("mean", "held-out", "pairs"))
-                        logger.info("%s: order TPR %.3f, %.3f on families held out, pairs %.3f", at, *figures)
-                        if "own" in record.validation:
-                            logger.info("%s: order TPR %.3f on your own tables", at, record.validation["own"])
-        except KeyboardInterrupt:
-            logger.warning("interrupted; --resume continues from the last checkpoint in %s", out)
-            raise typer.Exit(130) from None
-        if not quiet:
-            SafeConsole().print(
-                f"[bold]Written[/bold]  {out}: {name}.safetensors, {name}.jsonl, {name}.pt", highlight=False
-            )
+    settings = command_settings(
+        variant, tiny=tiny, data=data, start=None if start is None else str(start), max_time=max_time,
+        n_steps=steps, tasks_per_step=tasks_per_step, learning_rate=learning_rate,
+        random_state=seed, device=str(choose_device(device)),
+    )  # fmt: skip
+    name = name or variant
+    total = int(max_time) if steps is None else steps
+    try:
+        with ProgressBar("pretraining", total, not quiet) as progress:
+            for record in pretrain_into(out, name, settings, resume=resume):
+                progress.update(int(record.seconds) if steps is None else record.step, loss=record.loss)
+                if record.validation:
+                    at = f"step {record.step}, {record.seconds:.0f} s"
+                    figures = (record.validation[group] for group in ("mean", "held-out", "pairs"))
+                    logger.info("%s: order TPR %.3f, %.3f on families held out, pairs %.3f", at, *figures)
+                    if "own" in record.validation:
+                        logger.info("%s: order TPR %.3f on your own tables", at, record.validation["own"])
+    except KeyboardInterrupt:
+        logger.warning("interrupted; --resume continues from the last checkpoint in %s", out)
+        raise typer.Exit(130) from None
+    if not quiet:
+        SafeConsole().written(out, f": {name}.safetensors, {name}.jsonl, {name}.pt")

@@ -7,11 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from precede.cli.terminal import Debug, Quiet, SafeConsole, log_to_terminal, user_errors
+from precede.cli.flags import Quiet, command
+from precede.cli.terminal import SafeConsole
 from precede.errors import OptionError
 
 
+@command
 def reproduce(
+    *,
     name: Annotated[str | None, typer.Argument(help="One of 'precede reproduce --list', or all.")] = None,
     folder: Annotated[Path | None, typer.Argument(help="With 'real': data with known tiers, pairs or graphs.")] = None,
     list_: Annotated[bool, typer.Option("--list", help="Show every table and figure.")] = False,
@@ -31,40 +34,34 @@ def reproduce(
     merge: Annotated[list[Path] | None, typer.Option(help="Take over a folder of results from elsewhere.")] = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run failed cells again.")] = False,
     quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Run a table or figure of the paper beside the published numbers; 'real DIR': a panel of real data."""
-    with user_errors(debug):
-        from precede.experiments.cells import Selection
-        from precede.experiments.reproduce import list_experiments, parse_seeds, reproduce_all
-        from precede.experiments.reproduce import reproduce as run
-        from precede.runtime.workers import Workers
+    from precede.experiments.cells import Selection
+    from precede.experiments.reproduce import list_experiments, parse_seeds, reproduce_all
+    from precede.experiments.reproduce import reproduce as run
+    from precede.runtime.workers import Workers
 
-        log_to_terminal(quiet)
-        console = SafeConsole()
-        if list_ or name is None:
-            console.print(list_experiments())
-            return
-        if name == "real":
-            _real(console, folder, _names(methods), {"max_time": max_time, "workers": Workers(jobs, cluster)}, quiet)
-            return
-        numbers = None if seeds is None else parse_seeds(seeds)
-        chosen = Selection(numbers, _names(methods), _names(data), max_time, quick, retry_failed, stack)
-        common: dict[str, Any] = {
-            "workers": Workers(jobs, cluster), "device": device, "out": out, "render": render, "verbose": not quiet,
-        }  # fmt: skip
-        if name == "all":
-            if methods or data or merge:
-                raise OptionError("'precede reproduce all' takes no --methods, --data or --merge: name one experiment.")
-            runs = reproduce_all(chosen, **common)
-        else:
-            runs = iter([run(name, chosen, merge=merge or (), **common)])
-        for done in runs:
-            console.print(done.tables)
-            console.print(
-                f"[bold]Written[/bold]  {done.files[0].parent}: {', '.join(path.name for path in done.files)}",
-                highlight=False,
-            )
+    console = SafeConsole()
+    if list_ or name is None:
+        console.print(list_experiments())
+        return
+    if name == "real":
+        _real(console, folder, _names(methods), {"max_time": max_time, "workers": Workers(jobs, cluster)}, quiet)
+        return
+    numbers = None if seeds is None else parse_seeds(seeds)
+    chosen = Selection(numbers, _names(methods), _names(data), max_time, quick, retry_failed, stack)
+    common: dict[str, Any] = {
+        "workers": Workers(jobs, cluster), "device": device, "out": out, "render": render, "verbose": not quiet,
+    }  # fmt: skip
+    if name == "all":
+        if methods or data or merge:
+            raise OptionError("'precede reproduce all' takes no --methods, --data or --merge: name one experiment.")
+        runs = reproduce_all(chosen, **common)
+    else:
+        runs = iter([run(name, chosen, merge=merge or (), **common)])
+    for done in runs:
+        console.print(done.tables)
+        console.written(done.files[0].parent, f": {', '.join(path.name for path in done.files)}")
 
 
 def _real(

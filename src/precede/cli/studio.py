@@ -8,10 +8,14 @@ from typing import Annotated
 
 import typer
 
-from precede.cli.terminal import Debug, SafeConsole, user_errors
+from precede.cli.flags import command
+from precede.cli.terminal import SafeConsole
+from precede.errors import OptionError
 
 
+@command
 def studio(
+    *,
     source: Annotated[
         Path | None,
         typer.Argument(help="A table (CSV, Excel, Parquet), a folder that 'discover --out' wrote, or a studio's own."),
@@ -21,28 +25,24 @@ def studio(
     ),
     port: Annotated[int, typer.Option(help="0 takes any free one.", min=0, max=65535)] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page.")] = True,
-    debug: Debug = False,
 ) -> None:
     """Open a page on this machine: columns, knowledge, runs, effects, comparisons."""
-    with user_errors(debug):
-        from precede.errors import OptionError
+    try:
+        from precede.studio.serve import open_workspace, serve
+    except ModuleNotFoundError as error:
+        if error.name not in ("starlette", "uvicorn"):
+            raise
+        raise OptionError(
+            "the studio needs starlette and uvicorn, which are not installed: pip install 'precede[studio]'."
+        ) from None
+    console = SafeConsole()
 
-        try:
-            from precede.studio.serve import open_workspace, serve
-        except ModuleNotFoundError as error:
-            if error.name not in ("starlette", "uvicorn"):
-                raise
-            raise OptionError(
-                "the studio needs starlette and uvicorn, which are not installed: pip install 'precede[studio]'."
-            ) from None
-        console = SafeConsole()
+    def announce(address: str) -> None:
+        console.print("[bold]The studio is open[/bold] on this machine only; Ctrl-C closes it.")
+        for line in (address, f"Runs are kept in {workspace.folder}"):
+            console.print(f"  {line}", markup=False, soft_wrap=True)
+        if browser:
+            webbrowser.open(address)
 
-        def announce(address: str) -> None:
-            console.print("[bold]The studio is open[/bold] on this machine only; Ctrl-C closes it.", highlight=False)
-            console.print(f"  {address}", highlight=False, markup=False, soft_wrap=True)
-            console.print(f"  Runs are kept in {workspace.folder}", highlight=False, markup=False, soft_wrap=True)
-            if browser:
-                webbrowser.open(address)
-
-        workspace = open_workspace(source, folder)
-        serve(workspace, port, announce)
+    workspace = open_workspace(source, folder)
+    serve(workspace, port, announce)

@@ -1,0 +1,257 @@
+"""Commands that read what ``precede discover --out`` wrote: effect, explain, next, compare and report."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Hashable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table as TerminalTable
+
+from precede.cli.flags import AsJson, DataFile, Results, command, load_named
+from precede.cli.terminal import SafeConsole, say_json
+from precede.errors import OptionError
+from precede.options import Options
+from precede.strict_json import JsonObject
+
+if TYPE_CHECKING:
+    from precede.comparison import Comparison
+    from precede.data.load import Table
+    from precede.graph import CausalGraph
+
+ROWS = "as 0:100 (the first hundred) or 100: (all from there)"
+RESTS_ON_ASSUMPTIONS = (
+    "The method gives every edge a direction, by what it assumes about noise and curves. Without these assumptions "
+    "some would be open; the steps below would test them."
+)
+MOST_ROWS = 40
+"""Lines of a comparison on a terminal; --out writes them all."""
+
+
+@command
+def effect(
+    *,
+    folder: Results,
+    cause: Annotated[str, typer.Argument(help="The variable that is changed.")],
+    outcome: Annotated[str, typer.Argument(help="The variable that is looked at.")],
+    data: Annotated[
+        str | None, typer.Option(help="A table to compute from, in place of what the folder keeps.")
+    ] = None,
+    compare: Annotated[
+        tuple[str, str] | None, typer.Option(help="Two levels or values of the cause: the second instead of the first.")
+    ] = None,
+    outcome_level: Annotated[
+        str | None, typer.Option(help="The level of a categorical outcome whose probability is asked for.")
+    ] = None,
+    together: Annotated[
+        list[str] | None, typer.Option("--with", help="A variable that is set at the same time; may be repeated.")
+    ] = None,
+    set_to: Annotated[
+        str | None, typer.Option("--set", help="Also: what if the cause were set to this (needs --data).")
+    ] = None,
+    row: Annotated[int | None, typer.Option(help="With --set: for this row alone, counted from 0.")] = None,
+    level: Annotated[float, typer.Option(help="Level of the interval.")] = 0.95,
+    reading: Options,
+    as_json: AsJson = False,
+) -> None:
+    """Say how large the effect of one variable on another is, and how sure.
+
+    A table for --data is read as 'discover' did, but for what is said here.
+    """
+    from precede.report.load import load_results
+
+    results = load_results(folder)
+    table = None if data is None else load_named(data, results.loading | reading)
+    graph = results.graph
+    start, end = (graph.names[graph.position(name)] for name in (cause, outcome))
+    states = None if compare is None else (_number_or_word(compare[0]), _number_or_word(compare[1]))
+    if together:
+        found = graph.effect(
+            start, end, table, level=level, compared=states, outcome_level=outcome_level, together=together
+        )
+        answers = {"total": found.to_dict()}
+    else:
+        each = results.effects(start, end, table, level, states, outcome_level)
+        answers = {name: one.to_dict() for name, one in each.items()}
+    if set_to is not None:
+        answers["what_if"] = _what_if(graph, (start, end), set_to, table, row)
+    if as_json:
+        say_json(answers)
+        return
+    for answer in answers.values():
+        SafeConsole().say(f"• {answer['sentence']}", *(f"  {remark}" for remark in answer.get("remarks", [])))
+
+
+def _number_or_word(text: str) -> float | str:
+    from precede.data.numbers import spells_number
+
+    return float(text) if spells_number(text) else text
+
+
+def _what_if(
+    graph: CausalGraph, pair: tuple[Hashable, Hashable], set_to: str, table: Table | None, row: int | None
+) -> JsonObject:
+    """The outcome as it would be, with a sentence."""
+    if table is None:
+        raise OptionError("--set asks for rows, and the folder keeps none: name the table with --data.")
+    found = graph.do({pair[0]: _number_or_word(set_to)}, table, row=row)
+    told = found.summary.to_dict("index")
+    said: JsonObject = {"sentence": found.sentence, "remarks": list(found.remarks)}
+    if row is not None or pair[1] not in told:
+        return said
+    means = told[pair[1]]
+    said["sentence"] = (
+        f"With {pair[0]} set to {set_to}, the mean of {pair[1]} would be {means['mean if set']:.4g} instead of "
+        f"{means['mean']:.4g}; nine rows in ten would lie from {means['5 %']:.4g} to {means['95 %']:.4g}."
+    )
+    return {**{str(name): value for name, value in means.items()}, **said}
+
+
+@command
+def explain(
+    *,
+    folder: Results,
+    data: DataFile,
+    outcome: Annotated[str, typer.Option(help="The variable to explain.")],
+    row: Annotated[int | None, typer.Option(help="Place of the row, from 0.")] = None,
+    before: Annotated[str | None, typer.Option(help=f"Rows to compare with, {ROWS}.")] = None,
+    after: Annotated[str | None, typer.Option(help=f"Rows whose mean is explained, {ROWS}.")] = None,
+    reading: Options,
+    as_json: AsJson = False,
+) -> None:
+    """Say which variables account for an unusual row, or for a change from one period to another.
+
+    The table is read as 'discover' did, but for what is said here.
+    """
+    from precede.report.load import load_results
+
+    results = load_results(folder)
+    graph = results.graph
+    table = load_named(data, results.loading | reading)
+    periods = (None if text is None else _rows(text, table.n_samples) for text in (before, after))
+    found = graph.explain(graph.names[graph.position(outcome)], table, row, *periods)
+    if as_json:
+        say_json(found.to_dict())
+    else:
+        SafeConsole().say(*(f"• {sentence}" for sentence in found.sentences))
+
+
+def _rows(text: str, n_rows: int) -> range:
+    """Rows from a first to one before a last, as Python slices them."""
+    first, colon, last = text.partition(":")
+    try:
+        return range(*slice(int(first or 0), int(last) if last else n_rows * bool(colon)).indices(n_rows))
+    except ValueError:
+        raise OptionError(f"{text!r} names no rows: write them {ROWS}.") from None
+
+
+@command
+def next_step(*, folder: Results, as_json: AsJson = False) -> None:
+    """Say which experiment, further column or fact would settle the most open directions."""
+    from precede.report.load import load_results
+
+    results = load_results(folder)
+    steps = results.graph.next_steps()
+    if as_json:
+        say_json(steps.to_dict())
+        return
+    first = [RESTS_ON_ASSUMPTIONS] if results.identifies == "dag" and steps.n_open else []
+    SafeConsole().say(*(f"• {sentence}" for sentence in (*first, *steps.sentences)))
+
+
+@command
+def report(
+    *,
+    folder: Results,
+    title: Annotated[str | None, typer.Option(help="A new title.")] = None,
+    note: Annotated[str | None, typer.Option(help="A paragraph of your own at the top.")] = None,
+    latex: Annotated[
+        bool, typer.Option("--latex", help="Print the table of edges for a paper; write nothing.")
+    ] = False,
+) -> None:
+    """Make report.html again from the machine-readable files."""
+    from precede.graph.formats import to_latex
+    from precede.report import rebuild_report
+    from precede.report.load import load_results
+
+    if not latex:
+        SafeConsole().written(rebuild_report(folder, title, note))
+        return
+    results = load_results(folder)
+    shares = {} if results.confidence is None else {edge[:2]: edge[2] for edge in results.confidence.edge_list()}
+    records: list[dict[str, object]] = []
+    for cause, effect, weight in results.graph.edge_list():
+        sure = {} if results.confidence is None else {"confidence": shares.get((cause, effect), 0.0)}
+        records.append({"cause": cause, "effect": effect, "weight": weight, **sure})
+    typer.echo(to_latex(records))
+
+
+@command
+def compare(
+    *,
+    folders: Annotated[list[Path], typer.Argument(help="Two or more folders that 'discover --out' wrote.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder for the table, the figure and the consensus.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show where results agree, where they differ, and what they add up to."""
+    from precede.comparison import Comparison
+    from precede.report.load import load_results
+
+    names = [folder.resolve().name for folder in folders]
+    labels = [name if names.count(name) == 1 else str(folder) for name, folder in zip(names, folders, strict=True)]
+    results = {label: load_results(folder) for label, folder in zip(labels, folders, strict=True)}
+    found = Comparison.of(
+        {label: one.graph for label, one in results.items()}, knowledge=[one.knowledge for one in results.values()]
+    )
+    files = [] if out is None else _write(found, out)
+    if as_json:
+        pairs = [[cause, effect, share] for cause, effect, share in found.consensus.edge_list()]
+        say_json({
+            "graphs": list(found.graphs), "weights": found.weights, "pairs": found.table.to_dict("records"),
+            "order_agreement": found.order_agreement.to_numpy(), "differences": found.differences,
+            "consensus": pairs, "files": [str(path) for path in files],
+        })  # fmt: skip
+    else:
+        _show(found, files)
+
+
+def _write(found: Comparison, out: Path) -> list[Path]:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    from precede.files import check_outputs, write_together
+
+    out.mkdir(parents=True, exist_ok=True)
+    names = ("comparison.csv", "consensus.json", "consensus.csv", "comparison.png")
+    check_outputs(out, names, {"consensus.json": "precede-graph"}, {})
+    picture = io.BytesIO()
+    found.plot()
+    plt.savefig(picture, dpi=150)
+    plt.close()
+    agreed = found.consensus
+    contents = (found.table.to_csv(index=False), agreed.to_json(), agreed.to_csv(), picture.getvalue())
+    return write_together(out, dict(zip(names, contents, strict=True)))
+
+
+def _show(found: Comparison, files: list[Path]) -> None:
+    console = SafeConsole()
+    table = TerminalTable(title="Pairs, the most disputed first", title_justify="left")
+    for heading in ("pair", *found.graphs, "agreement", "consensus"):
+        table.add_column(escape(heading))
+    for row in found.table.head(MOST_ROWS).to_dict("records"):
+        marks = [str(row[label]) for label in found.graphs]
+        pair = escape(f"{row['first']}, {row['second']}")
+        table.add_row(pair, *marks, f"{row['agreement']:.2f}", str(row["consensus"]))
+    console.print(table)
+    hidden = len(found.table) - MOST_ROWS
+    more = [f"{hidden} more pairs: --out writes them all."] if hidden > 0 else []
+    console.say(*(f"• {line}" for line in (*more, found.sentence, *found.remarks) if line))
+    if files:
+        console.written(files[0].parent, f": {', '.join(path.name for path in files)}")
