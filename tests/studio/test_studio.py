@@ -20,7 +20,7 @@ from precede.errors import OptionError, PrecedeError
 from precede.graph.component import payload
 from precede.report import load_results
 from precede.studio.request import RunRequest
-from precede.studio.serve import open_workspace
+from precede.studio.server import open_workspace
 from precede.studio.workspace import Workspace
 
 
@@ -347,7 +347,7 @@ def test_folders_that_it_opens(table: Path, client: Client, first: dict, tmp_pat
 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, table: Path) -> None:
-    monkeypatch.delitem(sys.modules, "precede.studio.serve")
+    monkeypatch.delitem(sys.modules, "precede.studio.server")
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     said = CliRunner().invoke(app, ["studio", str(table), "--no-browser"])
     assert said.exit_code == 2

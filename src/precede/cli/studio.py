@@ -28,7 +28,7 @@ def studio(
 ) -> None:
     """Open a page on this machine: columns, knowledge, runs, effects, comparisons."""
     try:
-        from precede.studio.serve import open_workspace, serve
+        from precede.studio.server import open_workspace, serve
     except ModuleNotFoundError as error:
         if error.name not in ("starlette", "uvicorn"):
             raise

@@ -1,4 +1,7 @@
-"""What the page shows of runs, each a call of the public API: a graph and its checks, changes, effects, comparisons."""
+"""What the page asks, each answered by the public API: runs, effects, what-if, causes, comparisons, files.
+
+An answer takes the studio and what is asked, the values of path, query and JSON by name.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import io
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,14 +20,16 @@ from precede.effects import causes_of
 from precede.errors import OptionError
 from precede.files import encoded
 from precede.graph import CausalGraph
-from precede.graph.component import payload
+from precede.graph.component import ShownGraph, payload
+from precede.graph.component.payload import shown_edge
 from precede.report import Results, load_results
 from precede.report.summarize import outcome_entry
 from precede.report.summary import check_summary
-from precede.strict_json import JsonObject, plain, read_json
-from precede.studio.changes import mark_changes
-from precede.studio.messages import CausesView, ComparisonView, EffectView, RunView, WhatIfView
+from precede.strict_json import JsonObject, read_json
 from precede.studio.workspace import Run
+
+if TYPE_CHECKING:
+    from precede.studio.studio import Studio
 
 FORMATS = {
     "graph.json": "application/json",
@@ -42,7 +48,14 @@ FORMATS = {
 """What can be taken away one by one."""
 
 
-def shown(run: Run, against: Run | None = None) -> RunView:
+def show(studio: Studio, asked: JsonObject) -> JsonObject:
+    """A run with its graph; what changed since another, or since the one that it started from."""
+    run = studio.finished(asked["run"])
+    other = asked.get("against", run.parent)
+    return shown(run, studio.finished(other) if other and other != run.id else None)
+
+
+def shown(run: Run, against: Run | None = None) -> JsonObject:
     """A run as the page draws it: graph, edges with all that is known of them, checks and settings.
 
     Parameters
@@ -54,14 +67,13 @@ def shown(run: Run, against: Run | None = None) -> RunView:
     """
     results = load_results(run.folder)
     summary = _summary(run.folder, results.graph.n_variables)
-    earlier = None if against is None else load_results(against.folder).graph
     pattern = results.graph.pattern if results.identifies == "cpdag" else None
     graph = payload(results.graph, _confidences(results, summary), pattern)
-    changed = [] if earlier is None else mark_changes(graph, results.graph, earlier)
+    changes = [] if against is None else mark_changes(graph, results.graph, load_results(against.folder).graph)
     return {
         "run": run.to_dict(),
         "graph": graph,
-        "changes": changed,
+        "changes": changes,
         "against": None if against is None else against.id,
         "identifies": results.identifies,
         "score": results.description["score"],
@@ -72,6 +84,36 @@ def shown(run: Run, against: Run | None = None) -> RunView:
         "files": [name for name in FORMATS if name == "graph.gml" or (run.folder / name).is_file()],
         "script": _text(run.folder / "reproduce.py"),
     }
+
+
+def mark_changes(graph: ShownGraph, now: CausalGraph, before: CausalGraph) -> list[JsonObject]:
+    """Mark edges that are new or turned, and add those that are gone; what changed, a sentence for each."""
+    names = [str(name) for name in now.names]
+    place = {name: k for k, name in enumerate(names)}
+    old = {(str(cause), str(effect)) for cause, effect, _ in before.edge_list()}
+    changes: list[JsonObject] = []
+
+    def note(kind: str, cause: str, effect: str, words: str) -> None:
+        changes.append({"kind": kind, "cause": cause, "effect": effect, "sentence": f"{cause} → {effect} {words}"})
+
+    present = set()
+    for edge in graph["edges"]:
+        if edge["mark"] == "shared":
+            continue
+        cause, effect = names[edge["cause"]], names[edge["effect"]]
+        present.add((cause, effect))
+        if (effect, cause) in old:
+            edge["change"] = "turned"
+            note("turned", cause, effect, "has turned round")
+        elif (cause, effect) not in old:
+            edge["change"] = "added"
+            note("added", cause, effect, "is new")
+    for cause, effect in sorted(old - present):
+        if (effect, cause) in present or cause not in place or effect not in place:
+            continue
+        graph["edges"].append({**shown_edge(place[cause], place[effect], "arrow"), "change": "removed"})
+        note("removed", cause, effect, "is gone")
+    return changes
 
 
 def _summary(folder: Path, n_variables: int) -> JsonObject | None:
@@ -97,55 +139,77 @@ def _confidences(results: Results, summary: JsonObject | None) -> FloatArray | N
     return found
 
 
-def effect(run: Run, cause: str, outcome: str) -> EffectView:
+def effect(studio: Studio, asked: JsonObject) -> JsonObject:
     """Total and direct effect, and the possible ones where only the equivalence class is told."""
-    results = load_results(run.folder)
+    results = load_results(studio.finished(asked["run"]).folder)
     graph = results.graph
-    start, end = (graph.names[graph.position(name)] for name in (cause, outcome))
+    start, end = (graph.names[graph.position(asked.get(name, ""))] for name in ("cause", "effect"))
     answers = {name: found.to_dict() for name, found in results.effects(start, end).items()}
     sets = [] if graph.pag is not None else graph.adjustment_sets(start, end, most=5)
     return {"answers": answers, "adjustment_sets": [[str(name) for name in found] for found in sets]}
 
 
-def causes(run: Run, outcome: str) -> CausesView:
+def causes(studio: Studio, asked: JsonObject) -> JsonObject:
     """What causes a variable, the strongest first, and what merely goes along with it."""
+    run = studio.finished(asked["run"])
     results = load_results(run.folder)
     graph = results.graph
     shares = _confidences(results, _summary(run.folder, graph.n_variables))
     found = causes_of(
-        graph, graph.names[graph.position(outcome)], None, results.confidence, results.identifies == "cpdag",
-        shares=None if shares is None else np.nan_to_num(shares),
+        graph, graph.names[graph.position(asked.get("outcome", ""))], None, results.confidence,
+        results.identifies == "cpdag", shares=None if shares is None else np.nan_to_num(shares),
     )  # fmt: skip
     return {"outcome": outcome_entry(graph, found), "sentences": found.sentences}
 
 
-def explained(run: Run, outcome: str, row: int, since: bool, table: Table) -> list[str]:
+def explain(studio: Studio, asked: JsonObject) -> JsonObject:
     """Where the outcome of a row comes from, or its change from the rows before one to those from there on."""
-    graph = _graph_of(run, table)
+    outcome, row = asked.get("outcome"), asked.get("row")
+    if not isinstance(outcome, str) or type(row) is not int or abs(row) > 1 << 40:
+        raise OptionError("this takes the name of a variable and the number of a row.")
+    graph, table = _with_rows(studio, asked)
     name = graph.names[graph.position(outcome)]
-    if since:
-        return graph.explain(name, table, None, range(row), range(row, table.n_samples)).sentences
-    return graph.explain(name, table, row).sentences
+    if asked.get("since"):
+        found = graph.explain(name, table, None, range(row), range(row, table.n_samples))
+    else:
+        found = graph.explain(name, table, row)
+    return {"sentences": found.sentences}
 
 
-def _graph_of(run: Run, table: Table) -> CausalGraph:
-    graph = load_results(run.folder).graph
+def what_if(studio: Studio, asked: JsonObject) -> JsonObject:
+    """The variables as they would be, had some been set."""
+    settings = asked.get("settings")
+    if not isinstance(settings, dict) or not settings or not all(map(_is_state, settings.values())):
+        raise OptionError("settings are numbers or levels by name.")
+    graph, table = _with_rows(studio, asked)
+    found = graph.do({graph.names[graph.position(name)]: value for name, value in settings.items()}, table)
+    rows = found.summary.reset_index().to_dict("records")
+    return {"sentence": found.sentence, "remarks": found.remarks, "rows": rows}
+
+
+def _is_state(value: object) -> bool:
+    return isinstance(value, str) or (
+        isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e100
+    )
+
+
+def _with_rows(studio: Studio, asked: JsonObject) -> tuple[CausalGraph, Table]:
+    """The graph of a run, and the rows it looked at."""
+    run = studio.finished(asked["run"])
+    table, graph = studio.table_of(run), load_results(run.folder).graph
     if set(map(str, graph.names)) != set(map(str, table.names)):
         raise OptionError(
             "the data have other columns than this run had: set their types and what is left out as they were then."
         )
-    return graph
+    return graph, table
 
 
-def what_if(run: Run, settings: dict[str, float | str], table: Table) -> WhatIfView:
-    """The variables as they would be, had some been set."""
-    graph = _graph_of(run, table)
-    found = graph.do({graph.names[graph.position(name)]: value for name, value in settings.items()}, table)
-    rows = found.summary.reset_index().to_dict("records")
-    return {"sentence": found.sentence, "remarks": list(found.remarks), "rows": plain(rows)}
+def compare(studio: Studio, asked: JsonObject) -> JsonObject:
+    """Runs side by side."""
+    return compared([studio.finished(name) for name in dict.fromkeys(asked.get("runs", "").split(",")) if name])
 
 
-def compared(runs: Sequence[Run]) -> ComparisonView:
+def compared(runs: Sequence[Run]) -> JsonObject:
     """Runs side by side: every pair that one of them joins, what differs, and the consensus."""
     results = {label_of(run): load_results(run.folder) for run in runs}
     graphs = {label: one.graph for label, one in results.items()}
@@ -159,8 +223,8 @@ def compared(runs: Sequence[Run]) -> ComparisonView:
         "labels": list(graphs),
         "sentence": found.sentence,
         "differences": found.differences,
-        "table": plain(found.table.to_dict("records")),
-        "order_agreement": plain(found.order_agreement.to_numpy().tolist()),
+        "table": found.table.to_dict("records"),
+        "order_agreement": found.order_agreement.to_numpy(),
         "graphs": marks,
         "consensus": payload(agreed, np.where(agreed.edges, agreed.strengths, np.nan)),
     }
@@ -174,12 +238,10 @@ def label_of(run: Run) -> str:
 
 def file_of(run: Run, name: str) -> bytes:
     """One of :data:`FORMATS`; GML is written on the way."""
-    if name not in FORMATS:
-        raise OptionError("there is no such file.")
+    path = run.folder / name
     if name == "graph.gml":
         return load_results(run.folder).graph.to_gml().encode("utf-8", "backslashreplace")
-    path = run.folder / name
-    if path.is_symlink() or not path.is_file():
+    if name not in FORMATS or path.is_symlink() or not path.is_file():
         raise OptionError("there is no such file.")
     return path.read_bytes()
 

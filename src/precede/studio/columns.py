@@ -18,29 +18,28 @@ from precede.data.survey import Survey, survey
 from precede.errors import DataError, PrecedeError
 from precede.lazy import pandas as pd
 from precede.report.summarize import MOST_BARS
-from precede.studio.messages import Bars, ColumnView, FindingView, TableView, loading_of, reading_of
-from precede.studio.workspace import DataChoice
+from precede.strict_json import JsonObject
+from precede.studio.workspace import DataChoice, loading_of, reading_of
 
 BINS = 16
 
 
-def look_at(data: DataChoice) -> TableView:
+def look_at(data: DataChoice) -> JsonObject:
     """Every column, the findings of ``precede check``, and whether the table can be used as it stands."""
     frame, looked = _read(data.path, data.path.stat().st_mtime_ns, data.reading.get("decimal"))
     na = loading_of(data.reading).get("na", NA_MARKERS)
     table, problem = _table(data, looked)
     kinds = {} if table is None else dict(zip(map(str, table.names), table.kinds, strict=True))
     columns = [_column(frame, place, data, kinds, na) for place in range(frame.shape[1])]
-    findings: list[FindingView] = [
-        {"column": _text(item.column), "sentence": item.sentence, "remedy": item.remedy} for item in looked.findings
-    ]
     return {
         "name": data.path.name,
         "rows": len(frame),
         "columns": columns,
         "reading": data.reading,
         "variables": [] if table is None else [str(name) for name in table.names],
-        "findings": findings,
+        "findings": [
+            {"column": _text(item.column), "sentence": item.sentence, "remedy": item.remedy} for item in looked.findings
+        ],
         "problem": problem,
         "suggested": [str(name) for name in looked.leave_out],
     }
@@ -74,7 +73,7 @@ def _table(data: DataChoice, looked: Survey) -> tuple[Table | None, str | None]:
 
 def _column(
     frame: pd.DataFrame, place: int, data: DataChoice, kinds: dict[str, ColumnKind], na: Collection[str]
-) -> ColumnView:
+) -> JsonObject:
     series, name = frame.iloc[:, place], str(frame.columns[place])
     values, own = _values(frame.iloc[:, [place]], na)
     kind = kinds.get(name, own)
@@ -107,7 +106,7 @@ def _values(frame: pd.DataFrame, na: Collection[str]) -> tuple[FloatArray | None
     return read.values[:, 0], read.stated.get(0) or kind_of(read.values[:, 0])
 
 
-def _bars(present: FloatArray, kind: ColumnKind | None) -> Bars:
+def _bars(present: FloatArray, kind: ColumnKind | None) -> JsonObject:
     """Heights of a small histogram, and what its bars are called where they are levels."""
     if not len(present):
         return {"bars": [], "labels": []}

@@ -15,7 +15,6 @@ from precede.report.load import load_results
 from precede.scores.build import SCORE_NAMES
 from precede.scores.policy_prior import WEIGHT
 from precede.strict_json import JsonObject
-from precede.studio.messages import Earlier
 
 OPTIONS = ("score", "search", "pruning", "hidden", "noise", "max_time", "n_iterations", "patience")
 """Options that the page may set; none of them names a file."""
@@ -83,12 +82,12 @@ class RunRequest:
             outcome=outcome or None,
         )
 
-    def model(self, earlier: Earlier | None = None) -> CausalEstimator:
+    def model(self, earlier: Options | None = None) -> CausalEstimator:
         """The estimator; where an earlier result is given, one that starts from its order.
 
         Parameters
         ----------
-        earlier : Earlier, optional
+        earlier : dict, optional
             See :func:`earlier_result`.
         """
         hints = declared(methods()[self.method])
@@ -103,16 +102,15 @@ class RunRequest:
             if name in hints:
                 given[name] = value
         if earlier is not None and self.method == "corl":
-            same = given.get("score", "auto") in ("auto", earlier["options"].get("score"))
+            same = given.get("score", "auto") in ("auto", earlier.get("score"))
             if not {"search", "n_iterations", "patience"} & set(given):
                 given["n_iterations"] = 0
-            given["initial_order"] = list(earlier["order"])
-            if same:  # what "auto" chose then: the data are the same
-                given |= earlier["options"]
+            # with what "auto" chose then: the data are the same
+            given |= earlier if same else {"initial_order": earlier["initial_order"]}
         return make_method(self.method, given)
 
 
-def earlier_result(folder: Path) -> Earlier:
+def earlier_result(folder: Path) -> Options:
     """The order of a run that is there, and the options of its score as they were settled."""
     found = load_results(folder)
     settings, known = found.description["settings"], found.description["diagnostics"]
@@ -122,10 +120,8 @@ def earlier_result(folder: Path) -> Earlier:
         options["score"] = chosen["name"]
         if chosen.get("informed") and options.get("policy_weight") == "auto":
             options["policy_weight"] = WEIGHT
-    return {
-        "order": [str(name) for name in found.graph.order],
-        "options": options if options.get("score") in (*SCORE_NAMES, "policy", "vote") else {},
-    }
+    known_score = options.get("score") in (*SCORE_NAMES, "policy", "vote")
+    return {"initial_order": [str(name) for name in found.graph.order], **(options if known_score else {})}
 
 
 def _whole(name: str, value: Any, most: int) -> int:

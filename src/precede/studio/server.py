@@ -1,4 +1,4 @@
-"""The server: routes, each a few lines around a call of the package."""
+"""The server on this machine: routes, each around an answer, until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import json
 import secrets
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import lru_cache
 from importlib.resources import files
+from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import Any
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -24,11 +26,10 @@ from precede.graph.component import FILES, component_file
 from precede.strict_json import JsonObject, to_json
 from precede.studio import answers
 from precede.studio.columns import suggested
-from precede.studio.messages import reading_of
 from precede.studio.request import RunRequest, earlier_result
 from precede.studio.security import Guard
 from precede.studio.studio import Studio
-from precede.studio.workspace import DataChoice
+from precede.studio.workspace import STUDIO_FILE, DataChoice, Workspace, reading_of
 
 LARGEST_REQUEST = 1 << 20
 LARGEST_UPLOAD = 200 << 20
@@ -47,22 +48,27 @@ class Json(JSONResponse):
         return to_json(content).encode()
 
 
-def user_errors(handler: Handler) -> Handler:
-    """Answer a refusal of the package with its sentence."""
+def answering(answer: Callable[[Studio, Any], Any], status: int = 200) -> Handler:
+    """A handler around a function of the studio and what is asked: path, query and JSON by name, or the request itself.
 
-    async def wrapped(request: Request) -> Response:
+    Coroutines run where the worker does, all else in a thread. A refusal of the package is answered with its sentence.
+    """
+
+    async def handler(request: Request) -> Response:
+        studio: Studio = request.app.state.studio
         try:
-            return await handler(request)
+            if answer is upload:
+                found = await upload(studio, request)
+            else:
+                sent = await content_of(request) if request.method == "POST" else {}
+                asked = {**request.query_params, **sent, **request.path_params}
+                call = answer(studio, asked) if iscoroutinefunction(answer) else None
+                found = await (call or run_in_threadpool(answer, studio, asked))
         except (PrecedeError, OSError) as error:
             return Json({"error": str(error)}, 400)
+        return found if isinstance(found, Response) else Json(found, status)
 
-    return wrapped
-
-
-def studio_of(request: Request) -> Studio:
-    """The studio behind the application."""
-    found: Studio = request.app.state.studio
-    return found
+    return handler
 
 
 async def content_of(request: Request) -> JsonObject:
@@ -104,69 +110,11 @@ async def page(request: Request) -> Response:
     return Response("Not found.\n", 404) if found is None else Response(found[0], media_type=found[1])
 
 
-# -- data and runs ----------------------------------------------------------------------------------------------------
-
-
-async def state(request: Request) -> Response:
-    """Everything that the page needs to begin with."""
-    return Json(await run_in_threadpool(studio_of(request).describe))
-
-
-async def upload(request: Request) -> Response:
-    """Take a table, as the bytes of the request."""
-    studio = studio_of(request)
-    place = studio.workspace.place_for(request.query_params.get("name", ""))
-    beside, size = place.with_name(f".{place.name}.{secrets.token_hex(6)}"), 0
-    try:
-        with open(beside, "xb") as file:
-            async for part in request.stream():
-                size += len(part)
-                if size > LARGEST_UPLOAD:
-                    raise OptionError(f"this file is too large: the limit is {LARGEST_UPLOAD >> 20} MB.")
-                file.write(part)
-        beside.replace(place)
-    finally:
-        beside.unlink(missing_ok=True)
-    studio.workspace.choose(await run_in_threadpool(suggested, place))
-    return Json(await run_in_threadpool(studio.describe))
-
-
-async def columns(request: Request) -> Response:
-    """Set how the table is read: kinds of columns, what is left out, missing values, lags, interventions."""
-    studio = studio_of(request)
-    data = DataChoice(studio.data.path, reading_of(await content_of(request), "the choice of columns"))
-    found = await run_in_threadpool(studio.look, data)
-    studio.workspace.choose(data)
-    return Json(found)
-
-
-async def start(request: Request) -> Response:
-    """Ask for a run."""
-    asked, studio = RunRequest.read(await content_of(request)), studio_of(request)
-    earlier = None if asked.start is None else earlier_result(studio.finished(asked.start).folder)
-    asked.model(earlier)  # what cannot be made is refused here, not in a folder of its own
-    run = await studio.submit(asked, earlier)
-    return Json(run.to_dict(), 202)
-
-
-async def stop(request: Request) -> Response:
-    """End a run as Ctrl-C does."""
-    return Json({"stopped": studio_of(request).stop(request.path_params["run"])})
-
-
-async def remove(request: Request) -> Response:
-    """Delete a run and all its files."""
-    studio = studio_of(request)
-    await run_in_threadpool(studio.remove, request.path_params["run"])
-    return Json({"runs": await run_in_threadpool(studio.listed)})
-
-
 async def events(request: Request) -> Response:
     """News as it comes (server-sent events)."""
-    studio = studio_of(request)
 
     async def lines() -> AsyncIterator[str]:
-        with studio.heard() as queue:
+        with request.app.state.studio.heard() as queue:
             yield ": welcome\n\n"
             while True:
                 try:
@@ -181,97 +129,87 @@ async def events(request: Request) -> Response:
     return StreamingResponse(lines(), media_type="text/event-stream")
 
 
-# -- results ----------------------------------------------------------------------------------------------------------
+# -- data and runs ----------------------------------------------------------------------------------------------------
 
 
-async def show(request: Request) -> Response:
-    """A run with its graph; what changed since another, or since the one that it started from."""
-    studio = studio_of(request)
-    run = studio.finished(request.path_params["run"])
-    other = request.query_params.get("against", run.parent)
-    against = studio.finished(other) if other and other != run.id else None
-    return Json(await run_in_threadpool(answers.shown, run, against))
+async def upload(studio: Studio, request: Request) -> JsonObject:
+    """Take a table, as the bytes of the request."""
+    place = studio.workspace.place_for(request.query_params.get("name", ""))
+    beside, size = place.with_name(f".{place.name}.{secrets.token_hex(6)}"), 0
+    try:
+        with open(beside, "xb") as file:
+            async for part in request.stream():
+                size += len(part)
+                if size > LARGEST_UPLOAD:
+                    raise OptionError(f"this file is too large: the limit is {LARGEST_UPLOAD >> 20} MB.")
+                file.write(part)
+        beside.replace(place)
+    finally:
+        beside.unlink(missing_ok=True)
+    studio.workspace.choose(await run_in_threadpool(suggested, place))
+    return await run_in_threadpool(studio.describe)
 
 
-async def compare(request: Request) -> Response:
-    """Runs side by side."""
-    studio = studio_of(request)
-    runs = [studio.finished(name) for name in dict.fromkeys(request.query_params.get("runs", "").split(",")) if name]
-    return Json(await run_in_threadpool(answers.compared, runs))
+def columns(studio: Studio, asked: JsonObject) -> JsonObject:
+    """Set how the table is read: kinds of columns, what is left out, missing values, lags, interventions."""
+    data = DataChoice(studio.data.path, reading_of(asked, "the choice of columns"))
+    found = studio.look(data)
+    studio.workspace.choose(data)
+    return found
 
 
-async def effect(request: Request) -> Response:
-    """How large an effect is."""
-    run, asked = studio_of(request).finished(request.path_params["run"]), request.query_params
-    return Json(await run_in_threadpool(answers.effect, run, asked.get("cause", ""), asked.get("effect", "")))
+async def start(studio: Studio, asked: JsonObject) -> JsonObject:
+    """Ask for a run."""
+    wanted = RunRequest.read(asked)
+    earlier = None if wanted.start is None else earlier_result(studio.finished(wanted.start).folder)
+    wanted.model(earlier)  # what cannot be made is refused here, not in a folder of its own
+    return (await studio.submit(wanted)).to_dict()
 
 
-async def what_if(request: Request) -> Response:
-    """What if some variables were set."""
-    studio, content = studio_of(request), await content_of(request)
-    run, settings = studio.finished(request.path_params["run"]), content.get("settings")
-    if not isinstance(settings, dict) or not settings or not all(map(_is_state, settings.values())):
-        raise OptionError("settings are numbers or levels by name.")
-    table = await run_in_threadpool(studio.table_of, run)
-    return Json(await run_in_threadpool(answers.what_if, run, settings, table))
+async def stop(studio: Studio, asked: JsonObject) -> JsonObject:
+    """End a run as Ctrl-C does."""
+    return {"stopped": studio.stop(asked["run"])}
 
 
-def _is_state(value: object) -> bool:
-    return isinstance(value, str) or (
-        isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e100
-    )
+def remove(studio: Studio, asked: JsonObject) -> JsonObject:
+    """Delete a run and all its files."""
+    studio.remove(asked["run"])
+    return {"runs": studio.listed()}
 
 
-async def causes(request: Request) -> Response:
-    """The causes of a variable."""
-    run, outcome = studio_of(request).finished(request.path_params["run"]), request.query_params.get("outcome", "")
-    return Json(await run_in_threadpool(answers.causes, run, outcome))
-
-
-async def explain(request: Request) -> Response:
-    """Root causes of a row, or of a change since one."""
-    studio, content = studio_of(request), await content_of(request)
-    run, outcome, row = studio.finished(request.path_params["run"]), content.get("outcome"), content.get("row")
-    if not isinstance(outcome, str) or type(row) is not int or abs(row) > 1 << 40:
-        raise OptionError("this takes the name of a variable and the number of a row.")
-    table = await run_in_threadpool(studio.table_of, run)
-    since = bool(content.get("since"))
-    return Json({"sentences": await run_in_threadpool(answers.explained, run, outcome, row, since, table)})
-
-
-async def file(request: Request) -> Response:
+def file(studio: Studio, asked: JsonObject) -> Response:
     """One file of a run, or all of them."""
-    run, name = studio_of(request).finished(request.path_params["run"]), request.path_params["name"]
+    run, name = studio.finished(asked["run"]), asked["name"]
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     if name == "all.zip":
-        return _attached(await run_in_threadpool(answers.archive_of, run), f"run-{run.id}.zip", "application/zip")
-    content = await run_in_threadpool(answers.file_of, run, name)
-    if name == "report.html" and "download" not in request.query_params:
-        return Response(content, media_type="text/html", headers={"Content-Security-Policy": REPORT_POLICY})
-    return _attached(content, name, answers.FORMATS[name])
-
-
-def _attached(content: bytes, name: str, kind: str) -> Response:
-    return Response(content, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+        headers = {"Content-Disposition": f'attachment; filename="run-{run.id}.zip"'}
+        return Response(answers.archive_of(run), media_type="application/zip", headers=headers)
+    if name == "report.html" and "download" not in asked:
+        headers = {"Content-Security-Policy": REPORT_POLICY}
+    return Response(answers.file_of(run, name), media_type=answers.FORMATS[name], headers=headers)
 
 
 ROUTES = [
     Route("/", page),
     Route("/assets/{name:path}", page),
-    Route("/api/state", user_errors(state)),
+    Route("/api/state", answering(lambda studio, _: studio.describe())),
     Route("/api/events", events),
-    Route("/api/data", user_errors(upload), methods=["POST"]),
-    Route("/api/columns", user_errors(columns), methods=["POST"]),
-    Route("/api/runs", user_errors(start), methods=["POST"]),
-    Route("/api/compare", user_errors(compare)),
-    Route("/api/runs/{run}", user_errors(show)),
-    Route("/api/runs/{run}", user_errors(remove), methods=["DELETE"]),
-    Route("/api/runs/{run}/stop", user_errors(stop), methods=["POST"]),
-    Route("/api/runs/{run}/effect", user_errors(effect)),
-    Route("/api/runs/{run}/causes", user_errors(causes)),
-    Route("/api/runs/{run}/explain", user_errors(explain), methods=["POST"]),
-    Route("/api/runs/{run}/what-if", user_errors(what_if), methods=["POST"]),
-    Route("/api/runs/{run}/files/{name}", user_errors(file)),
+    Route("/api/data", answering(upload), methods=["POST"]),
+    Route("/api/columns", answering(columns), methods=["POST"]),
+    Route("/api/runs", answering(start, 202), methods=["POST"]),
+    Route("/api/compare", answering(answers.compare)),
+    Route("/api/runs/{run}", answering(answers.show)),
+    Route("/api/runs/{run}", answering(remove), methods=["DELETE"]),
+    Route("/api/runs/{run}/stop", answering(stop), methods=["POST"]),
+    Route("/api/runs/{run}/effect", answering(answers.effect)),
+    Route("/api/runs/{run}/causes", answering(answers.causes)),
+    Route("/api/runs/{run}/explain", answering(answers.explain), methods=["POST"]),
+    Route("/api/runs/{run}/what-if", answering(answers.what_if), methods=["POST"]),
+    Route("/api/runs/{run}/files/{name}", answering(file)),
 ]
+
+
+# -- from start to Ctrl-C ---------------------------------------------------------------------------------------------
 
 
 def make_app(studio: Studio, port: int, token: str) -> Guard:
@@ -298,3 +236,60 @@ def listen(port: int) -> socket.socket:
         found.close()
         raise OptionError(f"port {port} cannot be used: {error.strerror}; --port 0 takes any free one.") from None
     return found
+
+
+class _Server(uvicorn.Server):
+    """Ends the streams of news before it waits for the connections to end."""
+
+    def __init__(self, config: uvicorn.Config, hang_up: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._hang_up = hang_up
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Say goodbye to the pages first."""
+        self._hang_up()
+        await super().shutdown(sockets)
+
+
+def open_workspace(source: Path | None, folder: Path) -> Workspace:
+    """The folder of a studio, with what was named on the command line in it.
+
+    Parameters
+    ----------
+    source : Path or None
+        A table, a folder that ``precede discover --out`` wrote, or a studio's own folder.
+    folder : Path
+        Where runs go, unless the source is a studio's own folder.
+    """
+    if source is None:
+        return Workspace(folder)
+    if (source / STUDIO_FILE).is_file():
+        return Workspace(source)
+    if source.is_dir():
+        if not (source / "graph.json").is_file():
+            raise OptionError(f"{str(source)!r} holds neither results nor a studio: name a table, or such a folder.")
+        workspace = Workspace(folder)
+        workspace.adopt(source)
+        return workspace
+    if not source.is_file():
+        raise OptionError(f"there is no file {str(source)!r}.")
+    workspace, path = Workspace(folder), source.resolve()
+    kept = workspace.data
+    workspace.choose(kept if kept is not None and kept.path == path else suggested(path))
+    return workspace
+
+
+def serve(workspace: Workspace, port: int, announce: Callable[[str], None]) -> None:
+    """Serve until Ctrl-C; the address, with its token, is announced once the server listens."""
+    place, token = listen(port), secrets.token_urlsafe(24)
+    number = place.getsockname()[1]
+    studio = Studio(workspace)
+    app = make_app(studio, number, token)
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, server_header=False, proxy_headers=False, ws="none",
+        timeout_graceful_shutdown=10,
+    )  # fmt: skip
+    place.listen(100)
+    announce(f"http://127.0.0.1:{number}/?token={token}")
+    with suppress(KeyboardInterrupt):
+        _Server(config, studio.hang_up).run(sockets=[place])

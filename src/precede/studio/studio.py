@@ -8,12 +8,11 @@ from contextlib import contextmanager
 
 from precede.data.load import Table, load_table
 from precede.errors import OptionError
-from precede.strict_json import checked
+from precede.strict_json import JsonObject
 from precede.studio.columns import look_at
-from precede.studio.messages import ChosenData, Earlier, Event, RunEntry, StudioView, TableView, loading_of
 from precede.studio.request import RunRequest
 from precede.studio.worker import Worker
-from precede.studio.workspace import STOP_FILE, DataChoice, Run, Workspace
+from precede.studio.workspace import STOP_FILE, DataChoice, Run, Workspace, loading_of
 
 MOST_NEWS = 1000
 """A page that listens no more is forgotten after this many pieces of news."""
@@ -30,9 +29,9 @@ class Studio:
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self.worker = Worker(self._tell)
-        self._listeners: set[asyncio.Queue[Event | None]] = set()
+        self._listeners: set[asyncio.Queue[JsonObject | None]] = set()
         self._alive: set[str] = set()
-        self._looked: tuple[tuple[DataChoice, int], TableView] | None = None
+        self._looked: tuple[tuple[DataChoice, int], JsonObject] | None = None
 
     @property
     def data(self) -> DataChoice:
@@ -41,34 +40,29 @@ class Studio:
             raise OptionError("there is no table yet: open one first.")
         return self.workspace.data
 
-    def describe(self) -> StudioView:
+    def describe(self) -> JsonObject:
         """Everything that a page needs to begin with."""
         from precede.corl import methods
 
-        obey = {name: "knowledge" in cls.option_names() for name, cls in methods().items()}
         return {
             "folder": str(self.workspace.folder),
             "data": None if self.workspace.data is None else self.look(self.workspace.data),
             "runs": self.listed(),
-            "methods": [{"name": name, "obeys": obeys} for name, obeys in obey.items()],
+            "methods": [{"name": k, "obeys": "knowledge" in cls.option_names()} for k, cls in methods().items()],
             "running": self.worker.running,
             "ready": self.worker.ready,
         }
 
-    def listed(self) -> list[RunEntry]:
+    def listed(self) -> list[JsonObject]:
         """Every run, as the page lists it."""
-        return [self._listed(run) for run in self.workspace.runs(self._alive)]
+        return [_listed(run) for run in self.workspace.runs(self._alive)]
 
-    def look(self, data: DataChoice) -> TableView:
+    def look(self, data: DataChoice) -> JsonObject:
         """The columns; looked at again when the file or the choice has changed."""
         key = (data, data.path.stat().st_mtime_ns)
         if self._looked is None or self._looked[0] != key:
             self._looked = key, look_at(data)
         return self._looked[1]
-
-    @staticmethod
-    def _listed(run: Run) -> RunEntry:
-        return {**run.to_dict(), "has_graph": run.has_graph}
 
     def finished(self, name: str) -> Run:
         """A run with a graph."""
@@ -77,16 +71,12 @@ class Studio:
             raise OptionError("this run has no graph.")
         return run
 
-    async def submit(self, asked: RunRequest, earlier: Earlier | None) -> Run:
+    async def submit(self, asked: RunRequest) -> Run:
         """Give a run to the worker; its folder is there at once."""
-        data = self.data
-        chosen = data.to_dict()
-        run = self.workspace.new_run({**vars(asked), "data": chosen}, asked.start)
+        run = self.workspace.new_run({**vars(asked), "data": self.data.to_dict()}, asked.start)
         self._alive.add(run.id)
-        self._tell({"kind": "created", "run": run.id, "listed": self._listed(run)})
-        await self.worker.submit(
-            {"folder": str(self.workspace.folder), "run": run.id, "data": chosen, "earlier": earlier}
-        )
+        self._tell({"kind": "created", "run": run.id, "listed": _listed(run)})
+        await self.worker.submit(run)
         return run
 
     def stop(self, name: str) -> bool:
@@ -105,29 +95,28 @@ class Studio:
     def table_of(self, run: Run) -> Table:
         """The rows that a run looked at, with its own types; of the studio's data, never of a path in a request."""
         try:
-            chosen = checked(run.request.get("data"), ChosenData, "the data of this run")
+            chosen = DataChoice.read(run.request.get("data"), "the data of this run")
         except OptionError:
-            chosen = self.data.to_dict()
-        if chosen["path"] != str(self.data.path):
-            chosen = self.data.to_dict()
-        return load_table(self.data.path, **loading_of(chosen))
+            chosen = self.data
+        reading = chosen.reading if chosen.path == self.data.path else self.data.reading
+        return load_table(self.data.path, **loading_of(reading))
 
     # -- news ------------------------------------------------------------------------------------------------------
 
-    def _tell(self, news: Event) -> None:
+    def _tell(self, news: JsonObject) -> None:
         if news["kind"] == "ended":
             self._alive.discard(news["run"])
-            news = {**news, "listed": self._listed(self.workspace.run(news["run"], self._alive))}
+            news = {**news, "listed": _listed(self.workspace.run(news["run"], self._alive))}
         for queue in list(self._listeners):
             if queue.qsize() > MOST_NEWS:
                 self._listeners.discard(queue)
-                continue
-            queue.put_nowait(news)
+            else:
+                queue.put_nowait(news)
 
     @contextmanager
-    def heard(self) -> Iterator[asyncio.Queue[Event | None]]:
+    def heard(self) -> Iterator[asyncio.Queue[JsonObject | None]]:
         """News from now on; None is the last."""
-        queue: asyncio.Queue[Event | None] = asyncio.Queue()
+        queue: asyncio.Queue[JsonObject | None] = asyncio.Queue()
         self._listeners.add(queue)
         try:
             yield queue
@@ -145,3 +134,7 @@ class Studio:
         if self.worker.running is not None:
             self.stop(self.worker.running)
         await self.worker.close()
+
+
+def _listed(run: Run) -> JsonObject:
+    return {**run.to_dict(), "has_graph": run.has_graph}

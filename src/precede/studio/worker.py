@@ -10,7 +10,8 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 
-from precede.studio.messages import Event, Job
+from precede.strict_json import JsonObject
+from precede.studio.workspace import Run
 
 LONGEST_LINE = 1 << 24
 SECONDS_TO_FINISH = 8.0
@@ -25,11 +26,11 @@ class Worker:
         Called with each piece of news, a dict with ``kind``.
     """
 
-    def __init__(self, tell: Callable[[Event], None]) -> None:
+    def __init__(self, tell: Callable[[JsonObject], None]) -> None:
         self._tell = tell
         self._process: asyncio.subprocess.Process | None = None
         self._reader: asyncio.Task[None] | None = None
-        self._waiting: deque[Job] = deque()
+        self._waiting: deque[Run] = deque()
         self.running: str | None = None
         self.ready = False
 
@@ -43,22 +44,25 @@ class Worker:
         )  # fmt: skip
         self._reader = asyncio.create_task(self._listen(self._process))
 
-    async def submit(self, job: Job) -> None:
-        """Run a job now, or after those before it."""
-        self._waiting.append(job)
+    async def submit(self, run: Run) -> None:
+        """Do a run now, or after those before it."""
+        self._waiting.append(run)
         await self._next()
 
-    def stop(self, run: str) -> bool:
+    def stop(self, name: str) -> bool:
         """End a run as Ctrl-C would, or take it out of the queue; whether there was such a run."""
-        for job in self._waiting:
-            if job["run"] == run:
-                self._waiting.remove(job)
-                self._tell({"kind": "ended", "run": run, "state": "failed", "error": "it was taken out of the queue."})
+        for run in self._waiting:
+            if run.id == name:
+                self._waiting.remove(run)
+                self._fail(name, "it was taken out of the queue.")
                 return True
-        if self.running == run and self._process is not None and self._process.returncode is None:
+        if self.running == name and self._process is not None and self._process.returncode is None:
             self._process.send_signal(signal.SIGINT)
             return True
         return False
+
+    def _fail(self, name: str, why: str) -> None:
+        self._tell({"kind": "ended", "run": name, "state": "failed", "error": why})
 
     async def close(self) -> None:
         """Let what runs write its result, and end the process."""
@@ -83,28 +87,25 @@ class Worker:
             return
         if self._process is None or self._process.returncode is not None:
             await self.start()
-        job = self._waiting.popleft()
-        self.running = job["run"]
+        run = self._waiting.popleft()
+        self.running = run.id
         assert self._process is not None
         assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(job).encode() + b"\n")
+        self._process.stdin.write(json.dumps(str(run.folder)).encode() + b"\n")
         with suppress(ConnectionError):
             await self._process.stdin.drain()
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdout is not None
         async for line in process.stdout:
-            news: Event = json.loads(line)
-            if news["kind"] == "ready":
-                self.ready = True
+            news = json.loads(line)
+            self.ready = self.ready or news["kind"] == "ready"
             if news["kind"] == "ended":
                 self.running = None
-                self._tell(news)
-                await self._next()
-            else:
-                self._tell(news)
+            self._tell(news)
+            await self._next()
         await process.wait()
         if self.running is not None:  # killed, or out of memory
             run, self.running = self.running, None
-            self._tell({"kind": "ended", "run": run, "state": "failed", "error": "the process that fits has died."})
+            self._fail(run, "the process that fits has died.")
             await self._next()

@@ -5,21 +5,91 @@ from __future__ import annotations
 import re
 import secrets
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
+from typing_extensions import TypedDict
+
+from precede.data.numbers import NA_MARKERS
 from precede.errors import OptionError
 from precede.files import folder_lock, write_text
+from precede.options import Options
 from precede.strict_json import JsonObject, checked, read_json, to_json
-from precede.studio.messages import AskedRun, ChosenData, Reading, RunEntry, State, StudioRecord, reading_of
 
 RUN_ID = re.compile(r"[0-9]{3,6}")
 STUDIO_FILE, RUN_FILE, STOP_FILE = "studio.json", "run.json", ".stop"
 ENDINGS = (".csv", ".tsv", ".txt", ".csv.gz", ".xlsx", ".parquet")
 """Files that can be uploaded: those that ``precede.load_table`` reads."""
+
+State = Literal["waiting", "running", "done", "stopped", "failed"]
+
+
+class Reading(TypedDict, total=False):
+    """How a table is read: options of :func:`precede.load_table`; ``na`` adds to the usual texts."""
+
+    types: dict[Hashable, str | list[str]]
+    leave_out: list[str]
+    na: list[str]
+    missing: Literal["em", "pairwise", "drop", "impute", "refuse"]
+    interventions: str
+    lags: int | Literal["auto"]
+    group: str
+    decimal: Literal[".", ","]
+
+
+class ChosenData(Reading):
+    """The table of a run, and how it is read."""
+
+    path: str
+
+
+class AskedRules(TypedDict, total=False):
+    """Background knowledge, as the page shows it again."""
+
+    required: list[list[str]]
+    forbidden: list[list[str]]
+    tiers: list[list[str]]
+    roots: list[str]
+    sinks: list[str]
+
+
+class AskedRun(TypedDict, total=False):
+    """What the page shows of a request in its list of runs; the rest lies beside it."""
+
+    name: str
+    method: str
+    adopted: bool
+    knowledge: AskedRules
+    outcome: str | None
+
+
+class RunEntry(TypedDict):
+    """A run, as ``run.json`` holds it."""
+
+    format: str
+    id: str
+    request: AskedRun
+    state: State
+    created: str
+    parent: str | None
+    seconds: float | None
+    error: str | None
+
+
+def reading_of(content: object, what: str) -> Reading:
+    """What some JSON says of how a table is read, checked; what is empty or the default is left out."""
+    found = checked(content, Reading, what)
+    kept = {name: found[name] for name in Reading.__annotations__ if name in found}  # type: ignore[literal-required]
+    return cast(Reading, {name: value for name, value in kept.items() if value and value != "em"})
+
+
+def loading_of(data: Reading) -> Options:
+    """Options of :func:`precede.load_table`, those that were set."""
+    given: Options = dict(reading_of(data, "the data of this run"))
+    return given | ({"na": [*NA_MARKERS, *given["na"]]} if "na" in given else {})
 
 
 @dataclass(frozen=True)
@@ -37,8 +107,14 @@ class DataChoice:
     reading: Reading = field(default_factory=Reading)
 
     def to_dict(self) -> ChosenData:
-        """Plain values, as a run keeps them."""
+        """Plain values, as a run and a studio keep them."""
         return {"path": str(self.path), **self.reading}
+
+    @classmethod
+    def read(cls, content: object, what: str) -> DataChoice:
+        """From what :meth:`to_dict` gave."""
+        found = checked(content, ChosenData, what)
+        return cls(Path(found["path"]), reading_of(found, what))
 
 
 @dataclass(frozen=True)
@@ -50,7 +126,7 @@ class Run:
     id : str
     folder : Path
     request : dict
-        As the page sent it.
+        As the page sent it, with the data.
     state : "waiting", "running", "done", "stopped" or "failed"
     created : str
     parent : str or None
@@ -69,18 +145,9 @@ class Run:
     seconds: float | None = None
     error: str | None = None
 
-    def to_dict(self) -> RunEntry:
+    def to_dict(self) -> JsonObject:
         """Plain values, as run.json holds them and the page reads them."""
-        return {
-            "format": "precede-studio-run",
-            "id": self.id,
-            "request": cast(AskedRun, self.request),
-            "state": self.state,
-            "created": self.created,
-            "parent": self.parent,
-            "seconds": self.seconds,
-            "error": self.error,
-        }
+        return {"format": "precede-studio-run", **{k: value for k, value in vars(self).items() if k != "folder"}}
 
     def write(self) -> None:
         """Keep it in the folder."""
@@ -107,14 +174,19 @@ class Workspace:
             (self.folder / "runs").mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise OptionError(f"the folder {str(folder)!r} cannot be made: {error.strerror}.") from None
-        self.data = self._read_choice()
+        self.data: DataChoice | None = None
+        try:
+            found = DataChoice.read(read_json(self.folder / STUDIO_FILE), STUDIO_FILE)
+            self.data = found if found.path.is_file() else None
+        except (OSError, ValueError):
+            pass  # none was chosen, or what is kept of it is damaged
 
     # -- data ------------------------------------------------------------------------------------------------------
 
     def choose(self, data: DataChoice) -> None:
         """Look at these data from now on."""
         self.data = data
-        content = {"format": "precede-studio", "version": 1, "data": str(data.path), **data.reading}
+        content = {"format": "precede-studio", "version": 1, **data.to_dict()}
         write_text(self.folder / STUDIO_FILE, to_json(content, indent=1) + "\n")
 
     def place_for(self, name: str) -> Path:
@@ -126,14 +198,6 @@ class Workspace:
         place.mkdir(exist_ok=True)
         return place / plain
 
-    def _read_choice(self) -> DataChoice | None:
-        try:
-            content = checked(read_json(self.folder / STUDIO_FILE), StudioRecord, STUDIO_FILE)
-            found = DataChoice(Path(content["data"]), reading_of(content, STUDIO_FILE))
-            return found if found.path.is_file() else None
-        except (OSError, ValueError):
-            return None
-
     # -- runs ------------------------------------------------------------------------------------------------------
 
     def runs(self, alive: Collection[str] = ()) -> list[Run]:
@@ -144,21 +208,21 @@ class Workspace:
         alive : collection of str
             Runs that wait or are at work here; any other that says so was broken off, unless its folder is in use.
         """
-        folders = sorted(path for path in (self.folder / "runs").iterdir() if RUN_ID.fullmatch(path.name))
-        return [run for run in (_read_run(folder, alive) for folder in folders) if run is not None]
+        return [run for folder in self._folders() if (run := read_run(folder, alive)) is not None]
+
+    def _folders(self) -> list[Path]:
+        return sorted(path for path in (self.folder / "runs").iterdir() if RUN_ID.fullmatch(path.name))
 
     def run(self, name: str, alive: Collection[str] = ()) -> Run:
         """The run of this id."""
-        if RUN_ID.fullmatch(name):
-            found = _read_run(self.folder / "runs" / name, alive)
-            if found is not None:
-                return found
-        raise OptionError("there is no such run.")
+        found = read_run(self.folder / "runs" / name, alive) if RUN_ID.fullmatch(name) else None
+        if found is None:
+            raise OptionError("there is no such run.")
+        return found
 
     def new_run(self, request: Mapping[str, Any], parent: str | None) -> Run:
         """A folder for a run that is about to start."""
-        taken = [int(path.name) for path in (self.folder / "runs").iterdir() if RUN_ID.fullmatch(path.name)]
-        name = f"{max(taken, default=0) + 1:03d}"
+        name = f"{max((int(path.name) for path in self._folders()), default=0) + 1:03d}"
         folder = self.folder / "runs" / name
         folder.mkdir()
         run = Run(name, folder, dict(request), "waiting", datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S"), parent)
@@ -183,7 +247,7 @@ class Workspace:
         return done
 
 
-def _read_run(folder: Path, alive: Collection[str]) -> Run | None:
+def read_run(folder: Path, alive: Collection[str]) -> Run | None:
     """A run; None where its folder is not there or has just been made, and a failed one where its record is damaged."""
     try:
         content = checked(read_json(folder / RUN_FILE), RunEntry, f"{RUN_FILE} of this run")
