@@ -15,7 +15,7 @@ NeurIPS 35.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 from typing import Protocol
 
@@ -168,6 +168,26 @@ def reachable(edges: BoolArray) -> BoolArray:
     return reach
 
 
+def along_colliders(ends: IntArray, start: int, goal: int, avoided: Iterable[int] = ()) -> Iterator[int]:
+    """Variables apart from the goal that a path joins to the start, with an arrowhead there; colliders between them.
+
+    Those colliders are all parents of the goal.
+    """
+    arrow = ends == ARROW
+    parent = arrow[:, goal] & (ends[goal] == TAIL)
+    seen, front = {start, goal, *avoided}, [start]
+    while front:
+        node = front.pop(0)
+        for further in map(int, np.flatnonzero(arrow[:, node])):
+            if further in seen:
+                continue
+            seen.add(further)
+            if not ends[further, goal]:
+                yield further
+            elif parent[further] and arrow[node, further]:
+                front.append(further)
+
+
 class _Marks:
     """Marks that grow: only circles are replaced, and never by a contradiction."""
 
@@ -246,20 +266,10 @@ class _Marks:
 
     def _discriminating(self, b: int, c: int) -> Iterable[tuple[int, int]]:
         """``(a, first)`` of the paths (first, ..., a, b, c) whose inner variables are colliders and cause c."""
-        arrow = self.ends == ARROW
-        parent = arrow[:, c] & (self.ends[c] == TAIL)
-        for a in np.flatnonzero(parent & arrow[b]):
-            seen, front = {b, c, int(a)}, [int(a)]
-            while front:
-                node = front.pop(0)
-                for further in np.flatnonzero(arrow[:, node]):
-                    if int(further) in seen:
-                        continue
-                    seen.add(int(further))
-                    if self.apart[further, c]:
-                        yield int(a), int(further)
-                    elif parent[further] and arrow[node, further]:
-                        front.append(int(further))
+        parent = (self.ends[:, c] == ARROW) & (self.ends[c] == TAIL)
+        for a in np.flatnonzero(parent & (self.ends[b] == ARROW)):
+            for first in along_colliders(self.ends, int(a), c, {b}):
+                yield int(a), first
 
     def rules_9_and_10(self) -> bool:
         """a o-> c: an uncovered path that may be directed, or two of them, make a a cause of c."""

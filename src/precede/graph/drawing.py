@@ -1,8 +1,9 @@
-"""Pictures of a graph: the geometry that every picture shares, inline SVG for notebooks, and matplotlib."""
+"""Pictures of a graph: the geometry that every picture shares, and matplotlib."""
 
 from __future__ import annotations
 
-import html
+import io
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -30,9 +31,6 @@ PROPORTION, NARROW_PROPORTION = 1.6, 1.3
 """Width over height that the layers are spread to, as far as the gaps between them allow."""
 
 GAPS = (56.0, 210.0)
-
-TIP = 9.0
-"""Room for the tip of an arrow, so that a thick line ends where its tip begins."""
 
 
 @dataclass(frozen=True)
@@ -63,13 +61,9 @@ class Drawing:
     width: float
     height: float
 
-    def path(self, edge: tuple[int, int], tip: float = 0.0) -> list[tuple[float, float]]:
-        """Start of an edge, then two controls and the end of each cubic piece, with room left for the tip of an arrow.
-
-        The curve runs level at both ends.
-        """
-        *points, (x, y, slope) = self.curves[edge]
-        points.append((x - tip, y, slope))
+    def path(self, edge: tuple[int, int]) -> list[tuple[float, float]]:
+        """Start of an edge, then two controls and the end of each cubic piece; the curve runs level at both ends."""
+        points = self.curves[edge]
         path = [points[0][:2]]
         for (x0, y0, s0), (x1, y1, s1) in pairwise(points):
             third = (x1 - x0) / (2 if len(points) == 2 else 2.6)
@@ -138,51 +132,41 @@ def strokes(graph: CausalGraph, least: float, most: float) -> Iterator[tuple[int
         yield int(i), int(j), least + (most - least) * float(sizes[i, j]) / largest, color
 
 
-def to_svg(graph: CausalGraph) -> str:
-    """A self-contained picture for a notebook, without matplotlib."""
-    drawing = draw(graph)
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {drawing.width:.0f} {drawing.height:.0f}" '
-        f'width="{drawing.width:.0f}" style="max-width:100%;height:auto;font:13px system-ui,sans-serif" role="img">',
-        f"<title>Causal graph of {graph.n_variables} variables and {graph.n_edges} edges</title>",
-        '<defs><marker id="precede-tip" viewBox="0 0 8 8" refX="0.5" refY="4" markerWidth="9" markerHeight="9" '
-        f'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0.6L8 4L0 7.4z" fill="{PLAIN}"/></marker></defs>',
-    ]
-    for i, j, width, color in strokes(graph, 1.0, 4.0):
-        words = f"{graph.names[i]} → {graph.names[j]}: strength {graph.shown_strengths[i, j]:.3g}"
-        start, *further = (f"{x:.0f} {y:.0f}" for x, y in drawing.path((i, j), TIP))
-        lines.append(
-            f'<path d="M{start}C{" ".join(further)}" fill="none" stroke="{color}" stroke-width="{width:.1f}" '
-            f'marker-end="url(#precede-tip)"><title>{html.escape(words)}</title></path>'
-        )
-    for box, name in zip(drawing.boxes, graph.names, strict=True):
-        lines.append(
-            f'<g><title>{html.escape(str(name))}</title><rect x="{box.x - box.width / 2:.0f}" '
-            f'y="{box.y - BOX_HEIGHT / 2:.0f}" width="{box.width:.0f}" height="{BOX_HEIGHT:.0f}" rx="8" fill="#fff" '
-            f'stroke="#1f5f8b"/><text x="{box.x:.0f}" y="{box.y + 4.5:.0f}" text-anchor="middle" fill="#1c2530">'
-            f"{html.escape(box.label)}</text></g>"
-        )
-    return "\n".join([*lines, "</svg>"])
-
-
 def to_axes(graph: CausalGraph, ax: Axes | None = None) -> Axes:
-    """The same picture with matplotlib."""
+    """Draw with matplotlib, on a figure of the picture's size where no axes are given."""
     from matplotlib import pyplot as plt
-    from matplotlib.patches import FancyArrowPatch
+    from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
     from matplotlib.path import Path
 
     drawing = draw(graph)
+    font = 8 if ax is not None else 10
     if ax is None:
-        ax = plt.subplots(figsize=(min(drawing.width / 72, 16), min(drawing.height / 72, 12)))[1]
+        ax = plt.figure(figsize=(min(drawing.width / 72, 16), min(drawing.height / 72, 12))).add_axes((0, 0, 1, 1))
     for i, j, width, color in strokes(graph, 0.7, 2.8):
         points = drawing.path((i, j))
         path = Path(points, [Path.MOVETO] + [Path.CURVE4] * (len(points) - 1))
         style: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 9, "shrinkA": 0, "shrinkB": 0}
-        ax.add_patch(FancyArrowPatch(path=path, linewidth=width, color=color, **style))
+        words = f"{graph.names[i]} → {graph.names[j]}: strength {graph.shown_strengths[i, j]:.3g}"
+        ax.add_patch(FancyArrowPatch(path=path, linewidth=width, color=color, gid=words, **style))
     for box in drawing.boxes:
-        frame = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": "#1f5f8b"}
-        ax.text(box.x, box.y, box.label, ha="center", va="center", fontsize=8, bbox=frame)
+        corner = (box.x - box.width / 2, box.y - BOX_HEIGHT / 2)
+        round_ = "round,pad=0,rounding_size=8"
+        ax.add_patch(FancyBboxPatch(corner, box.width, BOX_HEIGHT, round_, facecolor="white", edgecolor="#1f5f8b"))
+        ax.text(box.x, box.y, box.label, ha="center", va="center", fontsize=font, parse_math=False)
     ax.set_xlim(0, drawing.width)
     ax.set_ylim(drawing.height, 0)  # rows count from the top
     ax.set_axis_off()
     return ax
+
+
+def to_svg(graph: CausalGraph) -> str:
+    """The same picture as inline SVG, for a notebook; always the same text for the same graph."""
+    from matplotlib import pyplot as plt
+
+    text, title = io.StringIO(), f"Causal graph of {graph.n_variables} variables and {graph.n_edges} edges"
+    with plt.rc_context({"svg.fonttype": "none", "svg.hashsalt": "precede"}):
+        plt.sca(to_axes(graph))
+        plt.savefig(text, format="svg", metadata={"Title": title, "Date": None})
+        plt.close()
+    svg = '<svg style="max-width:100%;height:auto"' + text.getvalue().partition("<svg")[2]
+    return re.sub('<g id="([^"]* → [^"]*)">', r"<g><title>\1</title>", svg)  # words to be seen over each edge

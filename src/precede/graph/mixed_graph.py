@@ -263,26 +263,24 @@ class MixedGraph:
     def to_dot(self, path: str | os.PathLike[str] | None = None) -> str:
         """DOT, for Graphviz, with ``odot`` for circles; also written to ``path``."""
         text_names(self.names)  # refuses names that would become the same
-        edges = []
-        for a, b, _ in self.edge_list():
-            i, j = self.position(a), self.position(b)
-            tail, head = GRAPHVIZ[int(self.ends[j, i])], GRAPHVIZ[int(self.ends[i, j])]
-            edges.append((a, b, f"dir=both, arrowtail={tail}, arrowhead={head}"))
+        at_left, at_right = ({text: GRAPHVIZ[mark] for mark, text in side.items()} for side in (LEFT, RIGHT))
+        edges = (
+            (a, b, f"dir=both, arrowtail={at_left[mark[0]]}, arrowhead={at_right[mark[2]]}")
+            for a, b, mark in self.edge_list()
+        )
         return delivered(dot.written(self.names, edges), path)
 
     @classmethod
     def from_dot(cls, source: str | os.PathLike[str]) -> MixedGraph:
         """From the text or file that :meth:`to_dot` wrote."""
         names, edges = dot.read(text_of(source, "{"))
-        ends = np.zeros((len(names), len(names)), dtype=np.int64)
-        codes = {text: mark for mark, text in GRAPHVIZ.items()}
+        marks, codes = [], {text: mark for mark, text in GRAPHVIZ.items()}
         for a, b, attributes in edges:
             tail, head = (codes.get(attributes.get(end, "")) for end in ("arrowtail", "arrowhead"))
             if tail is None or head is None:
                 raise GraphError(f"the DOT edge {a} -> {b} has no marks at both ends: CausalGraph.from_dot reads it.")
-            i, j = names.index(a), names.index(b)
-            ends[j, i], ends[i, j] = tail, head
-        return cls(ends, tuple(names))
+            marks.append((a, b, f"{LEFT[tail]}-{RIGHT[head]}"))
+        return cls.from_edges(marks, names)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, MixedGraph) and self.names == other.names and np.array_equal(self.ends, other.ends)

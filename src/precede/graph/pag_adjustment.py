@@ -14,7 +14,7 @@ from enum import Enum
 import numpy as np
 
 from precede.arrays import BoolArray, IntArray
-from precede.graph.ancestral import ARROW, TAIL, potentially_directed, reachable
+from precede.graph.ancestral import ARROW, TAIL, along_colliders, potentially_directed, reachable
 
 
 class NoSet(Enum):
@@ -66,22 +66,7 @@ def _first_steps(may: BoolArray, cause: int, effect: int) -> tuple[BoolArray, Bo
 
 def _is_visible(ends: IntArray, x: int, y: int) -> bool:
     """Whether x -> y for sure without a hidden common cause (Zhang 2006)."""
-    if ends[x, y] != ARROW or ends[y, x] != TAIL:
-        return False
-    arrow = ends == ARROW
-    parents = arrow[:, y] & (ends[y] == TAIL)
-    seen, front = {x, y}, [x]
-    while front:
-        node = front.pop()
-        for other in map(int, np.flatnonzero(arrow[:, node])):
-            if other in seen:
-                continue
-            if not ends[other, y]:
-                return True
-            if parents[other] and arrow[node, other]:
-                seen.add(other)
-                front.append(other)
-    return False
+    return ends[x, y] == ARROW and ends[y, x] == TAIL and any(True for _ in along_colliders(ends, x, y))
 
 
 def _connected(ends: IntArray, without: IntArray, start: int, goal: int, given: BoolArray) -> bool:
