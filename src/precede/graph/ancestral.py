@@ -181,10 +181,11 @@ def along_colliders(ends: IntArray, start: int, goal: int, avoided: Iterable[int
         for further in map(int, np.flatnonzero(arrow[:, node])):
             if further in seen:
                 continue
-            seen.add(further)
             if not ends[further, goal]:
+                seen.add(further)
                 yield further
             elif parent[further] and arrow[node, further]:
+                seen.add(further)
                 front.append(further)
 
 
