@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.corl.levels import choose_for_levels
 from precede.corl.settings import asks_the_policy, details_of, search_settings
 from precede.corl.vote import VoteScore, vote
 from precede.data.kinds import refuse_categories
@@ -127,9 +128,13 @@ def directions_of(score: OrderScore, member: Member, table: Table) -> JsonObject
     return reported
 
 
-def choose_for(model: CORL, table: Table, said: PolicyPrediction | None) -> tuple[Choice, ChosenName, float]:
+def choose_for(
+    model: CORL, table: Table, constraints: Constraints, said: PolicyPrediction | None, deadline: Deadline
+) -> tuple[Choice, ChosenName, float]:
     """What ``score="auto"`` chooses: why, the name, and what the policy counts beside it."""
     choice = choose_score(table, None if said is None else said.likely())
+    if choice.name == "discrete-bic" and table.targets is None and model.hidden != "allowed":
+        choice = choose_for_levels(table, constraints, deadline)
     choice = start_choice(choice) if model.hidden == "allowed" else choice
     if model.policy_weight != "auto":
         return choice, "location-scale" if choice.name == "vote" else choice.name, model.policy_weight
@@ -141,7 +146,7 @@ def settled_options(model: CORL, table: Table, constraints: Constraints) -> Opti
     seen = standardized_table(table) if details_of(model).standardize_columns else table
     start = search_settings(model, table).start
     said = judge_table(seen, None if start is None else load_pretrained(start), constraints)
-    _, name, weight = choose_for(model, seen, said)
+    _, name, weight = choose_for(model, seen, constraints, said, Deadline(None))
     return {"score": name} | ({"policy_weight": weight} if weight else {})
 
 
@@ -181,7 +186,7 @@ class Fit:
         choice = None
         weight = 0.0 if model.policy_weight == "auto" else model.policy_weight
         if name == "auto":
-            choice, name, weight = choose_for(model, table, said)
+            choice, name, weight = choose_for(model, table, constraints, said, self.deadline)
             if model.verbose:
                 logger.info("score: %s", choice.reason)
         if name == "policy":

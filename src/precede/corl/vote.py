@@ -24,6 +24,7 @@ from precede.runtime.deadline import Deadline
 from precede.scores.assumptions import Assumptions
 from precede.scores.build import ScoreName, build_score
 from precede.scores.policy_prior import PolicyScore
+from precede.scores.protocol import OrderScore
 from precede.search.run import OrderSearch
 from precede.search.settings import SearchSettings
 from precede.strict_json import JsonObject
@@ -185,23 +186,24 @@ def vote(
             left_out.append(name)
         elif table.n_variables >= fewest:
             start = ballots[0].order if ballots else None
-            ballots.append(_ballot(name, table, constraints, start, device, rng, deadline))
+            score, order, edges = learn_graph(name, table, constraints, device, rng, deadline, start)
+            told = order if score.identifies == "dag" else None
+            ballots.append(Ballot(name, score.marks(edges, constraints), told))
     return VoteScore(ballots, constraints, left_out)
 
 
-def _ballot(
+def learn_graph(
     name: ScoreName,
     table: Table,
     constraints: Constraints,
-    start: IntArray | None,
     device: torch.device,
     rng: np.random.Generator,
     deadline: Deadline,
-) -> Ballot:
-    """Learn the graph of a score, by climbs from the greedy order and from a given one."""
+    start: IntArray | None = None,
+) -> tuple[OrderScore, IntArray, BoolArray]:
+    """The score, order and edges that local search finds, from the greedy order and from a given one."""
     score = build_score(name, table, constraints, device=device, deadline=deadline)
-    found = OrderSearch(
-        score, table.values, constraints, SearchSettings("local", initial_order=start), rng, deadline
-    ).run()
-    edges, _ = order_to_graph(found.order, table, score, constraints, pruning="auto", threshold=THRESHOLD, cutoff=0.001)
-    return Ballot(name, score.marks(edges, constraints), found.order if score.identifies == "dag" else None)
+    settings = SearchSettings("local", initial_order=start)
+    order = OrderSearch(score, table.values, constraints, settings, rng, deadline).run().order
+    edges, _ = order_to_graph(order, table, score, constraints, pruning="auto", threshold=THRESHOLD, cutoff=0.001)
+    return score, order, edges

@@ -80,11 +80,12 @@ def standardized(values: FloatArray) -> FloatArray:
 def regularized(matrix: FloatArray) -> FloatArray:
     """Add a small ridge to a singular covariance (collinear columns, fewer rows than columns); else leave it alone."""
     scale = np.sqrt(np.diag(matrix))
+    scale = np.where(scale > 0, scale, 1.0)  # constant among these rows
     correlation = matrix / np.outer(scale, scale)
     factor, failed = torch.linalg.cholesky_ex(torch.from_numpy(correlation))
     if not failed and factor.diagonal().min() ** 2 > SMALLEST_PIVOT:
         return matrix
-    return matrix + RIDGE * np.diag(np.diag(matrix))
+    return matrix + RIDGE * np.diag(scale**2)
 
 
 def ordered_cholesky(covariance: Tensor, orders: Tensor, which: Tensor | None = None) -> Tensor:
