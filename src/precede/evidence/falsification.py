@@ -68,22 +68,23 @@ def polynomial_columns(scores: FloatArray) -> FloatArray:
 
 
 def dependence_p_values(
-    moments: FloatArray, n_samples: int, target: int, others: IntArray, given: IntArray
+    moments: FloatArray, n_samples: int, target: IntArray, others: IntArray, given: IntArray
 ) -> FloatArray:
-    """P-value that the target is independent of each of the others, given some variables.
+    """P-value that the target is independent of each of the others, given some variables; for a batch of such claims.
 
     Parameters
     ----------
     moments : (3 n_variables, 3 n_variables) float array
         As :func:`hermite_moments` gives them.
     n_samples : int
-    target : int
-    others, given : int arrays
-        Variables; ``others`` are tested one at a time.
+    target : (...) int array
+    others : (..., n_others) int array
+        Tested one at a time.
+    given : (..., n_given) int array
 
     Returns
     -------
-    p_values : (n_others,) float array
+    p_values : (..., n_others) float array
 
     Examples
     --------
@@ -91,37 +92,39 @@ def dependence_p_values(
     >>> x[:, 1] += x[:, 0] ** 2
     >>> x[:, 2] += x[:, 1]
     >>> moments = hermite_moments(x)
-    >>> (dependence_p_values(moments, 500, 2, np.array([0, 1]), np.array([], dtype=int)) < 0.01).tolist()
+    >>> (dependence_p_values(moments, 500, np.array(2), np.array([0, 1]), np.array([], dtype=int)) < 0.01).tolist()
     [True, True]
-    >>> bool(dependence_p_values(moments, 500, 2, np.array([0]), np.array([1]))[0] > 0.01)
+    >>> bool(dependence_p_values(moments, 500, np.array(2), np.array([0]), np.array([1]))[0] > 0.01)
     True
     """
-    place = DEGREE * target
-    held = _columns(given)
-    tested = _columns(others)
-    joint = moments[place, tested].reshape(-1, DEGREE)
-    cells = tested.reshape(-1, DEGREE)
-    blocks = moments[cells[:, :, None], cells[:, None, :]] + RIDGE * np.eye(DEGREE)
-    total = float(moments[place, place])
-    if len(held):  # what is left of each once the given ones are taken out
-        block = moments[np.ix_(held, held)] + RIDGE * np.eye(len(held))
-        cross, own = moments[np.ix_(held, tested)], moments[held, place]
-        weights = np.linalg.solve(block, np.column_stack([cross, own]))
-        by_variable = (len(held), len(others), DEGREE)
-        joint = joint - (own @ weights[:, :-1]).reshape(joint.shape)
-        blocks -= np.einsum("hvi,hvj->vij", cross.reshape(by_variable), weights[:, :-1].reshape(by_variable))
-        total -= float(own @ weights[:, -1])
-    freedom = n_samples - len(held) - DEGREE - 1
+    place, held, tested = DEGREE * np.asarray(target), _columns(given), _columns(others)
+    by_variable = (*others.shape, DEGREE)
+    cells = tested.reshape(by_variable)
+    joint = moments[place[..., None, None], cells]
+    blocks = moments[cells[..., :, None], cells[..., None, :]] + RIDGE * np.eye(DEGREE)
+    total = moments[place, place]
+    n_held = held.shape[-1]
+    if n_held:  # what is left of each once the given ones are taken out
+        block = moments[held[..., :, None], held[..., None, :]] + RIDGE * np.eye(n_held)
+        cross, own = moments[held[..., :, None], tested[..., None, :]], moments[held, place[..., None]]
+        weights = np.linalg.solve(block, np.concatenate([cross, own[..., None]], axis=-1))
+        removed = np.einsum("...h,...hw->...w", own, weights)
+        joint = joint - removed[..., :-1].reshape(by_variable)
+        total = total - removed[..., -1]
+        each = (*others.shape[:-1], n_held, *by_variable[-2:])
+        blocks -= np.einsum("...hvi,...hvj->...vij", cross.reshape(each), weights[..., :-1].reshape(each))
+    freedom = n_samples - n_held - DEGREE - 1
     if freedom < 1:
-        return np.ones(len(others))
-    explained = (joint * np.linalg.solve(blocks, joint[:, :, None])[:, :, 0]).sum(axis=1)
-    share = np.clip(explained / max(total, 1e-12), 0.0, 1 - 1e-12)
+        return np.ones(others.shape)
+    explained = (joint * np.linalg.solve(blocks, joint[..., None])[..., 0]).sum(axis=-1)
+    share = np.clip(explained / np.maximum(total, 1e-12)[..., None], 0.0, 1 - 1e-12)
     statistic = share / DEGREE / ((1 - share) / freedom)
     return np.asarray(special.fdtrc(DEGREE, freedom, statistic))
 
 
 def _columns(variables: IntArray) -> IntArray:
-    return (DEGREE * np.asarray(variables, dtype=np.int64)[:, None] + np.arange(DEGREE)).ravel()
+    columns = DEGREE * np.asarray(variables, dtype=np.int64)[..., None] + np.arange(DEGREE)
+    return columns.reshape(*columns.shape[:-2], -1)
 
 
 SHRINKAGE = 1.0
@@ -352,17 +355,13 @@ def permutation_test(
     n_tests = sum(len(others) for _, others, _ in statements)
     if n_tests == 0:
         return PermutationTest(1.0, 0.0, 0.0, 1.0, 0, 0)
-    identity = np.arange(graph.n_variables)
-    own = violations(moments, m, statements, identity)
     rng = numpy_rng(random_state)
     pattern = cpdag(graph.edges)
-    others, same = np.zeros(n_permutations), 0
-    for k in range(n_permutations):
-        names = rng.permutation(graph.n_variables)
-        others[k] = violations(moments, m, statements, names)
-        same += bool((pattern[np.ix_(names, names)] == pattern).all())
-    p_value = (1 + int((others <= own).sum())) / (1 + n_permutations)
-    by_chance, equivalent = float(others.mean()) / n_tests, same / n_permutations
+    shuffled = np.array([rng.permutation(graph.n_variables) for _ in range(n_permutations)])
+    own, *others = violations(moments, m, statements, np.vstack([np.arange(graph.n_variables), shuffled]))
+    same = sum(bool((pattern[np.ix_(names, names)] == pattern).all()) for names in shuffled)
+    p_value = (1 + sum(other <= own for other in others)) / (1 + n_permutations)
+    by_chance, equivalent = float(np.mean(others)) / n_tests, same / n_permutations
     return PermutationTest(p_value, own / n_tests, by_chance, equivalent, n_tests, n_permutations)
 
 
@@ -393,12 +392,13 @@ def independences(edges: BoolArray, past: BoolArray | None = None) -> list[State
     return claims
 
 
-def violations(moments: FloatArray, n_samples: int, statements: list[Statement], names: IntArray) -> int:
-    """How many of the statements the data contradict, when variable k is called ``names[k]``."""
-    return sum(
-        int((dependence_p_values(moments, n_samples, int(names[v]), names[others], names[given]) < SIGNIFICANT).sum())
-        for v, others, given in statements
-    )
+def violations(moments: FloatArray, n_samples: int, statements: list[Statement], names: IntArray) -> list[int]:
+    """How many of the statements the data contradict, for each row of names: variable k is called ``names[row, k]``."""
+    contradicted = np.zeros(len(names), dtype=np.int64)
+    for v, others, given in statements:
+        p_values = dependence_p_values(moments, n_samples, names[:, v], names[:, others], names[:, given])
+        contradicted += (p_values < SIGNIFICANT).sum(axis=1)
+    return [int(count) for count in contradicted]
 
 
 @dataclass(frozen=True)
