@@ -184,8 +184,7 @@ def test_restarts_walk_along_ties_and_get_out_of_local_optima():
     score = SparseLinearScore(data.data.to_numpy())
     climb = Sweeps(score, Constraints.none(15), Deadline(None), seed=0)
     assert climb.climb_from(np.arange(15))
-    assert climb._here is not None
-    order, reached, ties = climb._here
+    order, reached, ties = climb.here()
     walked = _walk(order, ties, np.random.default_rng(0))
     assert (walked != order).any()
     assert float(score.terms(torch.from_numpy(walked)[None]).sum()) == pytest.approx(reached, abs=1e-6)

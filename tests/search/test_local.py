@@ -30,6 +30,7 @@ from precede.search.exact import exact_order
 from precede.search.greedy import best_insertion_order
 from precede.search.local import chain as chain_module
 from precede.search.local.chain import Chain
+from precede.search.local.sweeps import Sweeps
 from precede.search.local.variances import VarianceChain, lower_sum
 from precede.simulation import simulate
 
@@ -104,7 +105,7 @@ def test_every_term_is_the_score_s_own(kind: str) -> None:
     constraints = Knowledge(required=[(0, 3)], forbidden=[(1, 2), (2, 1)]).over(range(6))
     score = SCORES[kind](6, 1, constraints)
     chain = chain_of(score, constraints)
-    assert chain.start()
+    chain.start()
     if kind == "shape":  # a shape may gain by losing a parent, so that nothing is a bound
         assert np.isinf(chain.walk.bound).all()
     else:
@@ -128,7 +129,6 @@ def test_compiled_states_are_least_squares() -> None:
     """Score, best drop and rivals of every state that a search made, from the covariance by textbook formulas."""
     score = linear_score(8)
     chain = chain_of(score)
-    chain.start()
     chain.climb_from(np.arange(8))
     s, correlation = chain.parents.states, score.correlation
     offset, price, half = score.moves().offset, score.price, score.n_samples / 2
@@ -167,18 +167,15 @@ def test_knowledge_is_obeyed_and_nothing_gets_worse(d: int, seed: int, kind: str
     assert sorted(found.order.tolist()) == list(range(d))
     assert not constraints.violated_by(score.graph(found.order))
     assert found.score >= score.score_of(constraints.nearest_order(start))
-    greedy = local.insertion_order(score, constraints)
-    assert greedy is not None
-    assert constraints.permits(greedy)
+    assert constraints.permits(best_insertion_order(score, constraints))
 
 
 @pytest.mark.parametrize("kind", EVERY)
-def test_compiled_insertion_is_insertion_by_terms(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiled_insertion_is_insertion_by_terms(kind: str) -> None:
     constraints = random_knowledge(7, 3)
     score = EVERY[kind](7, 3, constraints)
-    compiled = best_insertion_order(score, constraints)
-    monkeypatch.setattr("precede.search.greedy.insertion_order", lambda *_: None)
-    assert compiled.tolist() == best_insertion_order(score, constraints).tolist()
+    by_terms = Sweeps(score, constraints, Deadline(None), 0).insert_all()
+    assert best_insertion_order(score, constraints).tolist() == by_terms.tolist()
 
 
 def test_the_same_seed_gives_the_same_order_and_threads_do_not_matter() -> None:
@@ -216,7 +213,7 @@ def test_a_deadline_that_passes_keeps_the_best_so_far(monkeypatch: pytest.Monkey
     stopped = polish.polish(score, start, n_restarts=1000, rng=np.random.default_rng(0), deadline=deadline)
     assert next(looks) < 200  # it ended soon after
     assert stopped.score > score.score_of(start)
-    assert local.insertion_order(score, deadline=deadline) is not None
+    assert sorted(best_insertion_order(score, deadline=deadline).tolist()) == list(range(30))
 
 
 def test_every_move_along_variances_is_the_score_s_own() -> None:
@@ -231,7 +228,7 @@ def test_every_move_along_variances_is_the_score_s_own() -> None:
         start = np.random.default_rng(seed).permutation(9)
         sums = score.insertion_sums(torch.from_numpy(start)).numpy()
         for place in range(9):
-            chain._settle(start)
+            chain.settle(start)
             before = chain.total()
             assert before == pytest.approx(sums[place, place], rel=1e-12)
             target = lower_sum(s, place, 0, 8, 1e-12)
@@ -302,7 +299,7 @@ def test_a_score_without_moves_is_polished_by_sweeps(monkeypatch: pytest.MonkeyP
     score = linear_score(6)
     compiled = polish.polish(score, np.arange(6), n_restarts=5, rng=np.random.default_rng(0))
     monkeypatch.setattr(SparseLinearScore, "moves", lambda _: None)
-    assert local.insertion_order(score) is None
+    assert isinstance(local.climbers(score, Constraints.none(6), Deadline(None))(0), Sweeps)
     swept = polish.polish(score, np.arange(6), n_restarts=5, rng=np.random.default_rng(0))
     assert swept.score == pytest.approx(compiled.score, rel=1e-9)
 
@@ -312,10 +309,8 @@ def test_equal_keys_do_not_mix_states_up(monkeypatch: pytest.MonkeyPatch) -> Non
     chain = chain_of(score)
     for keys in (chain.parents.states.member_key, chain.parents.states.owner_key):
         keys[:] = 0  # every state has the same key
-    assert chain.start()
     assert chain.climb_from(np.arange(10))
     expected = chain_of(score)
-    expected.start()
     expected.climb_from(np.arange(10))
     assert chain.order.tolist() == expected.order.tolist()
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-import torch
-
 from precede.arrays import IntArray
 from precede.knowledge import Constraints
-from precede.runtime.deadline import Deadline, OutOfTime
+from precede.runtime.deadline import Deadline
 from precede.scores.protocol import OrderScore
-from precede.search.local import insertion_order
-from precede.ties import first_best
+from precede.search.local import climbers
 
 
 def greedy_order(
@@ -37,21 +33,5 @@ def best_insertion_order(
     score: OrderScore, constraints: Constraints | None = None, deadline: Deadline | None = None
 ) -> IntArray:
     """Put in one variable after another, each where the terms of the order so far sum highest."""
-    compiled = insertion_order(score, constraints, deadline)
-    if compiled is not None:
-        return compiled
-    d, deadline = score.n_variables, deadline or Deadline(None)
-    constraints = constraints or Constraints.none(d)
-    before = constraints.before
-    order: list[int] = []
-    for j in range(d):
-        rest = list(range(j + 1, d))
-        try:
-            with score.within(deadline):
-                deadline.check()
-                sums = score.placing_sums(torch.tensor([*order, j, *rest], device=score.device), j).cpu().numpy()
-        except OutOfTime:
-            return constraints.nearest_order(np.array([*order, j, *rest], dtype=np.int64))
-        slots = [k for k in range(j + 1) if not before[j, order[:k]].any() and not before[order[k:], j].any()]
-        order.insert(slots[first_best(sums[slots])], j)
-    return np.array(order, dtype=np.int64)
+    constraints = constraints or Constraints.none(score.n_variables)
+    return climbers(score, constraints, deadline or Deadline(None))(0).insert_all()

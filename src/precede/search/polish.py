@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 
 import numpy as np
@@ -17,8 +16,7 @@ from precede.runtime.deadline import Deadline
 from precede.runtime.device import one_thread, pool_of_threads
 from precede.scores.protocol import CovarianceMoves, OrderScore, VarianceMoves
 from precede.search import local
-from precede.search.local import Climber
-from precede.search.local.sweeps import Sweeps
+from precede.search.local.climber import Climber
 from precede.ties import first_best, first_best_rows
 
 CPDAG_RESTARTS = 20
@@ -142,16 +140,12 @@ def polish(
     constraints = constraints or Constraints.none(score.n_variables)
     own = (deadline or Deadline(None)).part()
     starts = [constraints.nearest_order(np.asarray(start)) for start in (order, *others)]
-    moves = score.moves()
-    if moves is None:
-        make: Callable[[int], Climber] = partial(Sweeps, score, constraints, own)
-    else:
-        make = local.climbers(moves, constraints, own)
-    n_chains = 1 if moves is None else 1 + n_restarts // RESTARTS_PER_CHAIN
+    make, is_compiled = local.climbers(score, constraints, own), score.moves() is not None
+    n_chains = 1 + n_restarts // RESTARTS_PER_CHAIN if is_compiled else 1
     shares = [len(part) for part in np.array_split(np.arange(n_restarts), n_chains)]
     seeds = [0] * len(starts) * n_chains if rng is None else rng.integers(2**62, size=len(starts) * n_chains).tolist()
     plan = [(make(seed), start, share) for seed, (start, share) in zip(seeds, product(starts, shares), strict=True)]
-    _climb_all(plan, own, in_threads=moves is not None)
+    _climb_all(plan, own, in_threads=is_compiled)
     climbers = [climber for climber, _, _ in plan]
     reached = np.array([climber.best for climber in climbers]).reshape(len(starts), n_chains)
     heads = [climbers[k * n_chains + best] for k, best in enumerate(first_best_rows(reached))]

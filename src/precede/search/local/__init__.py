@@ -1,50 +1,20 @@
-"""Compiled local search over orders, for scores that say what single moves are worth."""
+"""Local search over orders: compiled for scores that say what single moves are worth, in sweeps for the others."""
 
 from __future__ import annotations
 
 import importlib
 import threading
 from collections.abc import Callable
-from functools import cache
-from typing import Any, Protocol
+from functools import cache, partial
+from typing import Any
 
-from precede.arrays import IntArray
 from precede.knowledge import Constraints
 from precede.lazy import without_collections
 from precede.runtime.deadline import Deadline
 from precede.runtime.progress import logger
 from precede.scores.protocol import CovarianceMoves, LocalMoves, OrderScore, VarianceMoves
-
-
-class Climber(Protocol):
-    """A climb from one order, then from shaken ones.
-
-    Attributes
-    ----------
-    best_order : (n_variables,) int array or None
-        None before the first climb.
-    best : float
-        What its terms sum to, up to a number that is the same for every order.
-    tolerance : float
-        Differences that count for nothing.
-    n_moves : int
-    """
-
-    best_order: IntArray | None
-    best: float
-
-    @property
-    def tolerance(self) -> float: ...
-
-    @property
-    def n_moves(self) -> int: ...
-
-    def climb_from(self, order: IntArray) -> bool:
-        """Climb and keep where it ends, if that is the best; False when time was over."""
-
-    def restart(self) -> bool:
-        """Shake and climb; go on from there if it is no worse than before, else go back; False when time was over."""
-
+from precede.search.local.climber import Climber
+from precede.search.local.sweeps import Sweeps
 
 _one_at_a_time = threading.Lock()
 
@@ -83,25 +53,12 @@ def prepare(score: OrderScore | None = None) -> None:
         threading.Thread(target=_compiled, args=[home], daemon=True).start()
 
 
-def climbers(moves: LocalMoves, constraints: Constraints, deadline: Deadline) -> Callable[[int], Climber]:
-    """A function that makes climbers by their seeds; each may work in a thread of its own."""
-    module = _compiled(_home(moves))
-    if isinstance(moves, VarianceMoves):
-        return lambda seed: module.VarianceChain(moves, constraints, deadline, seed)
-    lock = threading.Lock()
-    return lambda seed: module.Chain(moves, constraints, deadline, seed, lock)
-
-
-def insertion_order(
-    score: OrderScore, constraints: Constraints | None = None, deadline: Deadline | None = None
-) -> IntArray | None:
-    """Greedy order: one variable after another, in column order, put in where the order so far is best.
-
-    None where the score has no moves to offer. When the deadline passes, what is left comes last.
-    """
+def climbers(score: OrderScore, constraints: Constraints, deadline: Deadline) -> Callable[[int], Climber]:
+    """A function that makes climbers by their seeds; those of compiled code may each work in a thread of its own."""
     moves = score.moves()
     if moves is None:
-        return None
-    constraints = constraints or Constraints.none(score.n_variables)
-    make: Any = climbers(moves, constraints, deadline or Deadline(None))
-    return constraints.nearest_order(make(0).insert_all())
+        return partial(Sweeps, score, constraints, deadline)
+    module = _compiled(_home(moves))
+    if isinstance(moves, VarianceMoves):
+        return partial(module.VarianceChain, moves, constraints, deadline)
+    return partial(module.Chain, moves, constraints, deadline, lock=threading.Lock())

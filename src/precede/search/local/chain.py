@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from precede.runtime.compiled import compiled, inlined, typeof
 from precede.runtime.deadline import Deadline
 from precede.scores.parents import MISSING, STATES, TRUTH, WHOLE, Array, ParentSearch, States, settled
 from precede.scores.protocol import CovarianceMoves, StateMoves, TableMoves
-from precede.search.local.sweeps import shaken
+from precede.search.local.climber import Climber
 from precede.ties import TOLERANCE
 
 PAUSED, DONE = -3, -4
@@ -268,130 +268,76 @@ PAUSE_AFTER = 10_000_000
 Task = Callable[[States, Walk, int], int]
 
 
-class Chain:
-    """A climb from one order, then from shaken ones.
+class Chain(Climber):
+    """A climb by compiled moves of one variable after another, for scores of parent sets.
 
     Parameters
     ----------
     moves : CovarianceMoves, ExpandedMoves or TableMoves
-    constraints : Constraints
-    deadline : Deadline
-    seed : int
-        Of the sequence of moves, of moves along ties, and of shakes.
+    constraints, deadline, seed
+        As of :class:`precede.search.local.climber.Climber`.
     lock : threading.Lock
         Held while a score works something out in Python: scores are not made for several threads.
-
-    Attributes
-    ----------
-    best_order : (n_variables,) int array or None
-        None before the first climb.
-    best : float
-        Sum of its terms.
     """
 
     def __init__(
-        self,
-        moves: StateMoves,
-        constraints: Constraints,
-        deadline: Deadline,
-        seed: int,
-        lock: threading.Lock,
+        self, moves: StateMoves, constraints: Constraints, deadline: Deadline, seed: int, lock: threading.Lock
     ) -> None:
-        self.n_variables, self.constraints, self.deadline = len(constraints.before), constraints, deadline
-        self._moves = moves
-        self._rng = np.random.default_rng(seed)
-        self.parents = ParentSearch(moves, lock=lock)
+        super().__init__(constraints, deadline, seed)
+        self._moves, self.parents, self._is_bounded = moves, ParentSearch(moves, lock=lock), False
         table = (moves.table, moves.place) if isinstance(moves, TableMoves) else ()
         self.walk = new_walk(constraints.before, *table)
+        self.walk.order[:] = self.order
+        self.order = self.walk.order
         self.walk.climb["random"], self.walk.climb["pause_at"] = seed, PAUSE_AFTER
         if isinstance(moves, CovarianceMoves):
-            self.walk.climb["tolerance"] = TOLERANCE * moves.n_samples * self.n_variables
-        self.best_order: IntArray | None = None
-        self.best = -math.inf
-        self._is_bounded = False
-
-    # -- what a search does --------------------------------------------------------------------------------------
-
-    def start(self) -> bool:
-        """Bound every variable's score, once; False when time was over, as all that follows."""
-        if self._is_bounded:
-            return True
-        if not self._run(bound):
-            return False
-        if not isinstance(self._moves, CovarianceMoves):
-            self.walk.climb["tolerance"] = TOLERANCE * max(1.0, abs(float(self.walk.bound.sum())))
-        self._is_bounded = True
-        return True
-
-    def climb_from(self, order: IntArray) -> bool:
-        """Climb from an order and keep where it ends, if that is the best; a climb that is cut short counts too."""
-        if not self.start():
-            return False
-        self.walk.order[:] = order
-        if not self._run(settle):
-            return False
-        finished = self._climb()
-        self._settle_anew()
-        if self.total() > self.best + self.tolerance:
-            self.best, self.best_order = self.total(), self.order.copy()
-        return finished
-
-    def restart(self) -> bool:
-        """Shake and climb; go on from there if it is no worse than before, else go back."""
-        before, order = self.total(), self.order.copy()
-        finished = self.climb_from(self.constraints.nearest_order(shaken(self.order, self._rng)))
-        if finished and self.total() < before - self.tolerance:
-            self.walk.order[:] = order
-            finished = self._run(settle)
-        return finished
-
-    def insert_all(self) -> IntArray:
-        """Put in one variable after another, in column order, each where the order so far is best."""
-        d = self.n_variables
-        going = self.start()
-        self.walk.position[:] = d
-        self.walk.order[:] = np.arange(d)
-        for n in range(d):
-            if not going or self.deadline.passed() or not self._run(insert, n):
-                break
-        return self.order.copy()
+            self.walk.climb["tolerance"] = TOLERANCE * moves.n_samples * len(self.order)
 
     @property
-    def n_moves(self) -> int:
-        """Made so far."""
-        return int(self.walk.climb["n_moves"][0])
-
-    @property
-    def order(self) -> IntArray:
-        """Where the chain is."""
-        return self.walk.order
+    def tolerance(self) -> float:
+        return float(self.walk.climb["tolerance"][0])
 
     def total(self) -> float:
         """Sum of the terms where the chain is, added up by column."""
         if isinstance(self._moves, TableMoves):
-            return float(self.walk.table[np.arange(self.n_variables), self.walk.state].sum())
+            return float(self.walk.table[np.arange(len(self.order)), self.walk.state].sum())
         return float(self.parents.states.known["score"][self.walk.state].sum())
+
+    def start(self) -> None:
+        """Bound every variable's score, once."""
+        if self._is_bounded:
+            return
+        self._run(bound)
+        self.walk.position[:] = len(self.order)
+        if not isinstance(self._moves, CovarianceMoves):
+            self.walk.climb["tolerance"] = TOLERANCE * max(1.0, abs(float(self.walk.bound.sum())))
+        self._is_bounded = True
+
+    def settle(self, order: IntArray) -> None:
+        self.start()
+        self.order[:] = order
+        self._run(settle)
+
+    def climb(self, shaken_from: tuple[IntArray, float] | None = None) -> bool:
+        self.walk.climb["since_gain"] = self.walk.climb["at"] = 0
+        self.walk.sequence[:] = self.rng.permutation(len(self.order))
+        finished = self._run(climb)
+        self.n_moves = int(self.walk.climb["n_moves"][0])
+        self._settle_anew()
+        return finished
+
+    def insert(self, n: int) -> bool:
+        self.start()
+        return self._run(insert, n)
 
     def edges(self) -> BoolArray:
         """Parent sets of the states where the chain is, ``[i, j]`` means i -> j; of no use with a table."""
         s = self.parents.states
-        edges = np.zeros((self.n_variables, self.n_variables), dtype=bool)
+        edges = np.zeros((len(self.order), len(self.order)), dtype=bool)
         states = s.known[["start", "n_members"]][self.walk.state].tolist()
         for v, (start, n_members) in enumerate(states):
             edges[s.pool[start : start + n_members], v] = True
         return edges
-
-    # -- steps -----------------------------------------------------------------------------------------------------
-
-    @property
-    def tolerance(self) -> float:
-        """Differences that count for nothing."""
-        return float(self.walk.climb["tolerance"][0])
-
-    def _climb(self) -> bool:
-        self.walk.climb["since_gain"] = self.walk.climb["at"] = 0
-        self.walk.sequence[:] = self._rng.permutation(self.n_variables)
-        return self._run(climb)
 
     def _settle_anew(self) -> None:
         """States as they are without the way there, which is what the score itself says of an order.
@@ -406,16 +352,14 @@ class Chain:
         direct = self.total()
         if direct >= climbed - self.tolerance:
             return
-        before = edges | self.constraints.before
-        self.walk.order[:] = _first_order(before)
-        self._run(settle)
+        first = replace(self.constraints, before=edges | self.constraints.before).nearest_order(np.arange(len(order)))
+        self.settle(first)
         if self.total() <= direct + self.tolerance:
-            self.walk.order[:] = order
-            self._run(settle)
+            self.settle(order)
 
     def _run(self, task: Task, n: int | None = None) -> bool:
         """Run a compiled task to its end, supplying what it asks for; False when time is over."""
-        n = self.n_variables if n is None else n
+        n = len(self.order) if n is None else n
         while (answer := task(self.parents.states, self.walk, n)) != DONE:
             remembered = answer == PAUSED or self.parents.supply(answer)
             if not remembered and task in (climb, insert):  # the states of the order were forgotten too
@@ -423,14 +367,3 @@ class Chain:
             if task is climb and self.deadline.passed():
                 return False
         return True
-
-
-def _first_order(before: BoolArray) -> IntArray:
-    """Place, again and again, the first column whose predecessors are all placed."""
-    waiting = before.sum(axis=0)
-    order = np.empty(len(before), dtype=np.int64)
-    for t in range(len(before)):
-        order[t] = first = int(np.flatnonzero(waiting == 0)[0])
-        waiting = waiting - before[first]
-        waiting[first] = -1
-    return order

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,78 +12,89 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline, OutOfTime
 from precede.scores.protocol import OrderScore
-from precede.ties import TOLERANCE, first_best_rows
+from precede.search.local.climber import Climber
+from precede.ties import TOLERANCE, first_best, first_best_rows
 
 
-class Sweeps:
-    """A climb from one order, then from shaken ones; the interface is that of :class:`precede.search.local.Climber`.
+class Sweeps(Climber):
+    """A climb by sweeps of all moves, for any score.
 
     A sweep makes every improving move whose stretch does not overlap a better one's. Where time is over in the middle
-    of one, it makes those among the moves judged so far.
+    of one, it makes those among the moves judged so far. A restart first makes random moves that leave the score as it
+    is.
 
     Parameters
     ----------
     score : OrderScore
-    constraints : Constraints
-    deadline : Deadline
-    seed : int
+    constraints, deadline, seed
+        As of :class:`precede.search.local.climber.Climber`.
     """
 
     def __init__(self, score: OrderScore, constraints: Constraints, deadline: Deadline, seed: int) -> None:
-        self._score, self._constraints, self._deadline = score, constraints, deadline
-        self._rng = np.random.default_rng(seed)
-        self._here: tuple[IntArray, float, BoolArray] | None = None  # order, sum, moves that leave it as it is
-        self.best_order: IntArray | None = None
-        self.best = -math.inf
-        self.n_moves = 0
+        super().__init__(constraints, deadline, seed)
+        self._score, self._total = score, -math.inf
+        self._ties = np.zeros((len(self.order),) * 2, dtype=bool)
 
     @property
     def tolerance(self) -> float:
-        """Differences that count for nothing."""
-        return TOLERANCE * (abs(self.best) if math.isfinite(self.best) else 1.0)
+        return TOLERANCE * (abs(self._total) if math.isfinite(self._total) else 1.0)
 
-    def climb_from(self, order: IntArray) -> bool:
-        """Climb and keep where it ends, if that is the best; False when time was over."""
+    def total(self) -> float:
+        return self._total
+
+    def settle(self, order: IntArray) -> None:
+        self.order, self._total = order, -math.inf
+
+    def here(self) -> Any:
+        return self.order, self._total, self._ties
+
+    def go_back(self, here: Any) -> None:
+        self.order, self._total, self._ties = here
+
+    def climb(self, shaken_from: tuple[IntArray, float] | None = None) -> bool:
         while True:
-            sums = self._judged(order)
+            sums = self._judged()
             if not len(sums):
                 return False
             stay = float(np.diag(sums).mean())
             smallest = TOLERANCE * abs(stay)
-            gains = np.where(permitted_moves(order, self._constraints)[: len(sums)], sums - stay, -np.inf)
+            gains = np.where(permitted_moves(self.order, self.constraints)[: len(sums)], sums - stay, -np.inf)
             moves = _disjoint_moves(gains, smallest)
-            self._here = order, stay, np.abs(gains) <= smallest
-            if moves:
-                # stretches that do not overlap share no term: their gains add up
-                order, stay = _moved(order, moves), stay + sum(float(gains[move]) for move in moves)
-                self.n_moves += len(moves)
-            if not stay <= self.best + self.tolerance:
-                self.best_order, self.best = order, stay
-            if not moves or len(sums) < len(order):
-                return len(sums) == len(order)
+            # stretches that do not overlap share no term: their gains add up
+            self.order, self._total = _moved(self.order, moves), stay + sum(float(gains[move]) for move in moves)
+            self._ties = np.abs(gains) <= smallest
+            self.n_moves += len(moves)
+            if not moves or len(sums) < len(self.order):
+                return len(sums) == len(self.order)
 
-    def _judged(self, order: IntArray) -> FloatArray:
+    def _judged(self) -> FloatArray:
         """Rows of the insertion sums: of all variables, or of as many as there was time for."""
-        pieces = self._score.insertion_pieces(torch.as_tensor(order, device=self._score.device))
-        sums = np.empty((0, len(order)))
+        pieces = self._score.insertion_pieces(torch.as_tensor(self.order, device=self._score.device))
+        sums = np.empty((0, len(self.order)))
         try:
-            with self._score.within(self._deadline):
-                while len(sums) < len(order):
-                    self._deadline.check()
+            with self._score.within(self.deadline):
+                while len(sums) < len(self.order):
+                    self.deadline.check()
                     sums = np.concatenate([sums, next(pieces).cpu().numpy()])
         except OutOfTime:
             pass
         return sums
 
-    def restart(self) -> bool:
-        """Shake and climb; go on from there if it is no worse than before, else go back; False when time was over."""
-        assert self._here is not None
-        before = self._here
-        order, stay, ties = before
-        finished = self.climb_from(self._constraints.nearest_order(shaken(_walk(order, ties, self._rng), self._rng)))
-        if self._here[1] < stay - self.tolerance:
-            self._here = before
-        return finished
+    def insert(self, n: int) -> bool:
+        order, before, score = self.order, self.constraints.before, self._score
+        try:
+            with score.within(self.deadline):
+                sums = score.placing_sums(torch.as_tensor(order, device=score.device), n).cpu().numpy()
+        except OutOfTime:
+            return False
+        j = order[n]
+        slots = [k for k in range(n + 1) if not before[j, order[:k]].any() and not before[order[k:n], j].any()]
+        self.order = np.insert(np.delete(order, n), slots[first_best(sums[slots])], j)
+        return True
+
+    def shaken(self) -> IntArray:
+        self.order = _walk(self.order, self._ties, self.rng)
+        return super().shaken()
 
 
 def permitted_moves(order: IntArray, constraints: Constraints) -> BoolArray:
@@ -129,19 +141,3 @@ def _walk(order: IntArray, ties: BoolArray, rng: np.random.Generator) -> IntArra
             taken[stretch] = True
             moves.append((int(i), int(k)))
     return _moved(order, moves)
-
-
-def shaken(order: IntArray, rng: np.random.Generator) -> IntArray:
-    """Take from two to a fifth of the variables out (eight of a few) and put each back up to a tenth of them away.
-
-    The logarithm of their number is uniform: a small shake is climbed out of soon, a large one leads further.
-    """
-    d = len(order)
-    result = order.tolist()
-    size = round(2 * math.exp(rng.random() * math.log(max(4.0, d / 10))))
-    width = max(5, d // 10)
-    for variable in rng.choice(d, size=min(d, size), replace=False).tolist():
-        place = result.index(variable)
-        result.pop(place)
-        result.insert(int(rng.integers(max(0, place - width), min(d - 1, place + width) + 1)), variable)
-    return np.array(result, dtype=np.int64)

@@ -17,7 +17,7 @@ from precede.knowledge import Constraints
 from precede.runtime.compiled import compiled, inlined, typeof
 from precede.runtime.deadline import Deadline
 from precede.scores.protocol import VarianceMoves
-from precede.search.local.sweeps import shaken
+from precede.search.local.climber import Climber
 from precede.ties import TOLERANCE
 
 Array = np.ndarray[Any, Any]
@@ -99,84 +99,56 @@ def lower_sum(s: VarianceState, p: int, low: int, high: int, tolerance: float) -
     return target
 
 
-class VarianceChain:
-    """A climb over sums of residual variances; the interface is that of :class:`precede.search.local.Climber`.
+class VarianceChain(Climber):
+    """A climb over sums of residual variances.
 
-    One variable after another, in a sequence of the seed's, is put where the score is best, until none gains.
+    One variable after another, in a sequence of the seed's, is put where the score is best, until none gains. After a
+    shake those around what it moved come first, and all the others only where that gains.
 
     Parameters
     ----------
     moves : VarianceMoves
-    constraints : Constraints
-    deadline : Deadline
-    seed : int
+    constraints, deadline, seed
+        As of :class:`precede.search.local.climber.Climber`.
     """
 
     def __init__(self, moves: VarianceMoves, constraints: Constraints, deadline: Deadline, seed: int) -> None:
-        d = len(moves.covariance)
-        self.order = np.arange(d)
-        self._moves, self._constraints, self._deadline = moves, constraints, deadline
-        self._rng = np.random.default_rng(seed)
-        self.best_order: IntArray | None = None
-        self.best = -math.inf
-        self.n_moves = 0
+        super().__init__(constraints, deadline, seed)
+        self._moves, d = moves, len(self.order)
         least = 1 / np.diag(np.linalg.inv(moves.covariance))
         self._variances = VarianceState(np.zeros((d, d)), self.order, least, np.zeros((2, d)))
+        self.settle(self.order)
 
     @property
     def tolerance(self) -> float:
-        """Differences of totals that count for nothing."""
         return TOLERANCE * abs(self.total())
 
     def total(self) -> float:
-        """What the terms sum to where the chain is, up to a number that is the same for every order."""
         return -self._moves.weight * self._sum()
 
     def _sum(self) -> float:
         return float((np.diag(self._variances.factor) ** 2).sum())
 
-    def _settle(self, order: IntArray) -> None:
-        """Go to an order and work out from scratch what is known along it."""
+    def settle(self, order: IntArray) -> None:
         self.order[:] = order
         self._variances.factor[:] = np.linalg.cholesky(self._moves.covariance[np.ix_(order, order)]).T
         self._smallest = TOLERANCE * self._sum()  # hardly changes in a climb
 
-    def climb_from(self, order: IntArray) -> bool:
-        """Climb and keep where it ends, if that is the best; False when time was over."""
-        self._settle(order)
-        finished = self._climb()
-        self._keep()
+    def climb(self, shaken_from: tuple[IntArray, float] | None = None) -> bool:
+        if shaken_from is None:
+            return self._climb_all()
+        order, total = shaken_from
+        moved = np.flatnonzero(self.order != order)
+        finished = not len(moved) or self._climb_near(int(moved[0]), int(moved[-1]))
+        if finished and self.total() > total + self.tolerance:
+            finished = self._climb_all()
         return finished
 
-    def restart(self) -> bool:
-        """Shake and climb; go on from there if it is no worse than before, else go back; False when time was over."""
-        before, order = self.total(), self.order.copy()
-        start = self._constraints.nearest_order(shaken(order, self._rng))
-        self._settle(start)
-        moved = np.flatnonzero(start != order)
-        finished = self._climb_near(int(moved[0]), int(moved[-1])) if len(moved) else True
-        if finished and self.total() > before + self.tolerance:
-            finished = self._climb()
-        self._keep()
-        if finished and self.total() < before - self.tolerance:
-            self._settle(order)
-        return finished
+    def insert(self, n: int) -> bool:
+        self._improve(n, n + 1, len(self.order))
+        return True
 
-    def insert_all(self) -> IntArray:
-        """Put in one variable after another, in column order, each where the order so far is best."""
-        d = len(self.order)
-        self._settle(np.arange(d))
-        for n in range(d):
-            if self._deadline.passed():
-                break
-            self._improve(n, n + 1, d)
-        return self.order.copy()
-
-    def _keep(self) -> None:
-        if self.total() > self.best + self.tolerance:
-            self.best, self.best_order = self.total(), self.order.copy()
-
-    def _climb(self) -> bool:
+    def _climb_all(self) -> bool:
         """Move variables, all the way where that is best, until none of them gains."""
         d = len(self.order)
         while True:
@@ -196,10 +168,10 @@ class VarianceChain:
     def _move(self, active: BoolArray, reach: int) -> bool:
         """Put every active variable where it is best, within reach; those around a move become active again."""
         order = self.order
-        sequence = self._rng.permutation(len(order))
+        sequence = self.rng.permutation(len(order))
         while active.any():
             for variable in sequence[active[sequence]]:
-                if self._deadline.passed():
+                if self.deadline.passed():
                     return False
                 active[variable] = False
                 place = int(np.flatnonzero(order == variable)[0])
@@ -215,7 +187,7 @@ class VarianceChain:
 
     def _improve(self, place: int, n_placed: int, reach: int) -> int:
         """Move a variable to its best place among the first ones, as the constraints permit; where it is then."""
-        order, before = self.order, self._constraints.before
+        order, before = self.order, self.constraints.before
         first = np.flatnonzero(before[order[:place], order[place]])
         last = np.flatnonzero(before[order[place], order[place + 1 : n_placed]])
         low = max(place - reach, int(first[-1]) + 1 if len(first) else 0)
