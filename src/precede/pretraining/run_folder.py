@@ -22,7 +22,7 @@ SECONDS_BETWEEN_LINES = 10.0
 
 
 def pretrain_into(
-    folder: Path, name: str, settings: PretrainingSettings, *, resume: bool = False, max_call_time: float | None = None
+    folder: Path, name: str, settings: PretrainingSettings, *, resume: bool = False
 ) -> Iterator[PretrainingRecord]:
     """Pretrain with a log (``NAME.jsonl``), checkpoints (``NAME.pt``) and the best policy (``NAME.safetensors``).
 
@@ -35,8 +35,6 @@ def pretrain_into(
     settings : PretrainingSettings
     resume : bool
         Go on from the folder's checkpoint, if there is one; without it, earlier files are overwritten.
-    max_call_time : float, optional
-        Stop after this many seconds; the schedule still ends where the settings say, for a later ``resume``.
 
     Yields
     ------
@@ -52,7 +50,7 @@ def pretrain_into(
         if settings.start is not None:  # what it starts from, beside which all that follows is read
             append_line(log, to_json({"step": 0, "validation": trainer.suite.evaluate(trainer.actor)}))
     last_line = last_checkpoint = time.perf_counter()
-    for record in trainer.run(max_call_time):
+    for record in trainer.run():
         now = time.perf_counter()
         if record.validation or now - last_line > SECONDS_BETWEEN_LINES:
             last_line = now

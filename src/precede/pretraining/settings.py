@@ -37,10 +37,6 @@ class PretrainingSettings:
         Where training ends, counted over all resumed runs.
     validate_every : float
         Seconds between validations.
-    patience : int or None
-        Stop after this many validations without a better mean of the suite's groups.
-    compile : bool
-        Compile the encoder's blocks; falls back to eager where that fails.
     """
 
     architecture: Architecture
@@ -56,8 +52,6 @@ class PretrainingSettings:
     n_steps: int | None = None
     max_time: float | None = None
     validate_every: float = 60.0
-    patience: int | None = None
-    compile: bool = False
     device: str = "cpu"
     random_state: int = 0
 
@@ -89,7 +83,7 @@ def command_settings(
 
     Examples
     --------
-    >>> command_settings("default", n_steps=5, patience=None).n_steps
+    >>> command_settings("default", n_steps=5, learning_rate=None).n_steps
     5
     """
     given = {key: value for key, value in changes.items() if value is not None}

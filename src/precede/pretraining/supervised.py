@@ -9,7 +9,6 @@ import copy
 import math
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,14 +20,12 @@ from torch import Tensor, nn
 from precede.errors import OptionError, check_positive
 from precede.policy.actor import Actor
 from precede.policy.edges import edge_loss
-from precede.policy.encoders import TransformerBlock
-from precede.policy.moments import MomentsBlock, MomentsEncoder
+from precede.policy.moments import MomentsEncoder
 from precede.policy.pretrained import in_todays_shapes
 from precede.pretraining.curriculum import Curriculum, Tasks, through_asinh
-from precede.pretraining.own_tables import OwnTables, read_tables, split
+from precede.pretraining.own_tables import LabeledTable, OwnTables, read_tables, split
 from precede.pretraining.settings import PretrainingSettings
 from precede.pretraining.validation import ValidationSuite
-from precede.runtime.deadline import Deadline
 from precede.runtime.randomness import initial_weights, numpy_rng, torch_generator
 
 
@@ -67,19 +64,21 @@ LOWEST_RATE = 0.02
 """Share of the learning rate at the end of the cosine."""
 
 
+LEARNED = ("actor", "averaged", "optimizer")
+COUNTED = ("step", "seconds", "tasks_seen", "best", "best_weights")
+"""What a checkpoint holds of the training."""
+
+
 @dataclass(frozen=True)
 class PretrainingRecord:
-    """Some steps: mean losses, speed, and validation figures when there are new ones."""
+    """Some steps: what was seen and how long it took so far, mean losses, and validation figures when there are any."""
 
     step: int
+    tasks: int
     seconds: float
     loss: float
     edge_loss: float
     learning_rate: float
-    steps_per_second: float
-    tasks_per_second: float
-    generation_share: float
-    peak_memory_gb: float
     validation: dict[str, float] = field(default_factory=dict)
 
 
@@ -117,13 +116,11 @@ class Pretrainer:
             copy_what_fits(settings.start, self.actor)
         self.actor.to(self.device)
         self.averaged = copy.deepcopy(self.actor)
-        if settings.compile:
-            compile_blocks(self.actor)
         self.generator = torch_generator(rng, self.device)
-        own = settings.curriculum.tables
-        train, kept = ([], []) if own is None else split(read_tables(Path(own)))
         self.curriculum = Curriculum(settings.curriculum, self.generator)
-        if own is not None:
+        kept: list[LabeledTable] = []
+        if settings.curriculum.tables is not None:
+            train, kept = split(read_tables(Path(settings.curriculum.tables)))
             self.curriculum = OwnTables(train, settings.curriculum, self.generator)
         self._drawn: list[Tasks] = []
         self.sizes = rng  # sizes of the batches come from here, on the CPU
@@ -135,50 +132,26 @@ class Pretrainer:
         self.step, self.seconds, self.tasks_seen = 0, 0.0, 0
         self.best: dict[str, float] = {}
         self.best_weights = copy.deepcopy(self.averaged.state_dict())
-        self.validations_since_best = 0
 
-    def run(self, max_time: float | None = None) -> Iterator[PretrainingRecord]:
-        """Train until the settings' end, or for ``max_time`` seconds of this call; yield a record every few steps."""
-        call = Deadline(max_time)
-        last = time.perf_counter()
-        since_validation = 0.0
-        while not self._finished() and not call.passed():
-            start_step, start_seconds, start_tasks = self.step, self.seconds, self.tasks_seen
-            losses, drawing, timed = [], 0.0, 0.0
-            for k in range(READ_EVERY):
-                # a few steps of each group wait for the device, to measure what they are spent on
-                figures, (drawn, whole) = self._train_step(wait=k < BATCHES_AT_ONCE)
-                if k < BATCHES_AT_ONCE:
-                    drawing, timed = drawing + drawn, timed + whole
-                losses.append(figures)
+    def run(self) -> Iterator[PretrainingRecord]:
+        """Train until the settings' end; yield a record every few steps."""
+        before, start = self.seconds, time.perf_counter()
+        validated = before
+        while self._progress() < 1:
+            losses = []
+            for _ in range(READ_EVERY):
+                losses.append(self._train_step())
                 self.step += 1
                 if self.settings.n_steps is not None and self.step >= self.settings.n_steps:
                     break
             loss, of_edges = torch.stack(losses).mean(0).tolist()
-            last = self._count_seconds(last)
-            spent = self.seconds - start_seconds
-            since_validation += spent
+            self.seconds = before + time.perf_counter() - start
             validation: dict[str, float] = {}
-            if since_validation > self.settings.validate_every or self._finished() or call.passed():
-                validation, since_validation = self.validate(), 0.0
-                last = self._count_seconds(last)
-            yield PretrainingRecord(
-                self.step,
-                self.seconds,
-                loss,
-                of_edges,
-                self.optimizer.param_groups[0]["lr"],
-                (self.step - start_step) / spent,
-                (self.tasks_seen - start_tasks) / spent,
-                drawing / timed,
-                self._peak_memory(),
-                validation,
-            )
-
-    def _count_seconds(self, since: float) -> float:
-        now = time.perf_counter()
-        self.seconds += now - since
-        return now
+            if self.seconds - validated > self.settings.validate_every or self._progress() >= 1:
+                validation = self.validate()
+                validated = self.seconds = before + time.perf_counter() - start
+            rate = self.optimizer.param_groups[0]["lr"]
+            yield PretrainingRecord(self.step, self.tasks_seen, self.seconds, loss, of_edges, rate, validation)
 
     def validate(self) -> dict[str, float]:
         """Order TPR of the averaged policy on the suite; the best weights by the mean of its groups are kept."""
@@ -186,9 +159,6 @@ class Pretrainer:
         if not self.best or figures["overall"] > self.best["overall"]:
             self.best = {**figures, "step": float(self.step)}
             self.best_weights = copy.deepcopy(self.averaged.state_dict())
-            self.validations_since_best = 0
-        else:
-            self.validations_since_best += 1
         return figures
 
     def best_actor(self) -> Actor:
@@ -197,21 +167,15 @@ class Pretrainer:
         actor.load_state_dict(self.best_weights)
         return actor
 
-    def _finished(self) -> bool:
-        patience = self.settings.patience
-        return self._progress() >= 1 or (patience is not None and self.validations_since_best >= patience)
-
     def _progress(self) -> float:
         settings = self.settings
         by_steps = self.step / settings.n_steps if settings.n_steps else 0.0
         by_time = self.seconds / settings.max_time if settings.max_time else 0.0
         return max(by_steps, by_time)
 
-    def _train_step(self, wait: bool) -> tuple[Tensor, tuple[float, float]]:
-        """One update; returns the losses, and the seconds for making the tasks and for all (right if it waits)."""
-        start = self._clock(wait)
+    def _train_step(self) -> Tensor:
+        """One update; gives the losses."""
         tasks = self._next_tasks()
-        middle = self._clock(wait)
         rate = self.settings.learning_rate * min(1.0, (self.step + 1) / self.settings.warmup_steps)
         cosine = 0.5 * (1 + math.cos(math.pi * min(1.0, self._progress())))
         for group in self.optimizer.param_groups:
@@ -223,8 +187,10 @@ class Pretrainer:
         # a step with an infinite gradient is left out, decided on the device (as torch's GradScaler does)
         self.optimizer.found_inf = (~norm.isfinite()).float()  # type: ignore[attr-defined]
         self.optimizer.step()
-        self._average()
-        return torch.stack([loss.detach(), of_edges.detach()]), (middle - start, self._clock(wait) - start)
+        decay = min(self.settings.average, (1 + self.step) / (10 + self.step))
+        with torch.no_grad():
+            torch._foreach_lerp_(list(self.averaged.parameters()), list(self.actor.parameters()), 1 - decay)
+        return torch.stack([loss.detach(), of_edges.detach()])
 
     def _next_tasks(self) -> Tasks:
         """Next batch; none is left over when a record is yielded, so checkpoints need not hold any."""
@@ -246,7 +212,7 @@ class Pretrainer:
     def _losses(self, tasks: Tasks) -> tuple[Tensor, Tensor]:
         of_edges = tasks.inputs.new_zeros(())
         inputs = through_asinh(tasks.inputs) if self.settings.architecture.rows == "resample" else tasks.inputs
-        with self._half_precision():
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
             if isinstance(self.actor.encoder, MomentsEncoder):
                 states, edges = self.actor.encoder.states_and_edges(inputs, tasks.told)
                 of_edges = edge_loss(edges, tasks.edges, tasks.common)
@@ -255,81 +221,25 @@ class Pretrainer:
         logits = self.actor.logits(states.float(), tasks.orders)
         return set_valued_loss(logits, tasks.orders, tasks.adjacency), of_edges
 
-    def _half_precision(self) -> AbstractContextManager[Any]:
-        return torch.autocast("cuda", torch.bfloat16) if self.device.type == "cuda" else nullcontext()
-
-    @torch.no_grad()
-    def _average(self) -> None:
-        decay = min(self.settings.average, (1 + self.step) / (10 + self.step))
-        torch._foreach_lerp_(list(self.averaged.parameters()), list(self.actor.parameters()), 1 - decay)
-
-    def _clock(self, wait: bool) -> float:
-        if wait and self.device.type == "cuda":
-            torch.cuda.synchronize(self.device)
-        return time.perf_counter()
-
-    def _peak_memory(self) -> float:
-        return torch.cuda.max_memory_allocated(self.device) / 2**30 if self.device.type == "cuda" else 0.0
-
     def state(self) -> dict[str, Any]:
         """Everything that a later run needs to continue as if nothing had happened."""
         return {
-            "actor": self.actor.state_dict(),
-            "averaged": self.averaged.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
+            **{name: getattr(self, name).state_dict() for name in LEARNED},
+            **{name: getattr(self, name) for name in COUNTED},
             "generator": self.generator.get_state(),
             "sizes": self.sizes.bit_generator.state,
-            "step": self.step,
-            "seconds": self.seconds,
-            "tasks_seen": self.tasks_seen,
-            "best": self.best,
-            "best_weights": self.best_weights,
-            "validations_since_best": self.validations_since_best,
         }
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Go on from what :meth:`state` returned."""
-        for name in ("actor", "averaged", "optimizer"):
+        for name in LEARNED:
             getattr(self, name).load_state_dict(state[name])
+        for name in COUNTED:
+            setattr(self, name, state[name])
         self.generator.set_state(state["generator"].cpu())
         self.sizes.bit_generator.state = state["sizes"]
-        for name in ("step", "seconds", "tasks_seen", "best", "best_weights", "validations_since_best"):
-            setattr(self, name, state[name])
 
 
 def task_cost(n_variables: int, n_samples: int) -> float:
     """Relative work of a task: values, and pairs, each of which costs about as much as nine values."""
     return n_variables * (n_samples + 9 * n_variables)
-
-
-def compile_blocks(actor: Actor) -> None:
-    """Compile the blocks of the encoder in place; one compilation serves blocks of the same kind and any size."""
-    import torch._dynamo  # slow to import, so only where it is asked for
-
-    torch._dynamo.config.suppress_errors = True  # fall back to eager
-    for module in actor.encoder.modules():
-        if isinstance(module, MomentsBlock | TransformerBlock):
-            module.compile(dynamic=True)
-
-
-def pretrain(settings: PretrainingSettings) -> Iterator[tuple[PretrainingRecord, Pretrainer]]:
-    """Pretrain a policy; yields each record with the trainer, whose ``best_actor`` can be saved at any time.
-
-    Examples
-    --------
-    >>> from precede.pretraining.curriculum import CurriculumSettings
-    >>> from precede.pretraining.settings import variant_settings
-    >>> from precede.pretraining.validation import ValidationSettings
-    >>> settings = variant_settings(
-    ...     "default",
-    ...     curriculum=CurriculumSettings((4,), (20,)),
-    ...     validation=ValidationSettings(n_variables=5, n_samples=20, n_sets=2),
-    ...     tasks_per_step=1,
-    ...     n_steps=1,
-    ... )
-    >>> [record.step for record, _ in pretrain(settings)]
-    [1]
-    """
-    trainer = Pretrainer(settings)
-    for record in trainer.run():
-        yield record, trainer
