@@ -27,7 +27,6 @@ from precede.graph.equivalence import cpdag
 from precede.knowledge import Constraints
 from precede.policy.prediction import PolicyPrediction, judge
 from precede.policy.pretrained import load_pretrained
-from precede.policy.told import Told
 from precede.pretraining.validation import FIRST_SEED, HELD_OUT, held_out_data, with_interventions
 from precede.simulation import simulate
 from precede.simulation.graphs import random_dag
@@ -75,11 +74,11 @@ def told_more(
 
 def set_more(weights: str, seed: int) -> tuple[float, float]:
     made = with_interventions(500 + seed, N_VARIABLES, 500)
-    policy, nothing = load_pretrained(weights), np.zeros_like(made.adjacency)
-    assert made.was_set is not None
-    free = made.values[~made.was_set.any(1)]  # observation alone
-    told = judge(made.values, policy, told=Told.about(made.values, was_set=made.was_set))
-    return rest_right(judge(free, policy), made.adjacency, nothing), rest_right(told, made.adjacency, nothing)
+    policy, nothing = load_pretrained(weights), np.zeros_like(made.edges)
+    assert made.told is not None
+    free = made.values[~made.told.was_set[0].any(0).numpy()]  # observation alone
+    told = judge(made.values, policy, told=made.told)
+    return rest_right(judge(free, policy), made.edges, nothing), rest_right(told, made.edges, nothing)
 
 
 def hidden_answers(weights: str, seed: int) -> list[FloatArray]:

@@ -28,14 +28,14 @@ from precede.options import Options
 from precede.policy import moments
 from precede.policy.actor import Actor
 from precede.policy.features import ColumnReadings, classical_features, read_columns
-from precede.policy.pretrained import load_pretrained
+from precede.policy.pretrained import Architecture, load_pretrained
 from precede.policy.told import Told
 from precede.pretraining import curriculum, world
 from precede.pretraining.curriculum import CurriculumSettings
 from precede.pretraining.settings import PretrainingSettings, variant_settings
 from precede.pretraining.supervised import Pretrainer
-from precede.pretraining.validation import Made, Reader, ValidationSettings, greedy_orders, order_shares
-from precede.simulation import mechanisms, observation, simulate
+from precede.pretraining.validation import ValidationSettings, as_seen, greedy_orders, order_shares, simulated
+from precede.simulation import mechanisms, observation
 
 SIZES, ROWS = (2, 2, 3, 5, 8, 10, 12), (100, 200, 300, 500)
 BINNED, RANKED = range(18, 38), (12, 13, 15, 16, *range(28, 38))
@@ -194,21 +194,20 @@ def train(options: argparse.Namespace) -> dict[str, Any]:
             nothing_from_samples(network)
     losses = [(record.loss, record.edge_loss) for record in trainer.run()]
     loss, edge_loss = np.mean(losses[-10:], axis=0).tolist()
-    reader = Reader(trainer.settings.architecture, trainer.device)
-    figures = trainer.best | by_kind(reader, trainer.averaged, options.sets)
+    figures = trainer.best | by_kind(trainer.settings.architecture, trainer.averaged, options)
     figures = {key: round(value, 4) for key, value in figures.items()}
     record = {"without": "; ".join(options.without), "steps": trainer.step, "tasks": trainer.tasks_seen}
     return {**record, "loss": round(loss, 4), "edge_loss": round(edge_loss, 4), **figures}
 
 
-def by_kind(reader: Reader, actor: Actor, n_sets: int) -> dict[str, float]:
+def by_kind(architecture: Architecture, actor: Actor, options: argparse.Namespace) -> dict[str, float]:
     """Order TPR on each kind of data."""
     size = {"graph": "er", "degree": 2, "n_variables": 12, "n_samples": 300, "standardize": True}
     result = {}
     for name, kind in CELLS.items():
-        sets = [simulate(**size, **kind, random_state=FIRST_SEED + k) for k in range(n_sets)]
-        read = reader.read([Made(made.data.to_numpy(), made.graph.edges) for made in sets])
-        result["kind " + name] = float(order_shares(greedy_orders(actor, read.inputs)[0], read.adjacency).nanmean())
+        sets = [simulated(FIRST_SEED + k, **size, **kind) for k in range(options.sets)]
+        inputs, _, adjacency = as_seen(sets, architecture, torch.device(options.device))
+        result["kind " + name] = float(order_shares(greedy_orders(actor, inputs)[0], adjacency).nanmean())
     return result
 
 
@@ -260,9 +259,7 @@ def main() -> None:
     elif options.shipped:
         policy = load_pretrained("default")
         actor = policy.actor.to(options.device)
-        for name, share in by_kind(
-            Reader(policy.architecture, torch.device(options.device)), actor, options.sets
-        ).items():
+        for name, share in by_kind(policy.architecture, actor, options).items():
             print(f"{name}: {share:.3f}")
     else:
         print(json.dumps(train(options)), flush=True)

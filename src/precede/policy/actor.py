@@ -15,6 +15,8 @@ from precede.arrays import FloatArray, IntArray
 from precede.policy.decoders import DecoderName, Glimpse, PointerName, make_decoder
 from precede.policy.encoders import HEADS, WIDTH, EncoderName, NormalizationName, make_encoder
 from precede.policy.inputs import FixedInputs, ResampledInputs, Views
+from precede.policy.moments import MomentsEncoder
+from precede.policy.told import Told
 from precede.runtime.randomness import gumbel_noise, torch_generator
 from precede.scores.protocol import OrderScore
 
@@ -100,6 +102,12 @@ class Actor(nn.Module):
         states = self.encoder(inputs)
         placed, steps = self._place(states, len(noise), lambda t, logits: (logits() + noise[:, t]).argmax(1), before)
         return Drawn(states, self.turned(placed), *_of_choices(placed, self._logits(steps)))
+
+    def look(self, inputs: Tensor, told: Told | None = None) -> tuple[Tensor, Tensor | None]:
+        """States of inputs, and the logits of pairs (:class:`precede.policy.edges.EdgeHead`) where it has an answer."""
+        if isinstance(self.encoder, MomentsEncoder):
+            return self.encoder.states_and_edges(inputs, told)
+        return self.encoder(inputs), None
 
     @torch.no_grad()
     def sample(self, states: Tensor, noise: Tensor, before: Tensor | None = None) -> Tensor:

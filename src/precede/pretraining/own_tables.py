@@ -15,8 +15,8 @@ from precede.data.kinds import refuse_categories
 from precede.data.load import load_table
 from precede.errors import OptionError, listed
 from precede.graph import CausalGraph
+from precede.policy.told import Told
 from precede.pretraining.curriculum import Curriculum, CurriculumSettings, Made
-from precede.simulation.draws import Draws
 
 MOST_ROWS = 1200
 """Rows of a task, at most: as many as the simulated ones have."""
@@ -27,15 +27,27 @@ HELD_OUT_EVERY = 5
 
 @dataclass(frozen=True)
 class LabeledTable:
-    """A table and its graph; columns in causal order."""
+    """A table (n_samples, n_variables) and its graph.
 
-    name: str
+    Parameters
+    ----------
+    name : str
+        Of the folder that it was read from.
+    scales : bool
+        Whether the columns' scales mean something.
+    told : Told, optional
+        What a policy is told of it.
+    """
+
     values: FloatArray
     edges: BoolArray
+    name: str = ""
+    scales: bool = False
+    told: Told | None = None
 
 
 def read_tables(folder: Path) -> list[LabeledTable]:
-    """Every folder below one that holds ``data.csv`` and ``truth.csv``."""
+    """Of every folder below one that holds ``data.csv`` and ``truth.csv``."""
     found = [_read(path.parent) for path in sorted(folder.rglob("truth.csv")) if path.with_name("data.csv").exists()]
     if not found:
         raise OptionError(
@@ -54,7 +66,8 @@ def _read(folder: Path) -> LabeledTable:
         raise OptionError(f"{str(folder / 'truth.csv')!r} cannot be used for {str(folder / 'data.csv')!r}: {why}.")
     place = {str(name): k for k, name in enumerate(table.names)}
     columns = [place[str(name)] for name in graph.order]
-    return LabeledTable(folder.name, table.values[:, columns], graph.edges[np.ix_(graph.positions, graph.positions)])
+    edges = graph.edges[np.ix_(graph.positions, graph.positions)]
+    return LabeledTable(table.values[:, columns], edges, folder.name, scales=True)
 
 
 def split(tables: Sequence[LabeledTable]) -> tuple[list[LabeledTable], list[LabeledTable]]:
@@ -86,21 +99,10 @@ class OwnTables(Curriculum):
             self._tables.setdefault(len(values), []).append((values, edges))
 
     def _tasks(self, batch: int, n_variables: int, n_samples: int) -> Made:
-        known = self._tables[n_variables]
-        parts = [
-            (_some_rows(values, n_samples, count, self.draws), edges.expand(count, -1, -1))
-            for (values, edges), count in zip(known, _shares(batch, len(known)), strict=True)
-        ]
-        x, adjacency = (torch.cat(column) for column in zip(*parts, strict=True))
-        return Made.plain(self._in_units(x)[0], adjacency)
-
-
-def _shares(total: int, parts: int) -> list[int]:
-    """Whole numbers that differ by one at most and add up."""
-    return [total // parts + (k < total % parts) for k in range(parts)]
-
-
-def _some_rows(values: Tensor, n_rows: int, count: int, draws: Draws) -> Tensor:
-    """Different rows of a table for each of some tasks, (count, n_variables, n_rows)."""
-    rows = draws.uniform((count, values.shape[1])).argsort(1)[:, :n_rows]
-    return values[:, rows].movedim(1, 0)
+        known, x, graphs = self._tables[n_variables], [], []
+        for k, (values, edges) in enumerate(known):
+            count = batch // len(known) + (k < batch % len(known))  # as many tasks of each, up to one
+            rows = self.draws.permutations(count, values.shape[1])[:, :n_samples]
+            x.append(values[:, rows].movedim(1, 0))
+            graphs.append(edges.expand(count, -1, -1))
+        return Made.plain(self._in_units(torch.cat(x))[0], torch.cat(graphs))

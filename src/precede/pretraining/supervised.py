@@ -20,7 +20,6 @@ from torch import Tensor, nn
 from precede.errors import OptionError, check_positive
 from precede.policy.actor import Actor
 from precede.policy.edges import edge_loss
-from precede.policy.moments import MomentsEncoder
 from precede.policy.pretrained import in_todays_shapes
 from precede.pretraining.curriculum import Curriculum, Tasks, through_asinh
 from precede.pretraining.own_tables import LabeledTable, OwnTables, read_tables, split
@@ -210,14 +209,10 @@ class Pretrainer:
         return self.curriculum.draw(batch * BATCHES_AT_ONCE, d, n)
 
     def _losses(self, tasks: Tasks) -> tuple[Tensor, Tensor]:
-        of_edges = tasks.inputs.new_zeros(())
         inputs = through_asinh(tasks.inputs) if self.settings.architecture.rows == "resample" else tasks.inputs
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
-            if isinstance(self.actor.encoder, MomentsEncoder):
-                states, edges = self.actor.encoder.states_and_edges(inputs, tasks.told)
-                of_edges = edge_loss(edges, tasks.edges, tasks.common)
-            else:
-                states = self.actor.encoder(inputs)
+            states, edges = self.actor.look(inputs, tasks.told)
+        of_edges = inputs.new_zeros(()) if edges is None else edge_loss(edges, tasks.edges, tasks.common)
         logits = self.actor.logits(states.float(), tasks.orders)
         return set_valued_loss(logits, tasks.orders, tasks.adjacency), of_edges
 

@@ -10,7 +10,7 @@ and ``network`` follow Goudet et al. (2018).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -26,7 +26,6 @@ from precede.options import Options
 from precede.policy.actor import Actor
 from precede.policy.edges import edge_loss
 from precede.policy.inputs import Views
-from precede.policy.moments import MomentsEncoder
 from precede.policy.pretrained import Architecture
 from precede.policy.told import Told
 from precede.pretraining.own_tables import LabeledTable
@@ -124,14 +123,7 @@ def ratings(parents: FloatArray, rng: np.random.Generator) -> FloatArray:
 
 
 HELD_OUT: dict[str, Mechanism] = {
-    "counts": counts,
-    "coins": coins,
-    "genes": genes,
-    "trees": trees,
-    "outliers": outliers,
-    "rates": rates,
-    "angles": angles,
-    "ratings": ratings,
+    made.__name__: made for made in (counts, coins, genes, trees, outliers, rates, angles, ratings)
 }
 
 
@@ -188,20 +180,14 @@ def _random_density(n: int, length: float, rng: np.random.Generator) -> FloatArr
 
 
 def sim(
-    n: int,
-    rng: np.random.Generator,
-    *,
-    shape: float = 1.0,
-    length: float = 1.0,
-    noise: float = 0.05,
-    confounded: bool = False,
+    n: int, rng: np.random.Generator, shape: float = 1.0, length: float = 1.0, noise: float = 0.05, hidden: bool = False
 ) -> Pair:
     """Mooij et al.: lengths and error from Gamma distributions with these means; a common cause may be hidden."""
     around = rng.gamma(5.0, 0.2, size=5)
     cause = _random_density(n, shape * around[0], rng)
     own = _random_density(n, shape * around[1], rng)
     inputs, lengths = [cause, own], [length * around[2], length * around[3]]
-    if confounded:
+    if hidden:
         common = _random_density(n, shape * around[1], rng)
         cause = _standard(_gp(np.column_stack([cause, common]), np.array([length, length]) * 2, rng))
         inputs, lengths = [cause, own, common], [*lengths, 3.0 * length]
@@ -258,7 +244,7 @@ def network(n: int, rng: np.random.Generator) -> Pair:
 
 PAIR_FAMILIES: dict[str, Maker] = {
     "sim": sim,
-    "sim-confounded": partial(sim, confounded=True),
+    "sim-confounded": partial(sim, hidden=True),
     "sim-low-noise": partial(sim, noise=0.01),
     "sim-gaussian": partial(sim, shape=3.0, length=2.5),  # near Gaussian, near linear
     "an": partial(_noisy, kind="additive"),
@@ -297,6 +283,7 @@ SUITE: dict[str, Options] = {
     "gp-er2-standardized": {"graph": "er", "degree": 2, "sem": "gp", "standardize": True},
     "gp-additive-er2-standardized": {"graph": "er", "degree": 2, "sem": "gp-additive", "standardize": True},
 }
+CAUSE_FIRST = np.array([[False, True], [False, False]])
 FIRST_SEED = 900_000
 """Seeds of the suite; tests and benchmarks use others."""
 
@@ -330,27 +317,28 @@ class ValidationSuite:
         device: torch.device,
         own: Sequence[LabeledTable] = (),
     ) -> None:
-        n, sets = settings.n_samples, range(settings.n_sets)
-        reader = Reader(architecture, device)
-        smaller = max(4, settings.n_variables * 2 // 3)
-        cause_first = np.array([[False, True], [False, False]])
-        held_out = {name: [Made(*held_out_data(name, k, smaller, n)) for k in sets] for name in HELD_OUT}
+        n, sets, smaller = settings.n_samples, range(settings.n_sets), max(4, settings.n_variables * 2 // 3)
+        size = {"n_variables": settings.n_variables, "n_samples": n}
+        held_out = {name: [LabeledTable(*held_out_data(name, k, smaller, n)) for k in sets] for name in HELD_OUT}
         groups = {
-            "mean": {name: [_simulated(options, settings, k) for k in sets] for name, options in SUITE.items()},
+            "mean": {
+                name: [simulated(FIRST_SEED + k, **size, **options) for k in sets] for name, options in SUITE.items()
+            },
             "held-out": held_out,
             "pairs": {
-                name: [Made(held_out_pair(name, k, n), cause_first) for k in range(4 * settings.n_sets)]
+                name: [LabeledTable(held_out_pair(name, k, n), CAUSE_FIRST) for k in range(4 * settings.n_sets)]
                 for name in PAIR_FAMILIES
             },
             "told": {
                 "set": [with_interventions(k, smaller, n) for k in sets],
-                "known": [a_third_known(made, k) for cells in held_out.values() for k, made in enumerate(cells)],
+                "known": [a_third_known(table, k) for tables in held_out.values() for k, table in enumerate(tables)],
             },
         }
         if own:
-            groups["own"] = {table.name: [Made(table.values, table.edges, scales=True)] for table in own}
+            groups["own"] = {table.name: [table] for table in own}
         self._groups = {
-            group: {name: reader.read(made) for name, made in cells.items()} for group, cells in groups.items()
+            group: {name: as_seen(tables, architecture, device) for name, tables in cells.items()}
+            for group, cells in groups.items()
         }
 
     def evaluate(self, actor: Actor) -> dict[str, float]:
@@ -365,11 +353,11 @@ class ValidationSuite:
         losses = []
         for group, cells in self._groups.items():
             found = {}
-            for name, read in cells.items():
-                orders, logits = greedy_orders(actor, read.inputs, read.told)
-                found[name] = float(order_shares(orders, read.adjacency & ~read.told.required).nanmean())
+            for name, (inputs, told, adjacency) in cells.items():
+                orders, logits = greedy_orders(actor, inputs, told)
+                found[name] = float(order_shares(orders, adjacency & ~told.required).nanmean())
                 if group == "held-out" and logits is not None:
-                    losses.append(float(edge_loss(logits, read.adjacency.float(), 0.0 * read.adjacency)))
+                    losses.append(float(edge_loss(logits, adjacency.float(), 0.0 * adjacency)))
             result |= found | {group: float(np.mean(list(found.values())))}
         deciding = ["own"] if "own" in self._groups else ["mean", "held-out", "pairs", "told"]
         result |= {"edges": float(np.mean(losses))} if losses else {}
@@ -382,11 +370,7 @@ def greedy_orders(actor: Actor, inputs: Tensor, told: Told | None = None) -> tup
 
     These are the zero-shot orders of data sets.
     """
-    actor.eval()
-    if isinstance(actor.encoder, MomentsEncoder):
-        states, logits = actor.encoder.states_and_edges(inputs, told)
-    else:
-        states, logits = actor.encoder(inputs), None
+    states, logits = actor.eval().look(inputs, told)
     batch, d, _ = states.shape
     return actor.sample(states, states.new_zeros((batch, d, d))), logits
 
@@ -406,22 +390,7 @@ def order_shares(orders: Tensor, adjacency: Tensor) -> Tensor:
     return (edges * agrees).sum((1, 2)) / edges.sum((1, 2))
 
 
-@dataclass(frozen=True)
-class Made:
-    """A data set: values, adjacency, whether the columns' scales mean something, what was set, what is known."""
-
-    values: FloatArray
-    adjacency: BoolArray
-    scales: bool = False
-    was_set: BoolArray | None = None
-    known: Constraints | None = None
-
-    def told(self) -> Told:
-        """What a policy is told of it."""
-        return Told.about(self.values, was_set=self.was_set, constraints=self.known)
-
-
-class Read(NamedTuple):
+class Seen(NamedTuple):
     """Data sets of one size as a policy sees them, and their graphs."""
 
     inputs: Tensor
@@ -429,37 +398,29 @@ class Read(NamedTuple):
     adjacency: Tensor
 
 
-@dataclass(frozen=True)
-class Reader:
-    """Shows data sets of one size to a policy."""
-
-    architecture: Architecture
-    device: torch.device
-
-    def read(self, made: Sequence[Made]) -> Read:
-        """One look at each data set, and the graphs."""
-        inputs, told = [], []
-        for k, one in enumerate(made):
-            rng = np.random.default_rng(FIRST_SEED + k)
-            seen = self.architecture.inputs(one.values, rng, self.device, scales=one.scales, told=one.told())
-            inputs.append(seen.draw(1)[:1])
-            told.append(seen.told.of(slice(1)) if isinstance(seen, Views) else Told.nothing(inputs[-1]))
-        graphs = torch.stack([torch.tensor(one.adjacency, device=self.device) for one in made])
-        return Read(torch.cat(inputs), Told.together(told), graphs)
+def as_seen(tables: Sequence[LabeledTable], architecture: Architecture, device: torch.device) -> Seen:
+    """One look of a policy at each of some tables of one size."""
+    inputs, told = [], []
+    for k, table in enumerate(tables):
+        rng = np.random.default_rng(FIRST_SEED + k)
+        seen = architecture.inputs(table.values, rng, device, scales=table.scales, told=table.told)
+        inputs.append(seen.draw(1)[:1])
+        told.append(seen.told.of(slice(1)) if isinstance(seen, Views) else Told.nothing(inputs[-1]))
+    graphs = torch.stack([torch.tensor(table.edges, device=device) for table in tables])
+    return Seen(torch.cat(inputs), Told.together(told), graphs)
 
 
-def _simulated(options: Mapping[str, Any], settings: ValidationSettings, k: int) -> Made:
-    dataset = simulate(
-        n_variables=settings.n_variables, n_samples=settings.n_samples, random_state=FIRST_SEED + k, **options
-    )
-    return Made(dataset.data.to_numpy(), dataset.graph.edges, not options.get("standardize", False))
+def simulated(seed: int, **options: Any) -> LabeledTable:
+    """A table of :func:`precede.simulate`, whose scales mean something unless it is standardized."""
+    dataset = simulate(random_state=seed, **options)
+    return LabeledTable(dataset.data.to_numpy(), dataset.graph.edges, scales=not options.get("standardize"))
 
 
 SET_ROWS = 0.2
 """Share of the rows in which one variable was set."""
 
 
-def with_interventions(seed: int, n_variables: int, n_samples: int) -> Made:
+def with_interventions(seed: int, n_variables: int, n_samples: int) -> LabeledTable:
     """Standardized linear Gaussian data in which a fifth of the rows set a variable, each its own."""
     graph = simulate("er", n_variables, 1.5, n_samples=10, random_state=FIRST_SEED + seed).graph
     draws = NumpyDraws(np.random.default_rng(FIRST_SEED + seed))
@@ -470,10 +431,12 @@ def with_interventions(seed: int, n_variables: int, n_samples: int) -> Made:
     imposed = draws.normal(shape).masked_fill(~was_set, torch.nan)
     weights = torch.from_numpy(graph.weights.to_numpy().copy())[None]
     x = structural_data(draws.normal(shape), weights, graph.positions.tolist(), linear, draws, imposed=imposed)
-    return Made(x[0].T.numpy(), graph.edges, was_set=was_set[0].T.numpy())
+    values = x[0].T.numpy()
+    return LabeledTable(values, graph.edges, told=Told.about(values, was_set=was_set[0].T.numpy()))
 
 
-def a_third_known(made: Made, seed: int) -> Made:
+def a_third_known(table: LabeledTable, seed: int) -> LabeledTable:
     """The same data, a third of the edges required."""
-    kept = made.adjacency & (np.random.default_rng(FIRST_SEED + seed).random(made.adjacency.shape) < 1 / 3)
-    return replace(made, known=replace(Constraints.none(len(kept)), required=kept, before=ancestors(kept)))
+    kept = table.edges & (np.random.default_rng(FIRST_SEED + seed).random(table.edges.shape) < 1 / 3)
+    known = replace(Constraints.none(len(kept)), required=kept, before=ancestors(kept))
+    return replace(table, told=Told.about(table.values, constraints=known))
