@@ -166,7 +166,7 @@ def test_what_is_known_is_answered():
     logits = torch.zeros(1, 3, 3, 2)
     required, forbidden = torch.zeros(2, 1, 3, 3).bool()
     required[0, 0, 1] = forbidden[0, 2, 1] = True
-    told = replace(Told.nothing(torch.zeros(1, 3, 9)), required=required, forbidden=forbidden)
+    told = Told.nothing(torch.zeros(1, 3, 9))._replace(required=required, forbidden=forbidden)
     edge, common, none = (part.exp()[0] for part in answer_log_probabilities(ruled(logits, told)))
     assert edge[0, 1] == pytest.approx(1)
     assert edge[2, 1] == pytest.approx(0, abs=1e-9)
@@ -184,7 +184,7 @@ def test_setting_a_cause_moves_its_effect_and_not_the_other_way():
     inputs = torch.stack([x, y])
     inputs = (inputs - inputs.mean(1, keepdim=True)) / inputs.std(1, keepdim=True)
     inputs = torch.cat([inputs, torch.zeros(2, 1)], 1)[None]
-    told = replace(Told.nothing(inputs), was_set=was_set)
+    told = Told.nothing(inputs)._replace(was_set=was_set)
     correlation, _, _, shift, *_ = responses(read_columns(inputs, told))
     assert correlation[0, 0, 1] > 0.8
     assert abs(correlation[0, 1, 0]) < 0.15
@@ -210,5 +210,5 @@ def test_what_is_told_changes_the_answer_and_moves_with_the_columns(encoder):
     moved = encoder.states_and_edges(inputs[:, columns[0]], told.with_columns(columns))[0]
     assert torch.allclose(moved, states[:, columns[0]], atol=1e-4)
     for part in ("was_set", "required", "unordered"):
-        less = replace(told, **{part: torch.zeros_like(getattr(told, part))})
+        less = told._replace(**{part: torch.zeros_like(getattr(told, part))})
         assert not torch.allclose(encoder.states_and_edges(inputs, less)[0], states, atol=1e-4), part

@@ -1,6 +1,5 @@
 """What simulated tasks tell: interventions, knowledge, the directions that follow, and wide-prior tables with them."""
 
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -43,7 +42,7 @@ def test_what_is_known_directs_no_more_than_it_may(seed):
     adjacency = graphs(6, 1.5, seed=seed)
     told = Told.nothing(torch.zeros(6, 7, 2))
     required, forbidden = draw_knowledge(adjacency, draws(seed + 1))
-    directed = told_directions(adjacency, replace(told, required=required, forbidden=forbidden))
+    directed = told_directions(adjacency, told._replace(required=required, forbidden=forbidden))
     for k, edges in enumerate(adjacency.numpy()):
         pattern = class_of(edges, (required | forbidden.mT)[k].numpy() & edges) != 0
         assert not (directed[k].numpy() & ~(pattern & ~pattern.T)).any()

@@ -154,7 +154,7 @@ class Views:
         self._views = torch.tensor(np.stack(views), dtype=torch.float32, device=device)
         told = told or Told.about(values)
         was_set = torch.stack([told.was_set[0][:, torch.from_numpy(rows)] for rows in chosen]).to(device)
-        self.told = Told(was_set, *(part.expand(n_views, *part.shape[1:]).to(device) for part in told.parts[1:]))
+        self.told = Told(was_set, *(part.expand(n_views, *part.shape[1:]).to(device) for part in told[1:]))
 
     def draw(self, batch: int, generator: torch.Generator | None = None) -> Tensor:
         """(n_views, n_variables, n_rows + 1) tensor, whatever the batch and the generator."""

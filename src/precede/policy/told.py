@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -12,8 +12,7 @@ from precede.arrays import BoolArray, FloatArray
 from precede.knowledge import Constraints
 
 
-@dataclass(frozen=True)
-class Told:
+class Told(NamedTuple):
     """Of some tables; nothing is said where all is False.
 
     Parameters
@@ -35,11 +34,8 @@ class Told:
     def nothing(cls, inputs: Tensor) -> Told:
         """What is told of inputs (batch, n_variables, n_samples + 1) about which nothing is."""
         batch, d, width = inputs.shape
-        cells, pairs, columns = (
-            torch.zeros(shape, dtype=torch.bool, device=inputs.device)
-            for shape in ((batch, d, width - 1), (batch, d, d), (batch, d))
-        )
-        return cls(cells, pairs, pairs, columns)
+        shapes = (batch, d, width - 1), (batch, d, d), (batch, d, d), (batch, d)
+        return cls(*(torch.zeros(shape, dtype=torch.bool, device=inputs.device) for shape in shapes))
 
     @classmethod
     def about(
@@ -61,13 +57,9 @@ class Told:
         columns = np.zeros(d, dtype=bool) if unordered is None else unordered
         return cls(*(torch.tensor(part)[None] for part in (cells.T, known.required, forbidden, columns)))
 
-    @property
-    def parts(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        return self.was_set, self.required, self.forbidden, self.unordered
-
     def of(self, tables: slice | Tensor) -> Told:
         """Of some of the tables."""
-        return Told(*(part[tables] for part in self.parts))
+        return Told(*(part[tables] for part in self))
 
     def with_columns(self, columns: Tensor) -> Told:
         """The same for tables whose k-th column shows variable ``columns[:, k]``."""
@@ -79,4 +71,4 @@ class Told:
     @staticmethod
     def together(parts: list[Told]) -> Told:
         """Several batches as one."""
-        return Told(*(torch.cat(same) for same in zip(*(one.parts for one in parts), strict=True)))
+        return Told(*(torch.cat(same) for same in zip(*parts, strict=True)))

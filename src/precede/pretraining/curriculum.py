@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from precede.policy.inputs import numeric_reading
 from precede.policy.told import Told
@@ -132,8 +133,7 @@ PAPER_CURRICULUM = CurriculumSettings((30,), (500,), (2.0, 2.0), standardized=0.
 """Section 5.1, "Pretraining": 30-node ER2 and SF2 with different causal relationships; rows as CORL.paper sees."""
 
 
-@dataclass(frozen=True)
-class Tasks:
+class Tasks(NamedTuple):
     """A batch of data sets with their graphs.
 
     Parameters
@@ -158,12 +158,8 @@ class Tasks:
 
     def split(self, parts: int) -> list[Tasks]:
         """Cut into batches of the same size."""
-        size = len(self.inputs) // parts
-        return [self._of(slice(k * size, (k + 1) * size)) for k in range(parts)]
-
-    def _of(self, tasks: slice) -> Tasks:
-        pairs = self.adjacency[tasks], self.edges[tasks], self.common[tasks]
-        return Tasks(self.inputs[tasks], self.told.of(tasks), *pairs, self.orders[tasks])
+        leaves, tree = tree_flatten(self)
+        return [tree_unflatten(cut, tree) for cut in zip(*(leaf.chunk(parts) for leaf in leaves), strict=True)]
 
 
 class Made(NamedTuple):
@@ -221,19 +217,21 @@ class Curriculum:
         made = self._tasks(batch, n_variables, n_samples)
         shuffled = self.draws.uniform((batch,)).argsort()
         made = Made(*(part[shuffled] for part in made))
-        rows, adjacency = self._seen_rows(n_samples), made.adjacency
-        inputs = made.inputs[:, :, rows]
-        inputs[:, :, :-1] *= self.draws.sign((batch, n_variables, 1))  # which end is called large tells nothing
-        told = replace(Told.nothing(inputs), was_set=made.was_set[:, :, rows[:-1]], unordered=made.unordered)
+        adjacency, n_seen = made.adjacency, min(self.settings.rows or n_samples, n_samples)
+        rows, scale = made.inputs.split([n_samples, 1], dim=2)
+        # which end is called large tells nothing
+        seen = rows[:, :, :n_seen] * self.draws.sign((batch, n_variables, 1))
+        inputs = torch.cat([seen, scale], dim=2)
+        told = Told.nothing(inputs)._replace(was_set=made.was_set[:, :, :n_seen], unordered=made.unordered)
         if self.settings.told:
             required, forbidden = draw_knowledge(adjacency, self.draws)
-            told = replace(told, required=required, forbidden=forbidden)
+            told = told._replace(required=required, forbidden=forbidden)
         directions, some = adjacency.clone(), made.gaussian.nonzero()[:, 0]
         directions[some] = told_directions(adjacency[some], told.of(some))
         edges = shared_over_class(adjacency, directions)
         common = (made.common & ~(adjacency | adjacency.mT)).float()
         orders = training_orders(adjacency, self.draws)
-        columns = self.draws.uniform((batch, n_variables)).argsort(1)  # column k shows variable columns[k]
+        columns = self.draws.permutations(batch, n_variables)  # column k shows variable columns[k]
         task = torch.arange(batch, device=columns.device)[:, None]
         pairs = task[:, :, None], columns[:, :, None], columns[:, None, :]
         graphs = adjacency[pairs], edges[pairs], common[pairs]
@@ -248,11 +246,6 @@ class Curriculum:
         parts += [self._world_tasks(n_world - n_selected, *size, selected=False)] if n_world > n_selected else []
         parts += [self._world_tasks(n_selected, *size, selected=True)] if n_selected else []
         return Made(*(torch.cat(column) for column in zip(*parts, strict=True)))
-
-    def _seen_rows(self, n_samples: int) -> Tensor:
-        """Positions of the rows that the policy sees, and of the scale."""
-        seen = range(min(self.settings.rows or n_samples, n_samples))
-        return torch.tensor([*seen, n_samples], device=self.draws.device)
 
     def _family_tasks(self, batch: int, n_variables: int, n_samples: int) -> Made:
         low, high = self.settings.degrees
@@ -286,21 +279,19 @@ class Curriculum:
         # where nothing is hidden, the further variables are alone and left out
         padded = torch.nn.functional.pad(plain, (0, n_hidden, 0, n_hidden))
         whole = torch.where(with_hidden[:, None, None], whole, padded)
-        whole = whole & ~self._thinned(batch, d + n_hidden)
+        thinned = draws.uniform((batch, 1, 1), 0.2, 0.9) * draws.chance((batch, 1, 1), THINNED_SHARE)
+        whole = whole & ~draws.chance(tuple(whole.shape), thinned)  # up to nearly all edges of a task
         some = choose_shown(batch, d + n_hidden, d, draws)
         shown = torch.where(with_hidden[:, None], some, torch.arange(d, device=draws.device))
-        cells = shown[:, :, None].expand(-1, -1, n_samples)
         imposed = self._imposed(batch, d, n_samples)
-        if selected:  # of many rows that nobody touched
-            imposed = torch.full_like(imposed, torch.nan)
-            data = world_data(whole, 2 * n_samples, draws)
-            x = numeric_reading(data.x.gather(1, torch.cat([cells, cells], dim=2)), data.unordered.gather(1, shown))
-            x = selected_rows(x, n_samples, draws)
-        else:
-            everywhere = imposed.new_full((batch, d + n_hidden, n_samples), torch.nan).scatter(1, cells, imposed)
-            data = world_data(whole, n_samples, draws, everywhere)
-            x = numeric_reading(data.x.gather(1, cells), data.unordered.gather(1, shown))
+        if selected:  # of twice as many rows, which nobody touched
+            imposed = torch.full_like(imposed, torch.nan).repeat(1, 1, 2)
+        cells = shown[:, :, None].expand_as(imposed)
+        everywhere = imposed.new_full((batch, d + n_hidden, imposed.shape[2]), torch.nan).scatter(1, cells, imposed)
+        data = world_data(whole, imposed.shape[2], draws, everywhere)
         unordered = data.unordered.gather(1, shown)
+        x = numeric_reading(data.x.gather(1, cells), unordered)
+        x = selected_rows(x, n_samples, draws) if selected else x
         x = torch.where(unordered[:, :, None], x, with_few_digits(measured(x, draws), draws))
         x = x.masked_fill(missing_cells(x, draws), torch.nan)
         rescaled = draws.uniform((batch, 1, 1)) < WORLD_RESCALED_SHARE
@@ -309,18 +300,13 @@ class Curriculum:
         whole[:, -1, :-1] = data.shifted  # batches are one more hidden cause
         edges, common = marginal_graph(whole, shown)
         made = Made.plain(inputs, edges)
-        return made._replace(common=common, was_set=~imposed.isnan(), unordered=unordered)
+        return made._replace(common=common, was_set=~imposed.isnan()[:, :, :n_samples], unordered=unordered)
 
     def _n_hidden(self, n_variables: int) -> int:
         """How many variables are hidden in the tasks of a batch that hide any."""
         if n_variables > SMALL_TABLE:
             return max(1, round(n_variables / 7))
         return SMALL_HIDDEN[int(self.draws.uniform((1,)).item() * len(SMALL_HIDDEN))]
-
-    def _thinned(self, batch: int, n_variables: int) -> Tensor:
-        """Edges that are taken away, up to nearly all of a task's."""
-        rate = self.draws.uniform((batch, 1, 1), 0.2, 0.9) * self.draws.chance((batch, 1, 1), THINNED_SHARE)
-        return self.draws.chance((batch, n_variables, n_variables), rate)
 
     def _graphs(self, degrees: Tensor, n_variables: int) -> Tensor:
         """Half Erdős–Rényi, half scale-free, one after the other; of the latter a quarter with hubs as causes."""
@@ -331,7 +317,9 @@ class Curriculum:
         links = degrees[n_random:].round().clamp_min(1)
         free = graphs.scale_free(links, n_variables, self.draws, hubs_last=hubs_last)
         # interleaved, so that any part of a batch has both
-        return torch.cat([random, free])[_interleaved(batch, random.device)]
+        mixed = torch.empty((batch, n_variables, n_variables), dtype=torch.bool, device=random.device)
+        mixed[::2], mixed[1::2] = random, free
+        return mixed
 
 
 def standardized_inputs(x: Tensor, plain: Tensor, rescaled: Tensor, draws: Draws) -> Tensor:
@@ -405,9 +393,3 @@ def through_asinh(inputs: Tensor) -> Tensor:
     """
     rows, scale = inputs[:, :, :-1], inputs[:, :, -1:].exp()
     return (rows * (scale / scale.amin(1, keepdim=True))).asinh()
-
-
-def _interleaved(batch: int, device: torch.device) -> Tensor:
-    """Positions that alternate between the first and the second half of a batch."""
-    half = (batch + 1) // 2
-    return torch.arange(2 * half, device=device).view(2, half).T.reshape(-1)[:batch]
