@@ -38,7 +38,7 @@ import precede.search.checkpoint as checkpoint_file
 from precede import CausalGraph, simulate
 from precede.cli import app
 from precede.policy.pretrained import load_pretrained
-from precede.pretraining.settings import PretrainingSettings, command_settings
+from precede.pretraining.settings import PretrainingSettings, variant_settings
 from precede.pretraining.validation import ValidationSettings
 
 DATA = simulate(n_variables=6, degree=2, n_samples=200, random_state=0).data
@@ -159,7 +159,7 @@ def arguments(phase: Phase, folder: Path) -> list[str]:
 
 def small_tasks(variant: str, **changes: Any) -> PretrainingSettings:
     """Pretraining on tasks so small that a step takes a moment."""
-    settings = command_settings(variant, **changes)
+    settings = variant_settings(variant, **changes)
     return replace(
         settings,
         curriculum=replace(settings.curriculum, n_variables=(5,), n_samples=(30,)),
@@ -183,7 +183,7 @@ def start(phase: Phase, folder: Path, course: Course) -> int:
             os.dup2(said.fileno(), 2)
         checkpoint_file.SECONDS_BETWEEN_SAVES = run_folder.SECONDS_BETWEEN_CHECKPOINTS = 0.0
         supervised.READ_EVERY = supervised.BATCHES_AT_ONCE
-        command.command_settings = small_tasks
+        command.variant_settings = small_tasks
         mark(phase.function, course)
         sys.argv = ["precede", *arguments(phase, folder)]
         app(sys.argv[1:], prog_name="precede", standalone_mode=True)

@@ -17,7 +17,7 @@ from precede.experiments.ledger import read_lines
 from precede.files import append_line
 from precede.policy.pretrained import load_pretrained
 from precede.pretraining.run_folder import pretrain_into
-from precede.pretraining.settings import command_settings
+from precede.pretraining.settings import variant_settings
 
 DATA = pc.simulate(n_variables=4, degree=1, n_samples=60, random_state=0).data
 TINY: dict[str, Any] = {"score": "linear", "encoder": "null", "decoder": "mlp", "batch_size": 4, "n_encoder_rows": 4}
@@ -216,7 +216,7 @@ def test_a_policy_of_an_impossible_size(policy: Path, size: Any, tmp_path: Path)
 
 @pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 no archive", "cut"])
 def test_a_damaged_checkpoint_of_pretraining(damage: Any, tmp_path: Path) -> None:
-    settings = command_settings("default", tiny=True, n_steps=1, max_time=60.0, random_state=0, device="cpu")
+    settings = variant_settings("default", tiny=True, n_steps=1, max_time=60.0, random_state=0, device="cpu")
     path = tmp_path / "default.pt"
     if damage == "cut":
         torch.save({"architecture": {"encoder": "moments"}, "state": {"step": torch.zeros(1000)}}, path)

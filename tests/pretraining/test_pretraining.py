@@ -18,7 +18,7 @@ from precede.pretraining import supervised
 from precede.pretraining.curriculum import Curriculum, CurriculumSettings
 from precede.pretraining.own_tables import OwnTables, read_tables, sizes_of, split
 from precede.pretraining.run_folder import pretrain_into
-from precede.pretraining.settings import command_settings, variant_settings
+from precede.pretraining.settings import variant_settings
 from precede.pretraining.supervised import Pretrainer, copy_what_fits, set_valued_loss, task_cost
 from precede.pretraining.validation import (
     HELD_OUT,
@@ -376,7 +376,7 @@ def test_tasks_of_a_labeled_table_keep_columns_and_graph_together(labeled):
 
 
 def test_labeled_tables_decide_which_weights_are_kept(labeled, tmp_path):
-    settings = command_settings("default", tiny=True, data=labeled, tasks_per_step=1, n_steps=2)
+    settings = variant_settings("default", tiny=True, data=labeled, tasks_per_step=1, n_steps=2)
     *_, last = pretrain_into(tmp_path, "own", settings)
     assert last.validation["overall"] == last.validation["own"] == last.validation["t4"]
     assert np.isfinite(last.loss)

@@ -1,6 +1,5 @@
 """What simulated tasks tell: interventions, knowledge, the directions that follow, and wide-prior tables with them."""
 
-
 import numpy as np
 import pytest
 import torch

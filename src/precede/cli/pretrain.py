@@ -34,11 +34,11 @@ def pretrain(
 ) -> None:
     """Train a policy on data with known graphs, simulated or your own, and save it for 'pretrained='."""
     from precede.pretraining.run_folder import pretrain_into
-    from precede.pretraining.settings import command_settings
+    from precede.pretraining.settings import variant_settings
     from precede.runtime.device import choose_device
     from precede.runtime.progress import ProgressBar, logger
 
-    settings = command_settings(
+    settings = variant_settings(
         variant, tiny=tiny, data=data, start=None if start is None else str(start), max_time=max_time,
         n_steps=steps, tasks_per_step=tasks_per_step, learning_rate=learning_rate,
         random_state=seed, device=str(choose_device(device)),

@@ -17,7 +17,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from precede.errors import OptionError, check_positive
+from precede.errors import OptionError
 from precede.policy.actor import Actor
 from precede.policy.edges import edge_loss
 from precede.policy.pretrained import in_todays_shapes
@@ -105,7 +105,6 @@ class Pretrainer:
     """State of the training: networks, optimizer, curriculum, running mean of the weights, best validated weights."""
 
     def __init__(self, settings: PretrainingSettings) -> None:
-        check_positive("tasks_per_step", settings.tasks_per_step, integer=True)
         self.settings = settings
         self.device = torch.device(settings.device)
         rng = numpy_rng(settings.random_state)
