@@ -164,7 +164,7 @@ def test_sigterm_leaves_no_workers_and_keeps_the_graph(csv: str, tmp_path: Path)
 @pytest.mark.parametrize(
     "where",
     [
-        "precede.evidence.checks.all_checks.read_edges",
+        "precede.evidence.checks.edge_readings.read_edges",
         "precede.report.result_files.result_texts",
         "precede.report.result_files.summary_texts",
     ],

@@ -101,14 +101,14 @@ def test_knowledge_from_flags_is_obeyed(tmp_path: Path) -> None:
 
 def test_flags_and_file_are_joined_or_refused(tmp_path: Path) -> None:
     (tmp_path / "known.toml").write_text('roots = ["a"]\ntiers = [["a"], ["b"]]\n')
-    joined = known_from(tmp_path / "known.toml", ["c"], ["d"], None)
+    joined = known_from(knowledge=tmp_path / "known.toml", root=["c"], sink=["d"])
     assert joined is not None
     assert (tuple(joined.roots), tuple(joined.sinks)) == (("a", "c"), ("d",))
     with pytest.raises((OptionError, KnowledgeError), match="twice"):
-        known_from(tmp_path / "known.toml", None, None, "a<b")
+        known_from(knowledge=tmp_path / "known.toml", tier="a<b")
     with pytest.raises(OptionError, match="from early to late"):
-        known_from(None, None, None, "a,b")
-    assert known_from(None, None, [], None) is None
+        known_from(tier="a,b")
+    assert known_from(sink=[]) is None
 
 
 def test_a_table_may_come_from_standard_input() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import typer.main
 from typer.testing import CliRunner
 
 import precede as pc
@@ -201,10 +202,18 @@ def test_help(command: list[str]) -> None:
     assert runner.invoke(app, [*command, "--help"]).exit_code == 0
 
 
+def test_every_option_says_what_it_does() -> None:
+    group = typer.main.get_command(app)
+    silent = [f"{name} {one.name}" for name, c in group.commands.items() for one in c.params if not one.help]
+    assert not silent
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["discover", "nowhere.csv"], "nowhere.csv"),
+        (["discover", "{csv}", "--bootstrap", "-1"], "--bootstrap=-1 cannot be used: it must be a whole number"),
+        (["studio", "{csv}", "--port", "70000"], "--port=70000 cannot be used"),
         (["discover", "{csv}", "--method", "notear"], "did you mean 'notears'"),
         (["discover", "{csv}", "--score", "linaer"], "did you mean 'linear'"),
         (
@@ -246,10 +255,6 @@ def test_a_file_that_cannot_be_written(csv: str, tmp_path: Path) -> None:
     assert done.exit_code == 2
     assert "graph.json' was not written by precede, and would be replaced" in " ".join(done.stderr.split())
     assert isinstance(done.exception, SystemExit)
-
-
-def test_a_negative_number_of_resamples_is_refused_before_the_fit(csv: str) -> None:
-    assert runner.invoke(app, ["discover", csv, "--bootstrap=-1"]).exit_code == 2
 
 
 @pytest.mark.parametrize("command", [["discover", "--method=eqvar"], ["order"]])

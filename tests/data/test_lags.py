@@ -136,7 +136,9 @@ def test_resamples_keep_the_steps_and_draw_blocks(monkeypatch):
     assert set(blocks) == {13}  # twice the cube root of the rows
 
 
-@pytest.mark.parametrize(("score", "where"), [("sparse-linear", "resampling"), ("nongaussian", "stability")])
+@pytest.mark.parametrize(
+    ("score", "where"), [("sparse-linear", "confidence.resampling"), ("nongaussian", "checks.stability")]
+)
 def test_quick_confidences_draw_blocks_too(monkeypatch, score, where):
     blocks = []
 
@@ -144,7 +146,7 @@ def test_quick_confidences_draw_blocks_too(monkeypatch, score, where):
         blocks.append(block)
         return draw_rows(n, block, rng)
 
-    monkeypatch.setattr(f"precede.evidence.confidence.{where}.draw_rows", draw)
+    monkeypatch.setattr(f"precede.evidence.{where}.draw_rows", draw)
     model = CORL(**(QUICK | {"score": score, "diagnose": True})).fit(series(300), lags=1)
     assert model.diagnostics_.has_confidence
     assert len(blocks) >= 20
@@ -254,7 +256,7 @@ def test_auto_takes_the_steps_that_help(tmp_path):
     assert "a[t-2] → b" in shown.stdout, shown.output
     refused = CliRunner().invoke(app, ["discover", str(path), "--lags", "many"])
     assert refused.exit_code == 2
-    assert "neither a whole number" in refused.output
+    assert "lags='many' cannot be used" in refused.output
 
 
 def test_auto_keeps_to_the_groups():

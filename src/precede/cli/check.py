@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Hashable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 from rich.table import Table as TerminalTable
 
-from precede.cli.flags import AsJson, Decimal, as_file, command
+from precede.cli.flags import as_file, command
 from precede.cli.terminal import SafeConsole, as_flags, name_of, say_json
 
 if TYPE_CHECKING:
@@ -19,19 +19,20 @@ if TYPE_CHECKING:
 
 
 @command
-def check(
-    *,
-    data: Annotated[str, typer.Argument(help="A CSV, Excel or Parquet file; - for standard input.")],
-    decimal: Decimal = None,
-    as_json: AsJson = False,
-) -> None:
-    """Name every problem of a table at once, and the command that would work."""
+def check(data: str, *, decimal: str | None = None, json_: bool = False) -> None:
+    """Name every problem of a table at once, and the command that would work.
+
+    Parameters
+    ----------
+    data
+        A CSV, Excel or Parquet file; - for standard input.
+    """
     from precede.data.survey import survey
 
     with as_file(data) as path:
         found = survey(Path(path), decimal)
     works = _command(data, found)
-    if as_json:
+    if json_:
         kinds = {} if found.table is None else dict(_kinds(found.table))
         findings = [
             {"column": item.column, "sentence": item.sentence, "remedy": item.remedy} for item in found.findings

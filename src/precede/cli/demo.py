@@ -5,11 +5,8 @@ from __future__ import annotations
 import time
 from html import escape
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from precede.cli.flags import Quiet, command
+from precede.cli.flags import command
 from precede.cli.terminal import SafeConsole, log_to_terminal
 
 PAGE = """<!doctype html>
@@ -25,12 +22,14 @@ CASE = '<h2><a href="{folder}/report.html">{title}</a></h2>\n<p>{words}</p>'
 
 
 @command
-def demo(
-    *,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for both reports.")] = Path("results/demo"),
-    quiet: Quiet = False,
-) -> None:
-    """Learn a table whose graph is known, then the Sachs protein data; a page leads to both reports."""
+def demo(*, out: Path = Path("results/demo"), quiet: bool = False) -> None:
+    """Learn a table whose graph is known, then the Sachs protein data; a page leads to both reports.
+
+    Parameters
+    ----------
+    out
+        Folder for both reports.
+    """
     from precede import CORL, evaluate, load_sachs, simulate
     from precede.data.load import load_table
     from precede.files import write_text

@@ -10,29 +10,16 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
 from rich.markup import escape
 from rich.table import Table as TerminalTable
 
-from precede.cli.flags import (
-    SACHS,
-    AsJson,
-    DataFile,
-    KnowledgeFile,
-    Quiet,
-    Seed,
-    command,
-    knows,
-    load_named,
-    reads,
-    shows,
-)
+from precede.cli.flags import SACHS, command, load_named
 from precede.cli.terminal import SafeConsole, as_flags, name_of, say_json
 from precede.errors import OptionError, PrecedeError, unknown_column
 from precede.knowledge import Knowledge
-from precede.options import Options
+from precede.options import CountOrZero, Options
 from precede.strict_json import JsonObject
 
 if TYPE_CHECKING:
@@ -56,74 +43,90 @@ JOURNAL_FILE = "bootstrap.jsonl"
 
 @command
 def discover(
+    data: str,
     *,
-    data: DataFile,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder for the graph and everything that belongs to it.")
-    ] = None,
-    method: Annotated[str, typer.Option("--method", "-m", help="One of 'precede methods'.")] = "corl",
-    score: Annotated[
-        str | None,
-        typer.Option(
-            help="auto, linear, linear-any, sparse-linear, nongaussian, quadratic, gp, sparse-gp, sparse-gp-additive, "
-            "location-scale; for columns with levels discrete-bic, bdeu, degenerate-gaussian, conditional-gaussian."
-        ),
-    ] = None,
-    search: Annotated[
-        str | None, typer.Option(help="auto, policy (reinforcement learning: always trains), local, exact.")
-    ] = None,
-    pruning: Annotated[str | None, typer.Option(help="auto, threshold, bic, cam, cam-f, none.")] = None,
-    knowledge: KnowledgeFile = None,
+    out: Path | None = None,
+    method: str = "corl",
+    score: str | None = None,
+    search: str | None = None,
+    pruning: str | None = None,
+    knowledge: Path | None = None,
     known: Knowledge | None,
-    hidden: Annotated[
-        str | None,
-        knows(help="Whether columns may share a cause that is not in the table: none (default), allowed."),
-    ] = None,
+    hidden: str | None = None,
     reading: Options,
-    odd: Annotated[str | None, reads(help="Cells too far out: missing (default), keep.")] = None,
-    outcome: Annotated[str | None, typer.Option(help="The variable to explain: its causes are told first.")] = None,
-    max_time: Annotated[float | None, typer.Option(help="Stop after this many seconds, with the best found.")] = None,
-    checkpoint: Annotated[Path | None, typer.Option(help="File that training is saved to every few seconds.")] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue from the checkpoint, and with the bootstrap in OUT.")
-    ] = False,
-    device: Annotated[str | None, typer.Option(help="auto, cpu, cuda.")] = None,
-    resamples: Annotated[
-        int,
-        typer.Option("--bootstrap", min=0, help="Learn again on this many resamples, to see how sure each edge is."),
-    ] = 0,
-    stability: Annotated[
-        bool, typer.Option("--stability/--no-stability", help="Resample quickly, to say how sure each edge is.")
-    ] = True,
-    rows: Annotated[
-        bool | None,
-        typer.Option("--rows/--no-rows", help="Whether plots of the report show single rows, or densities (default)."),
-    ] = None,
-    title: Annotated[str | None, typer.Option(help="Title of the report, in place of the file's name.")] = None,
-    note: Annotated[str | None, typer.Option(help="A paragraph of your own at the top of the report.")] = None,
-    option: Annotated[
-        list[str] | None, typer.Option("--set", help="Any other option of the method, as name=value; none is None.")
-    ] = None,
-    seed: Seed = None,
-    verbose: Annotated[
-        bool, shows("--verbose", help="Show every edge, every check and the log of the search.")
-    ] = False,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    odd: str | None = None,
+    outcome: str | None = None,
+    max_time: float | None = None,
+    checkpoint: Path | None = None,
+    resume: bool = False,
+    device: str | None = None,
+    bootstrap: CountOrZero = 0,
+    stability: bool = True,
+    rows: bool | None = None,
+    title: str | None = None,
+    note: str | None = None,
+    set_: list[str] | None = None,
+    seed: int | None = None,
+    verbose: bool = False,
+    quiet: bool = False,
+    json_: bool = False,
 ) -> None:
-    """Learn the causal graph of a table."""
+    """Learn the causal graph of a table.
+
+    Parameters
+    ----------
+    out
+        Folder for the graph and everything that belongs to it.
+    method
+        One of 'precede methods'.
+    score
+        auto, linear, linear-any, sparse-linear, nongaussian, quadratic, gp, sparse-gp, sparse-gp-additive,
+        location-scale; for columns with levels discrete-bic, bdeu, degenerate-gaussian, conditional-gaussian.
+    search
+        auto, policy (reinforcement learning: always trains), local, exact.
+    pruning
+        auto, threshold, bic, cam, cam-f, none.
+    hidden
+        Whether columns may share a cause that is not in the table: none (default), allowed.
+    odd
+        Cells too far out: missing (default), keep.
+    outcome
+        The variable to explain: its causes are told first.
+    max_time
+        Stop after this many seconds, with the best found.
+    checkpoint
+        File that training is saved to every few seconds.
+    resume
+        Continue from the checkpoint, and with the bootstrap in OUT.
+    device
+        auto, cpu, cuda.
+    bootstrap
+        Learn again on this many resamples, to see how sure each edge is.
+    stability
+        Resample quickly, to say how sure each edge is.
+    rows
+        Whether plots of the report show single rows, or densities (default).
+    title
+        Title of the report, in place of the file's name.
+    note
+        A paragraph of your own at the top of the report.
+    set_
+        Any other option of the method, as name=value; none is None.
+    verbose
+        Show every edge, every check and the log of the search.
+    """
     from precede.data.datasets import load_sachs
     from precede.report import Heading, with_confidence
     from precede.runtime.deadline import Deadline, stopped_by_signals
 
     flags = {
         "score": score, "search": search, "pruning": pruning, "odd": odd, "max_time": max_time, "device": device,
-        "random_state": None if resamples and not _draws(method) else seed,
+        "random_state": None if bootstrap and not _draws(method) else seed,
         "checkpoint": None if checkpoint is None else str(checkpoint),
-        "resume": (resume and (checkpoint is not None or out is None or not resamples)) or None,
+        "resume": (resume and (checkpoint is not None or out is None or not bootstrap)) or None,
         "knowledge": known, "hidden": hidden,
     }  # fmt: skip
-    model = _make_model(method, flags, option or [], quiet)
+    model = _make_model(method, flags, set_ or [], quiet)
     if not stability and model.diagnose:
         model.diagnose = "quick"
     truth = load_sachs().graph if data == SACHS else None
@@ -136,9 +139,9 @@ def discover(
         model.fit(table)
         writer = _Writer(out, model, table, reading, resume)
         with writer.showing_what_is_lost():
-            if resamples:
+            if bootstrap:
                 writer.write()  # Ctrl-C during the bootstrap costs no fit
-            confidence = _bootstrap(model, table, resamples, seed, out, quiet, signals) if resamples else None
+            confidence = _bootstrap(model, table, bootstrap, seed, out, quiet, signals) if bootstrap else None
             name = None if outcome is None else model.graph_.names[model.graph_.position(outcome)]
             title = title or Path(data.removesuffix(".gz")).stem
             heading = Heading(title, note, data == SACHS if rows is None else rows, name)
@@ -149,12 +152,12 @@ def discover(
                 writer.write(confidence, summary)
         known_of_edges = with_confidence(model, table, confidence)
         causes = None if name is None else model.causes_of(name, confidence)
-        if as_json:
+        if json_:
             told = {} if causes is None else {"outcome": causes.to_dict()}
             say_json({**told, **_summary(model, known_of_edges, writer.files)})
         else:
             _show(model, known_of_edges, summary, causes, writer.files, verbose, quiet)
-        if signals.heard or (resamples and confidence is None):
+        if signals.heard or (bootstrap and confidence is None):
             raise KeyboardInterrupt("before the end: the result is what was known by then.")
 
 

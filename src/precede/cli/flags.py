@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial, wraps
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
 from precede.cli.terminal import log_to_terminal, user_errors
 from precede.errors import OptionError
 from precede.knowledge import Knowledge
-from precede.options import Options
+from precede.options import Options, check_value
 
 if TYPE_CHECKING:
     from precede.data.load import Table
@@ -25,88 +26,115 @@ if TYPE_CHECKING:
 SACHS, STANDARD_INPUT = "sachs", "-"
 """Stand for the bundled protein data, and for what another program sends, in place of a file."""
 
-reads = partial(typer.Option, rich_help_panel="How the table is read")
-knows = partial(typer.Option, rich_help_panel="What is known")
-shows = partial(typer.Option, rich_help_panel="What is shown")
+SHARED = {
+    "data": "A CSV, Excel or Parquet file, - for standard input, or 'sachs' for the bundled protein data.",
+    "folder": "A folder that 'discover --out' wrote.",
+    "seed": "Same seed, same result.",
+    "quiet": "Show nothing but the result.",
+    "json_": "Print the result as JSON on standard output.",
+    "debug": "Show the traceback of an error.",
+}
+"""What parameters of several commands mean, where a command does not say otherwise."""
 
-Quiet = Annotated[bool, shows("--quiet", "-q", help="Show nothing but the result.")]
-AsJson = Annotated[bool, shows("--json", help="Print the result as JSON on standard output.")]
-Debug = Annotated[bool, shows("--debug", help="Show the traceback of an error.")]
-Seed = Annotated[int | None, typer.Option("--seed", help="Same seed, same result.")]
-Results = Annotated[Path, typer.Argument(help="A folder that 'discover --out' wrote.")]
-DataFile = Annotated[
-    str,
-    typer.Argument(help="A CSV, Excel or Parquet file, - for standard input, or 'sachs' for the bundled protein data."),
-]
-Decimal = Annotated[str | None, reads(help="The mark, . or , of cells that can be read either way, as 1,234.")]
-KnowledgeFile = Annotated[Path | None, knows(help="JSON or TOML file with what is known.")]
+SHORT = {"out": "-o", "method": "-m", "jobs": "-j", "quiet": "-q"}
+
 Texts = list[str] | None
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
-    """Make a command of a function of named parameters: with ``--debug``, and errors in a sentence.
+    """Make a command of a function: with ``--debug``, and errors in a sentence.
 
-    Its parameters ``reading`` and ``known``, where it has them, stand for the flags of :func:`reading_options` and
-    :func:`known_from`; with ``quiet``, what the library logs is shown unless it is set.
+    What comes before the ``*`` in its signature is an argument, the rest are flags; its docstring says what each is.
+    The parameters ``reading`` and ``known`` stand for the flags of :func:`reading_options` and :func:`known_from`; with
+    ``quiet``, what the library logs is shown unless it is set.
     """
     own = inspect.signature(function, eval_str=True).parameters
-    every: dict[str, Callable[..., Any]] = {"reading": reading_options, "known": known_from}
-    makers = {name: make for name, make in every.items() if name in own}
+    makers = {name: make for name, make in MAKERS.items() if name in own}
     flags = {name: inspect.signature(make, eval_str=True).parameters for name, make in makers.items()}
     shown = {k: flag for name in own for k, flag in (flags[name] if name in flags else {name: own[name]}).items()}
+    words, summary = (
+        SHARED | READING | KNOWN | _described(function),
+        str(inspect.getdoc(function)).partition("\n\nParameters")[0],
+    )
 
     @wraps(function)
     def run(debug: bool, **given: Any) -> None:
         with user_errors(debug):
             if "quiet" in given:
                 log_to_terminal(given["quiet"])
+            for name in given:
+                if hasattr(shown[name].annotation, "__metadata__"):  # with a range
+                    check_value(_spelled(name), given[name], shown[name].annotation)
             made = {name: make(**{flag: given[flag] for flag in flags[name]}) for name, make in makers.items()}
             function(**{name: made[name] if name in made else given[name] for name in own})
 
-    debug = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Debug)
-    parameters = [flag.replace(kind=inspect.Parameter.KEYWORD_ONLY) for flag in (*shown.values(), debug)]
-    run.__signature__, run.__annotations__ = inspect.Signature(parameters), {}  # type: ignore[attr-defined]
+    debug = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=bool)
+    parameters = [_typer_parameter(flag, words.get(flag.name)) for flag in (*shown.values(), debug)]
+    run.__signature__, run.__annotations__, run.__doc__ = inspect.Signature(parameters), {}, summary  # type: ignore[attr-defined]
     return run
 
 
-def _lags(text: str | int) -> int | str:
-    """A whole number, or "auto"."""
-    if text == "auto" or isinstance(text, int):
-        return text
-    if not text.isdecimal():
-        raise typer.BadParameter(f"{text!r} is neither a whole number of at least 0 nor 'auto'.")
-    return int(text)
+def _described(function: Callable[..., Any]) -> dict[str, str]:
+    """What the section "Parameters" of a docstring says of each, on one line."""
+    section = str(inspect.getdoc(function)).partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+    return {name: " ".join(words.split()) for name, words in re.findall(r"^(\w+).*\n((?: .*\n?)+)", section, re.M)}
+
+
+def _spelled(name: str) -> str:
+    return "--" + name.rstrip("_").replace("_", "-")
+
+
+def _typer_parameter(parameter: inspect.Parameter, words: str | None) -> inspect.Parameter:
+    """A parameter as typer takes it; a switch that is off has no opposite."""
+    kind, name = parameter.annotation, _spelled(parameter.name)
+    if parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD:
+        made: Any = typer.Argument(help=words)
+    else:
+        two_way = bool in (kind, *get_args(kind)) and parameter.default is not False
+        spelled = [f"{name}/--no-{name[2:]}" if two_way else name, *filter(None, [SHORT.get(parameter.name)])]
+        panel = next((panel for panel, names in PANELS.items() if parameter.name in names), None)
+        made = typer.Option(*spelled, help=words, rich_help_panel=panel)
+    return parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[kind, made])
 
 
 def reading_options(
-    missing: Annotated[str, reads(help="What to do with missing values: em, pairwise, drop, impute, refuse.")] = "em",
-    leave_out: Annotated[Texts, reads(help="A column to leave out; may be repeated, * is any text.")] = None,
-    types: Annotated[
-        Texts,
-        reads(
-            help="Kind of a column, as name=categorical (or number, count, ordinal, binary), or its levels from low "
-            "to high, as name=small<medium<large; may be repeated."
-        ),
-    ] = None,
-    na: Annotated[
-        Texts,
-        reads(help="A text that stands for a missing value, or column=text for one in that column; may be repeated."),
-    ] = None,
-    decimal: Decimal = None,
-    interventions: Annotated[
-        str | None, reads(help="Column that names the variable that was set in a row, if any.")
-    ] = None,
-    lags: Annotated[
-        Any, reads(parser=_lags, metavar="N|auto", help="For rows in sequence: earlier steps that may be causes.")
-    ] = 0,
-    group: Annotated[str | None, reads(help="With --lags: the column that says whose row it is.")] = None,
+    *,
+    missing: str = "em",
+    leave_out: Texts = None,
+    types: Texts = None,
+    na: Texts = None,
+    decimal: str | None = None,
+    interventions: str | None = None,
+    lags: str = "0",
+    group: str | None = None,
 ) -> Options:
-    """The options of :func:`precede.load_table` that the flags give."""
+    """The options of :func:`precede.load_table` that the flags give.
+
+    Parameters
+    ----------
+    missing
+        What to do with missing values: em, pairwise, drop, impute, refuse.
+    leave_out
+        A column to leave out; may be repeated, * is any text.
+    types
+        Kind of a column, as name=categorical (or number, count, ordinal, binary), or its levels from low to high, as
+        name=small<medium<large; may be repeated.
+    na
+        A text that stands for a missing value, or column=text for one in that column; may be repeated.
+    decimal
+        The mark, . or , of cells that can be read either way, as 1,234.
+    interventions
+        Column that names the variable that was set in a row, if any.
+    lags
+        For rows in sequence: earlier steps that may be causes, a number or auto.
+    group
+        With --lags: the column that says whose row it is.
+    """
     from precede.data.numbers import NA_MARKERS
 
     given: Options = {
-        "leave_out": leave_out, "types": _kinds(types or []), "lags": lags, "group": group,
-        "interventions": interventions, "na": (*NA_MARKERS, *na) if na else None,
+        "leave_out": leave_out, "types": _kinds(types or []), "lags": int(lags) if lags.isdecimal() else lags,
+        "group": group, "interventions": interventions, "na": (*NA_MARKERS, *na) if na else None,
         "decimal": decimal, "missing": None if missing == "em" else missing,
     }  # fmt: skip
     return {name: value for name, value in given.items() if value}
@@ -124,16 +152,24 @@ def _kinds(pairs: list[str]) -> dict[Hashable, str | Sequence[Hashable]]:
 
 
 def known_from(
-    knowledge: KnowledgeFile = None,
-    root: Annotated[Texts, knows(help="A variable without causes; may be repeated.")] = None,
-    sink: Annotated[Texts, knows(help="A variable without effects; may be repeated.")] = None,
-    tier: Annotated[str | None, knows(help="What comes first, from early to late: 'a,b<c'.")] = None,
+    *, knowledge: Path | None = None, root: Texts = None, sink: Texts = None, tier: str | None = None
 ) -> Knowledge | None:
     """What the file says and what the flags add; None where there is neither.
 
+    Parameters
+    ----------
+    knowledge
+        JSON or TOML file with what is known.
+    root
+        A variable without causes; may be repeated.
+    sink
+        A variable without effects; may be repeated.
+    tier
+        What comes first, from early to late: 'a,b<c'.
+
     Examples
     --------
-    >>> known_from(None, ["age"], None, "a, b < c").tiers
+    >>> known_from(root=["age"], tier="a, b < c").tiers
     (('a', 'b'), ('c',))
     """
     if knowledge is None and not root and not sink and tier is None:
@@ -147,6 +183,16 @@ def known_from(
             raise OptionError(f"--tier {tier!r} cannot be used: write tiers from early to late, as 'a,b<c'.")
         known = replace(known, tiers=tiers)
     return replace(known, roots=(*known.roots, *(root or ())), sinks=(*known.sinks, *(sink or ())))
+
+
+MAKERS: dict[str, Callable[..., Any]] = {"reading": reading_options, "known": known_from}
+READING, KNOWN = (_described(make) for make in MAKERS.values())
+PANELS = {
+    "How the table is read": {*READING, "odd"},
+    "What is known": set(KNOWN),
+    "What is shown": {"verbose", "quiet", "json_", "debug"},
+}
+"""Under which heading of a command's help its flags stand."""
 
 
 @contextmanager

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
 from rich.markup import escape
 from rich.table import Table as TerminalTable
 
-from precede.cli.flags import AsJson, DataFile, Quiet, command, load_named
+from precede.cli.flags import command, load_named
 from precede.cli.terminal import SafeConsole, say_json
 from precede.knowledge import Knowledge
 from precede.options import Options
@@ -27,15 +26,21 @@ FIRST_LOOK = (
 
 @command
 def order(
+    data: str,
     *,
-    data: DataFile,
-    pretrained: Annotated[str, typer.Option(help="default, or the path of a saved policy.")] = "default",
+    pretrained: str = "default",
     known: Knowledge | None,
     reading: Options,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    quiet: bool = False,
+    json_: bool = False,
 ) -> None:
-    """Show at once the order and graph that a pretrained policy sees: a first look."""
+    """Show at once the order and graph that a pretrained policy sees: a first look.
+
+    Parameters
+    ----------
+    pretrained
+        default, or the path of a saved policy.
+    """
     from precede.corl import CORL
 
     start = time.perf_counter()
@@ -45,7 +50,7 @@ def order(
         diagnose=False, device="cpu", random_state=0, verbose=False,
     ).fit(table)  # fmt: skip
     seconds = time.perf_counter() - start
-    if as_json:
+    if json_:
         say_json(_described(model) | {"remark": FIRST_LOOK})
         return
     console = SafeConsole()

@@ -3,36 +3,60 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from precede.cli.flags import Quiet, Seed, command
+from precede.cli.flags import command
 from precede.cli.terminal import SafeConsole
 
 
 @command
 def pretrain(
     *,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the log, checkpoints and weights.")],
-    variant: Annotated[str, typer.Option(help="default, or paper for the paper's transformer.")] = "default",
-    data: Annotated[
-        Path | None,
-        typer.Option(help="Folder of labeled tables to train on: in each sub-folder data.csv and truth.csv."),
-    ] = None,
-    start: Annotated[Path | None, typer.Option(help="Weights to start from, as far as they fit.")] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the files; the variant's by default.")] = None,
-    max_time: Annotated[float, typer.Option(help="Seconds of training, over all resumed runs.")] = 420.0,
-    steps: Annotated[int | None, typer.Option(help="End after this many steps, if that is sooner.")] = None,
-    tasks_per_step: Annotated[int | None, typer.Option(help="Tasks of 30 variables and 400 samples in a step.")] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="Highest learning rate.")] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda.")] = "auto",
-    resume: Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint in the folder.")] = False,
-    tiny: Annotated[bool, typer.Option("--tiny", help="Small tasks and validation, to try it on a CPU.")] = False,
-    seed: Seed = None,
-    quiet: Quiet = False,
+    out: Path,
+    variant: str = "default",
+    data: Path | None = None,
+    start: Path | None = None,
+    name: str | None = None,
+    max_time: float = 420.0,
+    steps: int | None = None,
+    tasks_per_step: int | None = None,
+    learning_rate: float | None = None,
+    device: str = "auto",
+    resume: bool = False,
+    tiny: bool = False,
+    seed: int | None = None,
+    quiet: bool = False,
 ) -> None:
-    """Train a policy on data with known graphs, simulated or your own, and save it for 'pretrained='."""
+    """Train a policy on data with known graphs, simulated or your own, and save it for 'pretrained='.
+
+    Parameters
+    ----------
+    out
+        Folder for the log, checkpoints and weights.
+    variant
+        default, or paper for the paper's transformer.
+    data
+        Folder of labeled tables to train on: in each sub-folder data.csv and truth.csv.
+    start
+        Weights to start from, as far as they fit.
+    name
+        Name of the files; the variant's by default.
+    max_time
+        Seconds of training, over all resumed runs.
+    steps
+        End after this many steps, if that is sooner.
+    tasks_per_step
+        Tasks of 30 variables and 400 samples in a step.
+    learning_rate
+        Highest learning rate.
+    device
+        auto, cpu, cuda.
+    resume
+        Continue from the checkpoint in the folder.
+    tiny
+        Small tasks and validation, to try it on a CPU.
+    """
     from precede.pretraining.run_folder import pretrain_into
     from precede.pretraining.settings import variant_settings
     from precede.runtime.device import choose_device

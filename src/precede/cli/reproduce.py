@@ -3,39 +3,71 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from precede.cli.flags import Quiet, command
+from precede.cli.flags import command
 from precede.cli.terminal import SafeConsole
 from precede.errors import OptionError
 
 
 @command
 def reproduce(
+    name: str | None = None,
+    folder: Path | None = None,
     *,
-    name: Annotated[str | None, typer.Argument(help="One of 'precede reproduce --list', or all.")] = None,
-    folder: Annotated[Path | None, typer.Argument(help="With 'real': data with known tiers, pairs or graphs.")] = None,
-    list_: Annotated[bool, typer.Option("--list", help="Show every table and figure.")] = False,
-    seeds: Annotated[str | None, typer.Option(help="5 for the first five data sets, or 0-4, or 0,2,4.")] = None,
-    methods: Annotated[str | None, typer.Option(help="Only these rows, separated by commas.")] = None,
-    data: Annotated[str | None, typer.Option(help="Only these data settings, separated by commas.")] = None,
-    max_time: Annotated[float | None, typer.Option(help="Seconds for each cell.")] = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; -1 takes every core.")] = 1,
-    stack: Annotated[int, typer.Option(help="Train this many cells of CORL.paper together on one GPU.")] = 0,
-    quick: Annotated[bool, typer.Option("--quick", help="One data set and small limits.")] = False,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Results go to OUT/NAME; run again to continue.")] = Path(
-        "results"
-    ),
-    cluster: Annotated[str | None, typer.Option(help="Address of a Dask scheduler.")] = None,
-    device: Annotated[str | None, typer.Option(help="cpu or cuda.")] = None,
-    render: Annotated[bool, typer.Option("--render", help="Run nothing; write the tables again.")] = False,
-    merge: Annotated[list[Path] | None, typer.Option(help="Take over a folder of results from elsewhere.")] = None,
-    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run failed cells again.")] = False,
-    quiet: Quiet = False,
+    list_: bool = False,
+    seeds: str | None = None,
+    methods: str | None = None,
+    data: str | None = None,
+    max_time: float | None = None,
+    jobs: int = 1,
+    stack: int = 0,
+    quick: bool = False,
+    out: Path = Path("results"),
+    cluster: str | None = None,
+    device: str | None = None,
+    render: bool = False,
+    merge: list[Path] | None = None,
+    retry_failed: bool = False,
+    quiet: bool = False,
 ) -> None:
-    """Run a table or figure of the paper beside the published numbers; 'real DIR': a panel of real data."""
+    """Run a table or figure of the paper beside the published numbers; 'real DIR': a panel of real data.
+
+    Parameters
+    ----------
+    name
+        One of 'precede reproduce --list', or all.
+    folder
+        With 'real': data with known tiers, pairs or graphs.
+    list_
+        Show every table and figure.
+    seeds
+        5 for the first five data sets, or 0-4, or 0,2,4.
+    methods
+        Only these rows, separated by commas.
+    data
+        Only these data settings, separated by commas.
+    max_time
+        Seconds for each cell.
+    jobs
+        Processes; -1 takes every core.
+    stack
+        Train this many cells of CORL.paper together on one GPU.
+    quick
+        One data set and small limits.
+    out
+        Results go to OUT/NAME; run again to continue.
+    cluster
+        Address of a Dask scheduler.
+    device
+        cpu or cuda.
+    render
+        Run nothing; write the tables again.
+    merge
+        Take over a folder of results from elsewhere.
+    retry_failed
+        Run failed cells again.
+    """
     from precede.experiments.cells import Selection
     from precede.experiments.reproduce import list_experiments, parse_seeds, reproduce_all
     from precede.experiments.reproduce import reproduce as run

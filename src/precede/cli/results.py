@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 from collections.abc import Hashable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 from rich.markup import escape
 from rich.table import Table as TerminalTable
 
-from precede.cli.flags import AsJson, DataFile, Results, command, load_named
+from precede.cli.flags import command, load_named
 from precede.cli.terminal import SafeConsole, say_json
 from precede.errors import OptionError
 from precede.options import Options
@@ -33,33 +33,44 @@ MOST_ROWS = 40
 
 @command
 def effect(
+    folder: Path,
+    cause: str,
+    outcome: str,
     *,
-    folder: Results,
-    cause: Annotated[str, typer.Argument(help="The variable that is changed.")],
-    outcome: Annotated[str, typer.Argument(help="The variable that is looked at.")],
-    data: Annotated[
-        str | None, typer.Option(help="A table to compute from, in place of what the folder keeps.")
-    ] = None,
-    compare: Annotated[
-        tuple[str, str] | None, typer.Option(help="Two levels or values of the cause: the second instead of the first.")
-    ] = None,
-    outcome_level: Annotated[
-        str | None, typer.Option(help="The level of a categorical outcome whose probability is asked for.")
-    ] = None,
-    together: Annotated[
-        list[str] | None, typer.Option("--with", help="A variable that is set at the same time; may be repeated.")
-    ] = None,
-    set_to: Annotated[
-        str | None, typer.Option("--set", help="Also: what if the cause were set to this (needs --data).")
-    ] = None,
-    row: Annotated[int | None, typer.Option(help="With --set: for this row alone, counted from 0.")] = None,
-    level: Annotated[float, typer.Option(help="Level of the interval.")] = 0.95,
+    data: str | None = None,
+    compare: tuple[str, str] | None = None,
+    outcome_level: str | None = None,
+    with_: list[str] | None = None,
+    set_: str | None = None,
+    row: int | None = None,
+    level: float = 0.95,
     reading: Options,
-    as_json: AsJson = False,
+    json_: bool = False,
 ) -> None:
     """Say how large the effect of one variable on another is, and how sure.
 
     A table for --data is read as 'discover' did, but for what is said here.
+
+    Parameters
+    ----------
+    cause
+        The variable that is changed.
+    outcome
+        The variable that is looked at.
+    data
+        A table to compute from, in place of what the folder keeps.
+    compare
+        Two levels or values of the cause: the second instead of the first.
+    outcome_level
+        The level of a categorical outcome whose probability is asked for.
+    with_
+        A variable that is set at the same time; may be repeated.
+    set_
+        Also: what if the cause were set to this (needs --data).
+    row
+        With --set: for this row alone, counted from 0.
+    level
+        Level of the interval.
     """
     from precede.report.load import load_results
 
@@ -68,17 +79,17 @@ def effect(
     graph = results.graph
     start, end = (graph.names[graph.position(name)] for name in (cause, outcome))
     states = None if compare is None else (_number_or_word(compare[0]), _number_or_word(compare[1]))
-    if together:
+    if with_:
         found = graph.effect(
-            start, end, table, level=level, compared=states, outcome_level=outcome_level, together=together
+            start, end, table, level=level, compared=states, outcome_level=outcome_level, together=with_
         )
         answers = {"total": found.to_dict()}
     else:
         each = results.effects(start, end, table, level, states, outcome_level)
         answers = {name: one.to_dict() for name, one in each.items()}
-    if set_to is not None:
-        answers["what_if"] = _what_if(graph, (start, end), set_to, table, row)
-    if as_json:
+    if set_ is not None:
+        answers["what_if"] = _what_if(graph, (start, end), set_, table, row)
+    if json_:
         say_json(answers)
         return
     for answer in answers.values():
@@ -112,19 +123,30 @@ def _what_if(
 
 @command
 def explain(
+    folder: Path,
+    data: str,
     *,
-    folder: Results,
-    data: DataFile,
-    outcome: Annotated[str, typer.Option(help="The variable to explain.")],
-    row: Annotated[int | None, typer.Option(help="Place of the row, from 0.")] = None,
-    before: Annotated[str | None, typer.Option(help=f"Rows to compare with, {ROWS}.")] = None,
-    after: Annotated[str | None, typer.Option(help=f"Rows whose mean is explained, {ROWS}.")] = None,
+    outcome: str,
+    row: int | None = None,
+    before: str | None = None,
+    after: str | None = None,
     reading: Options,
-    as_json: AsJson = False,
+    json_: bool = False,
 ) -> None:
     """Say which variables account for an unusual row, or for a change from one period to another.
 
     The table is read as 'discover' did, but for what is said here.
+
+    Parameters
+    ----------
+    outcome
+        The variable to explain.
+    row
+        Place of the row, from 0.
+    before
+        Rows to compare with, as 0:100 (the first hundred) or 100: (all from there).
+    after
+        Rows whose mean is explained, written as those before.
     """
     from precede.report.load import load_results
 
@@ -133,7 +155,7 @@ def explain(
     table = load_named(data, results.loading | reading)
     periods = (None if text is None else _rows(text, table.n_samples) for text in (before, after))
     found = graph.explain(graph.names[graph.position(outcome)], table, row, *periods)
-    if as_json:
+    if json_:
         say_json(found.to_dict())
     else:
         SafeConsole().say(*(f"• {sentence}" for sentence in found.sentences))
@@ -149,13 +171,13 @@ def _rows(text: str, n_rows: int) -> range:
 
 
 @command
-def next_step(*, folder: Results, as_json: AsJson = False) -> None:
+def next_step(folder: Path, *, json_: bool = False) -> None:
     """Say which experiment, further column or fact would settle the most open directions."""
     from precede.report.load import load_results
 
     results = load_results(folder)
     steps = results.graph.next_steps()
-    if as_json:
+    if json_:
         say_json(steps.to_dict())
         return
     first = [RESTS_ON_ASSUMPTIONS] if results.identifies == "dag" and steps.n_open else []
@@ -163,16 +185,18 @@ def next_step(*, folder: Results, as_json: AsJson = False) -> None:
 
 
 @command
-def report(
-    *,
-    folder: Results,
-    title: Annotated[str | None, typer.Option(help="A new title.")] = None,
-    note: Annotated[str | None, typer.Option(help="A paragraph of your own at the top.")] = None,
-    latex: Annotated[
-        bool, typer.Option("--latex", help="Print the table of edges for a paper; write nothing.")
-    ] = False,
-) -> None:
-    """Make report.html again from the machine-readable files."""
+def report(folder: Path, *, title: str | None = None, note: str | None = None, latex: bool = False) -> None:
+    """Make report.html again from the machine-readable files.
+
+    Parameters
+    ----------
+    title
+        A new title.
+    note
+        A paragraph of your own at the top.
+    latex
+        Print the table of edges for a paper; write nothing.
+    """
     from precede.graph.formats import to_latex
     from precede.report import rebuild_report
     from precede.report.load import load_results
@@ -190,15 +214,16 @@ def report(
 
 
 @command
-def compare(
-    *,
-    folders: Annotated[list[Path], typer.Argument(help="Two or more folders that 'discover --out' wrote.")],
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder for the table, the figure and the consensus.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show where results agree, where they differ, and what they add up to."""
+def compare(folders: list[Path], *, out: Path | None = None, json_: bool = False) -> None:
+    """Show where results agree, where they differ, and what they add up to.
+
+    Parameters
+    ----------
+    folders
+        Two or more folders that 'discover --out' wrote.
+    out
+        Folder for the table, the figure and the consensus.
+    """
     from precede.comparison import Comparison
     from precede.report.load import load_results
 
@@ -209,7 +234,7 @@ def compare(
         {label: one.graph for label, one in results.items()}, knowledge=[one.knowledge for one in results.values()]
     )
     files = [] if out is None else _write(found, out)
-    if as_json:
+    if json_:
         pairs = [[cause, effect, share] for cause, effect, share in found.consensus.edge_list()]
         say_json({
             "graphs": list(found.graphs), "weights": found.weights, "pairs": found.table.to_dict("records"),

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich.table import Table as TerminalTable
 
-from precede.cli.flags import AsJson, Quiet, Seed, command
+from precede.cli.flags import command
 from precede.cli.terminal import SafeConsole, say_json
 
 OUTPUTS = ("data.csv", "truth.csv", "truth.json")
@@ -17,37 +15,48 @@ OUTPUTS = ("data.csv", "truth.csv", "truth.json")
 @command
 def simulate(
     *,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for data.csv and truth.csv.")],
-    graph: Annotated[
-        str,
-        typer.Option(
-            help="er (Erdős–Rényi), sf (scale-free, as igraph draws it), sf-degree, sf-repeat, ba (as networkx)."
-        ),
-    ] = "er",
-    variables: Annotated[int, typer.Option(help="Number of variables.")] = 30,
-    degree: Annotated[int, typer.Option(help="Edges per variable.")] = 2,
-    sem: Annotated[
-        str,
-        typer.Option(
-            help="linear-gaussian, lingam, gp, gp-quiet, gp-scaled, gp-additive, quadratic, mlp, heteroscedastic, "
-            "post-nonlinear, multiplicative, steps."
-        ),
-    ] = "linear-gaussian",
-    samples: Annotated[int, typer.Option(help="Number of rows.")] = 3000,
-    noise: Annotated[
-        str,
-        typer.Option(
-            help="equal or unequal variances; laplace, uniform, exponential, gumbel, student, bimodal, heavy."
-        ),
-    ] = "equal",
-    discretize: Annotated[int | None, typer.Option(help="Show every variable as this many levels.")] = None,
-    hidden: Annotated[int, typer.Option(help="Variables of the graph that are not shown.")] = 0,
-    measurement_error: Annotated[float, typer.Option(help="Error on every cell, as a share of its column's.")] = 0.0,
-    standardize: Annotated[bool, typer.Option("--standardize", help="Give every column variance 1.")] = False,
-    seed: Seed = None,
-    quiet: Quiet = False,
+    out: Path,
+    graph: str = "er",
+    variables: int = 30,
+    degree: int = 2,
+    sem: str = "linear-gaussian",
+    samples: int = 3000,
+    noise: str = "equal",
+    discretize: int | None = None,
+    hidden: int = 0,
+    measurement_error: float = 0.0,
+    standardize: bool = False,
+    seed: int | None = None,
+    quiet: bool = False,
 ) -> None:
-    """Draw a data set whose causal graph is known."""
+    """Draw a data set whose causal graph is known.
+
+    Parameters
+    ----------
+    out
+        Folder for data.csv and truth.csv.
+    graph
+        er (Erdős–Rényi), sf (scale-free, as igraph draws it), sf-degree, sf-repeat, ba (as networkx).
+    variables
+        Number of variables.
+    degree
+        Edges per variable.
+    sem
+        linear-gaussian, lingam, gp, gp-quiet, gp-scaled, gp-additive, quadratic, mlp, heteroscedastic, post-nonlinear,
+        multiplicative, steps.
+    samples
+        Number of rows.
+    noise
+        equal or unequal variances; laplace, uniform, exponential, gumbel, student, bimodal, heavy.
+    discretize
+        Show every variable as this many levels.
+    hidden
+        Variables of the graph that are not shown.
+    measurement_error
+        Error on every cell, as a share of its column's.
+    standardize
+        Give every column variance 1.
+    """
     from precede.files import check_outputs, write_together
     from precede.simulation import simulate as draw
 
@@ -67,19 +76,22 @@ def simulate(
 
 
 @command
-def evaluate(
-    *,
-    estimated: Annotated[Path, typer.Argument(help="Adjacency matrix (CSV) or graph (JSON).")],
-    truth: Annotated[Path, typer.Argument(help="The true one.")],
-    as_json: AsJson = False,
-) -> None:
-    """Compare an estimated graph with the true one."""
+def evaluate(estimated: Path, truth: Path, *, json_: bool = False) -> None:
+    """Compare an estimated graph with the true one.
+
+    Parameters
+    ----------
+    estimated
+        Adjacency matrix (CSV) or graph (JSON).
+    truth
+        The true one.
+    """
     from precede.graph import CausalGraph
     from precede.metrics.structure import evaluate as compare
 
     read = {".json": CausalGraph.from_json}
     metrics = compare(*(read.get(path.suffix, CausalGraph.from_csv)(path) for path in (estimated, truth))).to_dict()
-    if as_json:
+    if json_:
         say_json(metrics)
         return
     table = TerminalTable("metric", "value")

@@ -6,27 +6,33 @@ import webbrowser
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from precede.cli.flags import command
 from precede.cli.terminal import SafeConsole
 from precede.errors import OptionError
+from precede.options import Range
 
 
 @command
 def studio(
+    source: Path | None = None,
     *,
-    source: Annotated[
-        Path | None,
-        typer.Argument(help="A table (CSV, Excel, Parquet), a folder that 'discover --out' wrote, or a studio's own."),
-    ] = None,
-    folder: Annotated[Path, typer.Option(help="Where runs are kept from one time to the next.")] = Path(
-        "precede-studio"
-    ),
-    port: Annotated[int, typer.Option(help="0 takes any free one.", min=0, max=65535)] = 0,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page.")] = True,
+    folder: Path = Path("precede-studio"),
+    port: Annotated[int, Range(least=0, most=65535)] = 0,
+    browser: bool = True,
 ) -> None:
-    """Open a page on this machine: columns, knowledge, runs, effects, comparisons."""
+    """Open a page on this machine: columns, knowledge, runs, effects, comparisons.
+
+    Parameters
+    ----------
+    source
+        A table (CSV, Excel, Parquet), a folder that 'discover --out' wrote, or a studio's own.
+    folder
+        Where runs are kept from one time to the next.
+    port
+        0 takes any free one.
+    browser
+        Open the page.
+    """
     try:
         from precede.studio.server import open_workspace, serve
     except ModuleNotFoundError as error:
