@@ -18,7 +18,7 @@ from precede.cli import app
 from precede.errors import OptionError, PrecedeError
 from precede.experiments import runner
 from precede.experiments.cells import Cell, Data, Experiment, Method, Selection
-from precede.experiments.designs import CORL_2, EXPERIMENTS, as_published, default_corl
+from precede.experiments.designs import CORL_2, EXPERIMENTS, rows
 from precede.experiments.figures import common_curve, compared
 from precede.experiments.ledger import CELLS, RUNS, TIMES, Ledger, by_key, commit, read_lines
 from precede.experiments.reproduce import parse_seeds, reproduce, reproduce_all
@@ -33,7 +33,7 @@ TINY = Experiment(
     "Tiny",
     "nowhere",
     (SMALL, replace(SMALL, name="sf1", graph="sf")),
-    as_published(["eqvar", "random"]),
+    rows("eqvar random"),
     seeds=(0, 1),
 )
 LINEAR_LIMITS = {"n_iterations": 3, "batch_size": 4}
@@ -289,7 +289,7 @@ SCRIPT = """
 import sys, time
 from precede.experiments import runner
 from precede.experiments.cells import Data, Experiment
-from precede.experiments.designs import as_published
+from precede.experiments.designs import rows
 from precede.experiments.reproduce import reproduce
 
 def slowly(cell, device=None, run=runner.run_cell):
@@ -299,7 +299,7 @@ def slowly(cell, device=None, run=runner.run_cell):
 
 runner.run_cell = slowly
 data = (Data("er1", "er", 5, 1, n_samples=200),)
-methods = as_published(["eqvar", "random"])
+methods = rows("eqvar random")
 reproduce(Experiment("tiny", "Tiny", "nowhere", data, methods, seeds=(0, 1, 2)), out=sys.argv[1])
 """
 
@@ -433,7 +433,7 @@ def test_render_needs_results(tmp_path: Path) -> None:
 
 
 def test_default_corl_takes_the_score_it_is_given() -> None:
-    assert default_corl("nongaussian").build().get_params()["score"] == "nongaussian"
+    assert rows("corl:nongaussian")[0].build().get_params()["score"] == "nongaussian"
 
 
 # everything

@@ -14,7 +14,7 @@ import pytest
 
 from precede.errors import OptionError
 from precede.experiments.cells import Data, Experiment
-from precede.experiments.designs import CORL_2, as_published
+from precede.experiments.designs import CORL_2, rows
 from precede.experiments.ledger import CELLS
 from precede.experiments.reproduce import reproduce
 from precede.runtime.workers import Workers, as_finished
@@ -25,7 +25,7 @@ TINY = Experiment(
     "Tiny",
     "nowhere",
     (Data("er1", "er", 6, 1, n_samples=200),),
-    (*as_published(["eqvar"]), LEARNING),
+    (*rows("eqvar"), LEARNING),
     seeds=tuple(range(6)),
 )
 
