@@ -12,8 +12,17 @@ from typer.testing import CliRunner
 from precede import CausalGraph
 from precede.cli import app
 from precede.errors import DataError, OptionError
-from precede.experiments.real_data import Measured, RealSet, crossing, measure, measure_class, read_real_sets
-from precede.experiments.real_panel import PanelRow, below_control, panel_table, run_panel
+from precede.experiments.real_panel import (
+    Measured,
+    PanelRow,
+    RealSet,
+    below_control,
+    crossing,
+    measure,
+    panel_table,
+    read_real_sets,
+    run_panel,
+)
 from precede.runtime.workers import Workers
 
 
@@ -76,15 +85,15 @@ def test_a_direction_that_a_class_leaves_open_counts_half():
     tiers = np.array([1.0, 2.0, 3.0])
     data = pd.DataFrame(np.eye(3), columns=list("abc"))
     pattern = np.array([[0, 1, 1], [1, 0, 0], [0, 1, 0]]) == 1  # a - b open, a -> c forward, c -> b backward
-    tiered = measure_class(pattern, RealSet("t", "tiers", data, tiers=tiers))
+    tiered = measure(pattern, RealSet("t", "tiers", data, tiers=tiers))
     assert (tiered.right, tiered.known) == (1.5, 3)
     nothing = np.zeros((2, 2), dtype=bool)
     pair = RealSet("p", "pair", data[["a", "b"]], tiers=np.array([0.0, 1.0]), weight=0.3)
-    assert measure_class(nothing, pair).right == 0.15
-    assert measure_class(np.array([[False, True], [False, False]]), pair).right == 0.3
+    assert measure(nothing, pair).right == 0.15
+    assert measure(np.array([[False, True], [False, False]]), pair).right == 0.3
     truth = CausalGraph.from_matrix([[0, 1], [0, 0]])
     loose = np.array([[False, True], [True, False]])
-    assert measure_class(loose, RealSet("g", "graph", data[["a", "b"]], truth=truth)).f1 == 1  # columns decide
+    assert measure(loose, RealSet("g", "graph", data[["a", "b"]], truth=truth)).f1 == 1  # columns decide
 
 
 def test_sets_below_the_control_are_marked():

@@ -100,8 +100,7 @@ def _real(
     console: SafeConsole, folder: Path | None, methods: list[str] | None, how: dict[str, Any], quiet: bool
 ) -> None:
     """Print the panel of real data, and each method's shares as soon as they are known."""
-    from precede.experiments.real_data import read_real_sets
-    from precede.experiments.real_panel import panel_table, run_panel
+    from precede.experiments.real_panel import panel_table, read_real_sets, run_panel
     from precede.runtime.progress import logger
     from precede.runtime.workers import check_jobs
 

@@ -19,21 +19,21 @@ from precede.data.datasets import Dataset
 from precede.data.load import load_table
 from precede.data.table import Table, canonical, standardized_table
 from precede.errors import PrecedeError
-from precede.estimator import CausalEstimator
+from precede.estimator import CausalEstimator, FitResult
 from precede.experiments.cells import EVERYTHING, Cell, Selection
 from precede.experiments.ledger import Ledger, Record
-from precede.graph import CausalGraph
 from precede.knowledge import Constraints
 from precede.lazy import pandas as pd
 from precede.metrics.structure import evaluate
 from precede.policy.pretrained import load_pretrained
-from precede.runtime.deadline import Deadline
+from precede.runtime.deadline import Deadline, Signals
 from precede.runtime.device import one_thread
 from precede.runtime.progress import ProgressBar
 from precede.runtime.randomness import numpy_rng
 from precede.runtime.workers import HERE, Workers, as_finished, check_jobs
 from precede.search.greedy import greedy_order
 from precede.search.learner import Learner
+from precede.search.record import SearchRecord
 from precede.search.settings import Details
 from precede.search.train import IterationRecord, Trainer
 from precede.strict_json import JsonObject
@@ -67,7 +67,6 @@ def run_cell(cell: Cell, device: str | None = None) -> Finished:
     Every cell computes on one CPU thread, so that results depend neither on the number of jobs nor on the machine's
     cores.
     """
-    record: Record = {"key": cell.key, "settings": cell.settings(), "error": None, "metrics": {}}
     start, date, model = time.perf_counter(), now(), None
     with one_thread():
         try:
@@ -79,19 +78,29 @@ def run_cell(cell: Cell, device: str | None = None) -> Finished:
             seconds = time.perf_counter() - start
             if model.diagnostics_.get("search", {}).get("interrupted"):
                 raise KeyboardInterrupt  # CORL keeps its best order; a cell cut short is not a result
-            compared = evaluate(model.graph_, dataset.graph).to_dict()
-            record["metrics"] = {name: compared[name] for name in METRICS} | search_numbers(model)
-            if cell.keep_curve:
-                record["curve"] = thinned_curve(model.history_)
+            found: Record = {"error": None, **found_by(cell, model, dataset)}
         except Exception as error:
             seconds = time.perf_counter() - start
             text = str(error).strip().partition("\n")[0]
-            record["error"] = text if isinstance(error, PrecedeError) else f"{type(error).__name__}: {text}"
-    times = {"key": cell.key, "seconds": round(seconds, 4), "device": device or "auto", "start": date, "end": now()}
+            found = {"error": text if isinstance(error, PrecedeError) else f"{type(error).__name__}: {text}"}
+    times = {"seconds": seconds, "device": device or "auto", "start": date}
+    return finished(cell, {"metrics": {}, **found}, times, model)
+
+
+def found_by(cell: Cell, model: CausalEstimator, dataset: Dataset) -> Record:
+    """Metrics of a fitted method, and its learning curve where that is kept."""
+    compared = evaluate(model.graph_, dataset.graph).to_dict()
+    metrics = {name: compared[name] for name in METRICS} | search_numbers(model)
+    return {"metrics": metrics, **({"curve": thinned_curve(model.history_)} if cell.keep_curve else {})}
+
+
+def finished(cell: Cell, found: Record, times: Record, model: CausalEstimator | None) -> Finished:
+    """The two records of a cell, from what was found and how long it took."""
+    times = {"key": cell.key, **times, "seconds": round(times["seconds"], 4), "end": now()}
     if model is not None:
         times["options"] = resolved_options(model)
-    times["ended"] = "error" if model is None or record["error"] is not None else why_ended(model)
-    return Finished(record, times)
+    times["ended"] = "error" if model is None or found["error"] is not None else why_ended(model)
+    return Finished({"key": cell.key, "settings": cell.settings(), **found}, times)
 
 
 def now() -> str:
@@ -161,11 +170,12 @@ def stacks_of(cells: Sequence[Cell], size: int) -> list[list[Cell]]:
 
 @dataclass
 class _Run:
-    """A cell on its way through a stack: what a fit would have made of it."""
+    """A cell on its way through a stack: what its own fit would have made of it."""
 
     cell: Cell
     dataset: Dataset
     fit: Fit
+    given: Table
     table: Table
     learner: Learner
     places: np.ndarray
@@ -176,7 +186,9 @@ class _Run:
         dataset = cell.data.draw(cell.seed)
         model = cell.build(device)
         assert isinstance(model, CORL)
-        table, places = canonical(load_table(dataset.data), columns=model._columns_by_name, rows=model._rows_by_value)
+        model.diagnose = False
+        given = load_table(dataset.data)
+        table, places = canonical(given, columns=model._columns_by_name, rows=model._rows_by_value)
         settings, constraints = search_settings(model, table), Constraints.none(table.n_variables)
         seen = standardized_table(table) if details_of(model).standardize_columns else table
         rng = numpy_rng(model.random_state)
@@ -184,36 +196,22 @@ class _Run:
         score, _ = fit.score(seen)
         pretrained = None if settings.start is None else load_pretrained(settings.start)
         learner = Learner(score, seen.values, settings.training, constraints, rng, pretrained)
-        return cls(cell, dataset, fit, table, learner, places)
+        return cls(cell, dataset, fit, given, table, learner, places)
 
-    @property
-    def ended(self) -> str:
-        """As :func:`precede.experiments.runner.why_ended`."""
-        if not self.learner.finished:
-            return "time"
-        return "iterations" if self.learner.iteration >= self.learner.settings.n_iterations else "patience"
-
-    def record(self, known: tuple[IntArray, float] | None) -> Record:
-        """Prune the best order, or the greedy one where there was no time for any, and judge the graph."""
-        score, constraints = self.learner.score, Constraints.none(self.table.n_variables)
-        quick = greedy_order(score, constraints)
+    def fitted(self, known: tuple[IntArray, float] | None) -> CORL:
+        """Prune the best order, or the greedy one where there was no time for any; the method as its fit leaves it."""
+        model, learner, score = self.fit.model, self.learner, self.learner.score
+        quick = greedy_order(score, self.fit.constraints)
         greedy = score.score_of(quick)
         order, best = known or (quick, greedy)
-        edges, _ = self.fit.prune(order, self.table, score)
-        inverse = np.argsort(self.places)
-        graph = CausalGraph.from_matrix(
-            edges[np.ix_(inverse, inverse)], order=self.places[order], names=self.dataset.graph.names
+        edges, weights = self.fit.prune(order, self.table, score)
+        late = not learner.finished
+        search = SearchRecord(
+            best, "policy", greedy_score=greedy, policy_score=best, iterations=learner.iteration, out_of_time=late
         )
-        compared = evaluate(graph, self.dataset.graph).to_dict()
-        moved = next((record.iteration for record in self.history if record.best_score == best), 0)
-        metrics = {name: compared[name] for name in METRICS} | {
-            "score": best, "policy_score": best, "greedy_score": greedy,
-            "iterations": self.learner.iteration, "converged_at": moved,
-        }  # fmt: skip
-        record: Record = {"key": self.cell.key, "settings": self.cell.settings(), "error": None, "metrics": metrics}
-        if self.cell.keep_curve:
-            record["curve"] = thinned_curve(pd.DataFrame(self.history))
-        return record
+        found = FitResult(edges, order, weights, best, self.history, IterationRecord, search=search)
+        model._store(self.given, found.at(self.places), Signals(Deadline(None)))
+        return model
 
 
 def run_stack(cells: Sequence[Cell], device: str | None) -> Iterator[Finished]:
@@ -232,12 +230,10 @@ def run_stack(cells: Sequence[Cell], device: str | None) -> Iterator[Finished]:
                     run.history.append(record)
         seconds = within.elapsed() / len(runs)
         for k, run in enumerate(runs):
-            times = {
-                "key": run.cell.key, "seconds": round(seconds, 4), "device": device or "auto",
-                "cut": not run.learner.finished, "start": date, "end": now(),
-                "options": resolved_options(run.fit.model), "ended": run.ended,
-            }  # fmt: skip
-            yield Finished(run.record(trainer.best.known(k)), times)
+            model = run.fitted(trainer.best.known(k))
+            found = {"error": None, **found_by(run.cell, model, run.dataset)}
+            times = {"seconds": seconds, "device": device or "auto", "start": date, "cut": not run.learner.finished}
+            yield finished(run.cell, found, times, model)
 
 
 def run_cells(
