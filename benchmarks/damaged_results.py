@@ -70,7 +70,7 @@ def make_studio(folder: Path) -> tuple[Studio, Path]:
     return studio, path
 
 
-async def _submitted(asked: Any, earlier: Any) -> Run:
+async def _submitted(asked: Any) -> Run:
     return Run("999", Path(), {}, "waiting", "")
 
 

@@ -385,6 +385,20 @@ def test_every_edge_says_whether_to_believe_it(confidence, connected, more, word
     assert belief_words(edge, -1.0) == f"{words}; other paths outweigh it: the total effect falls"
 
 
+def test_a_direction_that_a_curve_may_have_turned_is_not_well_supported():
+    edge = EdgeDiagnostics(0, 1, 1.0, 0.4, "rising", 0.2, source="structure", confidence=0.97, connected=1.0)
+    assert belief_words(edge, bent=True).startswith("connected, direction uncertain: the model's straight lines")
+    assert belief_words(replace(edge, source="knowledge"), bent=True) == "well supported"
+    rng = np.random.default_rng(0)
+    orders, staff = rng.normal(200, 30, 800), rng.integers(6, 25, 800).astype(float)
+    frame = pd.DataFrame({"orders": orders, "staff": staff, "load": orders / staff + rng.normal(0, 1, 800)})
+    frame["site"] = np.where(rng.random(800) < 1 / (1 + np.exp((200 - orders) / 20)), "big", "small")
+    frame.loc[rng.random(800) < 0.1, "site"] = "other"
+    model = CORL(random_state=0, verbose=False).fit(frame)
+    told = {edge["belief"] for edge in summarize(model, load_table(frame))["edges"] if edge["source"] != "open"}
+    assert not any("well supported" in words for words in told)  # load -> staff has a confidence of 1, and is wrong
+
+
 def test_checks_that_were_not_run_share_a_line(summary):
     why = "Not run: columns with levels have no size."
     skipped = [{"name": name, "value": None, "sentence": why, "level": "not run", "remedy": ""} for name in ("a", "b")]

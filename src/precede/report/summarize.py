@@ -39,7 +39,15 @@ from precede.report.summary import (
     Summary,
     TotalEntry,
 )
-from precede.report.words import assumed_words, belief_words, found_words, searched_words, sure_words, unknown_words
+from precede.report.words import (
+    assumed_words,
+    belief_words,
+    curved_effects,
+    found_words,
+    searched_words,
+    sure_words,
+    unknown_words,
+)
 from precede.strict_json import JsonObject, plain
 
 FORMAT, VERSION = "precede-summary", 5
@@ -204,12 +212,14 @@ def _edges(graph: CausalGraph, known: Diagnostics, rows: bool) -> list[EdgeEntry
     """Every edge with what is known of it and its plot, in causal order."""
     if not known.edges:  # nothing was checked
         return [_edge(edge) for edge in unchecked_edges(graph)]
-    result = []
+    result, curved = [], curved_effects(known)
     for k, (reading, total) in enumerate(zip(known.edges, total_effects(graph, known.edges), strict=True)):
         entry = _edge(reading)
         if graph.pag is not None:
             entry["mark"] = mark_of(graph, reading.cause, reading.effect, None)
-        entry["total"], entry["belief"] = total, belief_words(reading, None if total is None else total["value"])
+        bent = str(graph.names[reading.effect]) in curved
+        entry["total"] = total
+        entry["belief"] = belief_words(reading, None if total is None else total["value"], bent)
         if known.plots is not None:
             plot = known.plots[0][k]
             entry["slope"], entry["curve"] = _rounded(plot.slope, 4), _short(plot.curve)

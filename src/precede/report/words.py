@@ -78,21 +78,32 @@ def found_words(graph: CausalGraph, edges: Sequence[EdgeDiagnostics]) -> list[st
     causes, effects = graph.edges.sum(axis=1) > 0, graph.edges.sum(axis=0) > 0
     sources = [names[k] for k in graph.positions if causes[k] and not effects[k]]
     sinks = [names[k] for k in graph.positions if effects[k] and not causes[k]]
-    alone = int((~causes & ~effects).sum())
+    alone = [names[k] for k in graph.positions if not causes[k] and not effects[k]]
     if sources and all(edge.directed for edge in edges):
         ends = f"{some(sinks, 5)} cause{'s' if len(sinks) == 1 else ''} nothing else in it"
         sentences.append(f"Nothing in the table causes {some(sources, 5)}; {ends}.")
     if alone:
-        sentences.append(f"{counted(alone, 'variable')} ha{'s' if alone == 1 else 've'} no edge at all.")
+        sentences.append(f"No edge at all: {some(alone, 5)}.")
     return sentences
 
+
+BY_LINES = ("structure", "shape", "variances")
+"""Where directions come from that a curve misleads, where lines are assumed."""
 
 SURE, FAIR, TURNED = 0.9, 0.8, 0.1
 """Shares of resamples: from which an edge is well, and fairly well, supported, and above which turned ones count."""
 
 
-def belief_words(edge: EdgeDiagnostics, total: float | None = None) -> str:
+def curved_effects(known: Diagnostics) -> frozenset[str]:
+    """Variables that depend on their causes along curves, where the model has lines."""
+    found = next((check for check in known.checks if check.name == "nonlinearity" and check.level == "warning"), None)
+    return frozenset(() if found is None or known.assumptions.nonlinear_needed else found.details["variables"])
+
+
+def belief_words(edge: EdgeDiagnostics, total: float | None = None, bent: bool = False) -> str:
     """Whether to believe an edge, and why, in a few words; ``total`` is its total effect where there is one.
+
+    ``bent`` says that the effect depends on its causes along a curve, where lines were assumed.
 
     Examples
     --------
@@ -113,6 +124,8 @@ def belief_words(edge: EdgeDiagnostics, total: float | None = None) -> str:
         words = "connected, direction unknown"
     elif confidence < SURE and connected - confidence > TURNED:
         words = "connected, direction uncertain"
+    elif bent and edge.source in BY_LINES:
+        words = "connected, direction uncertain: the model's straight lines miss a curve here"
     else:
         words = "well supported" if confidence >= SURE else "fairly well supported"
     if edge.influence is not None:

@@ -1,9 +1,11 @@
 """Where a direction comes from, what knowledge costs, and which warning comes first."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import precede as pc
+from precede.data.kinds import ColumnKind
 from precede.data.load import Table
 from precede.evidence.checks import Check, CheckContext, Diagnostics, Remark
 from precede.evidence.checks.all_checks import CHECKS, diagnose
@@ -70,6 +72,24 @@ def test_the_worst_comes_first():
     assert [item.name for item in ranked(found.checks)][-1] == "residual normality"
 
 
+def test_how_a_table_was_read_is_no_warning():
+    """It took the places of the worst three."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=200)
+    columns = {"id": [f"P{k:03d}" for k in range(200)], "a": [f"{v:.3f}".replace(".", ",") for v in x]}
+    columns |= {
+        "b": [f"{v:.2f} kg" for v in x + rng.normal(size=200)],
+        "c": rng.choice(["North", "South", "West"], 200),
+    }
+    columns["c"][3], columns["c"][4] = "north", "?"
+    found = pc.CORL(diagnose="quick", random_state=0, verbose=False).fit(pd.DataFrame(columns)).diagnostics_
+    notes = [remark.sentence for remark in found.remarks if remark.level == "note"]
+    for words in ("labels the rows", "decimal commas", "without the unit", "stand for missing", "several ways"):
+        assert any(words in sentence for sentence in notes), words
+    assert {item.name for item in found.said if item.level == "warning"} <= {"identifiability", "missing values"}
+    assert all(item.remedy for item in found.said if item.level == "warning")
+
+
 def test_every_check_that_can_warn_has_a_remedy():
     silent = {"var-sortability", "R²-sortability"}  # they never warn
     assert set(CHECKS) - silent <= set(REMEDIES)
@@ -79,11 +99,12 @@ def test_every_check_that_can_warn_has_a_remedy():
 def test_the_same_checks_are_listed_for_levels_and_say_why_they_were_not_run():
     rng = np.random.default_rng(0)
     values = rng.integers(2, size=(200, 3)).astype(float)
-    learned = CheckContext(Table(values, ("a", "b", "c"), True), CHAIN, np.arange(3), assumptions=Assumptions("levels"))
+    table = Table(values, ("a", "b", "c"), True, kinds=(ColumnKind("binary", (0.0, 1.0), ("0", "1")),) * 3)
+    learned = CheckContext(table, CHAIN, np.arange(3), assumptions=Assumptions("levels"))
     found = {check.name: check for check in diagnose(learned, "quick").checks}
     assert {"nonlinearity", "residual normality", "held-out likelihood", "rows near each other"} <= set(found)
     assert (found["nonlinearity"].level, found["rows near each other"].level) == ("not run", "fine")
-    assert found["nonlinearity"].sentence == "Not run: columns with levels have no size."
+    assert found["residual normality"].sentence == "Not run: columns with levels have no size."
 
 
 def test_printed_diagnostics_are_a_page():

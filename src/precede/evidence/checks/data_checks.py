@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray
-from precede.evidence.checks.context import CheckContext, ParentRegressions, f_tail, standard_columns
+from precede.data.kinds import indicator_blocks
+from precede.data.load import Table
+from precede.evidence.checks.context import CheckContext, f_tail, rows_to_look_at, standard_columns
 from precede.evidence.checks.record import Level, Verdict, counted, some
 from precede.metrics.sortability import sortability
 from precede.pruning.weights import prune_by_bic
@@ -55,42 +59,49 @@ def equal_variances(residuals: FloatArray) -> tuple[float, float]:
     return ratio, f_tail(float(between / max(within, 1e-300)), d - 1, m * d - d)
 
 
-def curvature(values: FloatArray, edges: BoolArray, fit: ParentRegressions) -> FloatArray:
+def curvature(table: Table, edges: BoolArray, numbers: Sequence[int] | None = None) -> FloatArray:
     """Corrected p-value, for each variable with parents, that its linear fit leaves curvature in a parent.
 
     The second and third Hermite polynomials of each parent's normal scores join the regression, and an F test judges
-    them together. Ranks keep single extreme rows from deciding.
+    them together. Ranks keep single extreme rows from deciding. Rows in which the variable was set are left out.
 
     Parameters
     ----------
-    values : (n_samples, n_variables) float array
+    table : Table
+        Its categories are indicators.
     edges : (n_variables, n_variables) bool array
-    fit : ParentRegressions
-        Linear fits of the same graph.
+    numbers : sequence of int, optional
+        The columns whose size means something: others are neither tested nor bent. All when left out.
 
     Returns
     -------
     p_values : (n_variables,) float array
-        NaN for a variable that has no parents, or too few rows for its parents.
+        NaN for a variable without parents that could be bent, or with too few rows for its parents.
     """
-    sample = values[fit.rows]
-    m, d = sample.shape
-    result = np.full(d, np.nan)
+    rows = rows_to_look_at(table.values)
+    sample = standard_columns(table.values[rows])[0]
+    blocks, places = indicator_blocks(table.values[rows], table.kinds)
+    blocks = standard_columns(blocks)[0]
+    free = np.ones(sample.shape, dtype=bool) if table.targets is None else ~table.targets[rows]
+    result = np.full(table.n_variables, np.nan)
     scores: dict[int, FloatArray] = {}
-    for j in range(d):
-        parents = [int(i) for i in np.flatnonzero(edges[:, j])]
-        left = m - 3 * len(parents) - 1
-        if not parents or left < m / 2:
+    sized = np.isin(np.arange(table.n_variables), range(table.n_variables) if numbers is None else numbers)
+    for j in np.flatnonzero(sized):
+        parents, own = np.flatnonzero(edges[:, j]), free[:, j]
+        bent = [int(i) for i in parents if sized[i]]
+        m = int(own.sum())
+        base = np.column_stack([np.ones(m), *(blocks[own, places[i]] for i in parents)])
+        left = m - base.shape[1] - 2 * len(bent)
+        if not bent or left < m / 2:
             continue
-        for i in parents:
+        for i in bent:
             if i not in scores:
                 z = normal_scores(sample[:, i])
                 scores[i] = np.column_stack([z**2, z**3 - 3 * z])
-        base = np.column_stack([np.ones(m), *(sample[:, i] / fit.spread[i] for i in parents)])
         basis, _ = np.linalg.qr(base)
-        extra = np.hstack([scores[i] for i in parents])
-        extra -= basis @ (basis.T @ extra)
-        residual = fit.residuals[:, j] / fit.spread[j]
+        both = np.column_stack([sample[own, j], *(scores[i][own] for i in bent)])
+        both -= basis @ (basis.T @ both)
+        residual, extra = both[:, 0], both[:, 1:]
         coefficients, *_ = np.linalg.lstsq(extra, residual, rcond=1e-8)
         explained = float(((extra @ coefficients) ** 2).sum())
         rest = max(float((residual**2).sum()) - explained, 1e-300)
@@ -130,8 +141,8 @@ def check_r2_sortability(learned: CheckContext) -> Verdict:
         f"How well a variable is predicted by all others grows along {value:.0%} of the directed paths: sorting by it"
     )
     if value < SORTABLE:
-        return value, f"{found} by it would not give this order.", "fine", {}
-    tail = "by it gives nearly the same order, so a simpler method would find much of this graph"
+        return value, f"{found} would not give this order.", "fine", {}
+    tail = "gives nearly the same order, so a simpler method would find much of this graph"
     return value, f"{found} {tail}.", "note", {}
 
 
@@ -218,13 +229,18 @@ def check_equal_variances(learned: CheckContext) -> Verdict:
 
 def check_nonlinearity(learned: CheckContext) -> Verdict:
     """Whether variables depend on their causes along curves, and what that means for the score."""
-    p_values = curvature(learned.values, learned.edges, learned.linear_fit)
+    kinds = learned.table.kinds
+    numbers = [k for k, kind in enumerate(kinds) if kind.name in ("number", "count")] if learned.levels else None
+    p_values = curvature(learned.table, learned.edges, numbers)
     tested = int((~np.isnan(p_values)).sum())
+    if tested == 0 and learned.levels:
+        return None, "Not run: no number has a number among its causes.", "not run", {}
     if tested == 0:
         return None, "No variable has causes (or enough rows) to check for curvature.", "fine", {}
     names = learned.variable_names(np.flatnonzero(p_values < SIGNIFICANT))
     count = len(names)
     level: Level = "fine"
+    remedy: tuple[str] | tuple[()] = ()
     if learned.assumptions.nonlinear_needed and count < tested / 2:
         level = "warning"
         tail = ": this score tells directions by curvature, so where there is none they rest on little."
@@ -234,7 +250,11 @@ def check_nonlinearity(learned: CheckContext) -> Verdict:
         tail = ", which this score follows."
     elif count:
         level = "warning" if count > 0.1 * tested else "note"
-        tail = f" ({some(names)}): a straight line misses that; compare with the score 'gp' or 'sparse-gp'."
+        advice = "compare with the score 'gp' or 'sparse-gp'"
+        if learned.levels:
+            remedy = ("Take logarithms, or leave categories out: --leave-out NAME --score sparse-gp.",)
+            advice = "directions read from independences may be wrong there"
+        tail = f" ({some(names)}): a straight line misses that; {advice}."
     else:
         tail = ": straight lines describe the effects well."
     details = {"variables": names, "smallest_p": float(np.nanmin(p_values))}
@@ -243,6 +263,7 @@ def check_nonlinearity(learned: CheckContext) -> Verdict:
         f"{count} of the {tested} variables with causes depend on them along a curve{tail}",
         level,
         details,
+        *remedy,
     )
 
 

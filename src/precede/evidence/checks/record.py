@@ -17,8 +17,9 @@ from precede.scores.assumptions import Assumptions
 from precede.strict_json import JsonObject, plain
 
 Level = Literal["fine", "note", "warning", "not run"]
-Verdict = tuple[float | None, str, Level, Mapping[str, Any]]
-"""What a check returns: its number, None where it could not be computed; its sentence, its level and more numbers."""
+Verdict = tuple[float | None, str, Level, Mapping[str, Any]] | tuple[float | None, str, Level, Mapping[str, Any], str]
+"""What a check returns: its number, None where it could not be computed; its sentence, its level and more numbers; and
+a remedy where the usual one does not fit."""
 
 REMEDIES = {
     "better than chance": "Take it as a guess; say what you know: --knowledge FILE.",
@@ -40,6 +41,8 @@ REMEDIES = {
     "distance to the best score known": "Search longer: --max-time SECONDS, or none.",
     "held-out likelihood": "Compare with --score sparse-gp.",
     "edges within reach of the threshold": "Do not rely on these edges; --bootstrap 100 tells more.",
+    "odd cells": "Look at these cells: a wrong one is best mended in the file.",
+    "missing values": "--missing drop leaves out their rows: compare.",
     "remark": "",
 }
 """What to do about a concern, the most harmful concern first."""

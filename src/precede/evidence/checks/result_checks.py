@@ -41,7 +41,7 @@ ENDINGS: dict[str, tuple[object, str]] = {
 
 def remarks_on(learned: CheckContext) -> tuple[Remark, ...]:
     """Everything that limits a result, each once."""
-    remarks = [Remark(sentence, _level(sentence)) for sentence in _sentences(learned)]
+    remarks = [Remark(sentence, *_kind(sentence)) for sentence in _sentences(learned)]
     search = learned.search
     ended = [words for name, (limits, words) in ENDINGS.items() if learned.reported.get(name) is limits]
     if search is not None and search.interrupted:
@@ -59,9 +59,20 @@ def _sentences(learned: CheckContext) -> Iterable[str]:
         yield text[:1].upper() + text[1:]
 
 
-def _level(sentence: str) -> Level:
-    harmless = sentence.startswith(AS_ASKED) or re.search(r"labels? the rows", sentence)
-    return "note" if harmless else "warning"
+HOW_READ = re.compile(
+    r"labels? the rows|(was|were) read (with|as|alike)|had texts that stand for|had marks between|read without the unit"
+    r"|^The levels of .* are in the order|repeat others: each counts once"
+)
+"""What was done in reading, which limits nothing."""
+
+OF_CELLS = {r"of the cells are missing": "missing values", r"cells? (is|are) odd": "odd cells"}
+
+
+def _kind(sentence: str) -> tuple[Level, str]:
+    """Level and name of a remark."""
+    if sentence.startswith(AS_ASKED) or HOW_READ.search(sentence):
+        return "note", "remark"
+    return "warning", next((name for words, name in OF_CELLS.items() if re.search(words, sentence)), "remark")
 
 
 REACH = 1.5
