@@ -170,14 +170,9 @@ def regress_blocks(blocks: list[FloatArray], target: FloatArray) -> tuple[list[F
     for k, span in enumerate(spans):
         if len(b := coefficients[span]):
             explained = float(b @ np.linalg.solve(inverse[span, span], b))
-            p_values[k] = f_tail(explained / len(b) / (rest / left), len(b), left)
+            p_values[k] = special.fdtrc(len(b), left, explained / len(b) / (rest / left))
             partial[k] = explained / (explained + rest)
     return [coefficients[span] for span in spans], p_values, partial
-
-
-def f_tail(statistic: float, numerator: int, denominator: int) -> float:
-    """P(F > statistic), without the weight of scipy.stats."""
-    return float(special.fdtrc(numerator, denominator, max(statistic, 0.0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,16 +236,8 @@ class CheckContext:
         return self.table.names
 
     @property
-    def n_samples(self) -> int:
-        return self.table.n_samples
-
-    @property
     def n_variables(self) -> int:
         return self.table.n_variables
-
-    @property
-    def n_edges(self) -> int:
-        return int(self.edges.sum())
 
     @property
     def levels(self) -> bool:
@@ -330,35 +317,27 @@ class CheckContext:
     @property
     def open_directions(self) -> BoolArray | None:
         """Edges that may point either way, where a class was learned or classes of models voted; None elsewhere."""
-        loose = self._left_open()
-        if loose is None:
-            return self.alike if self.alike.any() and not self.assumptions.hidden_causes else None
-        return loose | self.alike
-
-    def _left_open(self) -> BoolArray | None:
-        """The same by the score alone."""
-        place = {name: k for k, name in enumerate(self.names)}
+        loose, place = np.zeros_like(self.edges), self.graph.position
         if self.score == "vote":
-            disputed = np.zeros_like(self.edges)
             for i, j, source in self.reported["direction_sources"]:
-                disputed[place[i], place[j]] = source == "open"
-            return disputed & ~self.told
-        if self.identifies != "cpdag" or self.assumptions.hidden_causes:
+                loose[place(i), place(j)] = source == "open"
+            loose &= ~self.told
+        elif self.assumptions.hidden_causes:
             return None
-        known = self.told.copy()
-        for i, j in self.reported.get("told_directions", ()):
-            known[place[i], place[j]] = True
-        return np.asarray(self.edges & (class_of(self.edges, known).T != 0))  # transposed: the other way as well
+        elif self.identifies == "cpdag":
+            known = self.told.copy()
+            for i, j in self.reported.get("told_directions", ()):
+                known[place(i), place(j)] = True
+            loose = self.edges & (class_of(self.edges, known).T != 0)  # transposed: the other way as well
+        elif not self.alike.any():
+            return None
+        return loose | self.alike
 
     def variable_names(self, variables: IntArray) -> list[str]:
         """Names of columns, as text."""
         return [str(self.names[int(j)]) for j in variables]
 
-    def edge_names(self, edges: Sequence[tuple[int, int]]) -> list[str]:
-        """``cause -> effect`` for each pair of columns."""
-        return [f"{self.names[i]} -> {self.names[j]}" for i, j in edges]
-
-
-def pairs(chosen: BoolArray) -> list[tuple[int, int]]:
-    """The places of a matrix that are true."""
-    return [(int(i), int(j)) for i, j in np.argwhere(chosen)]
+    def edge_names(self, edges: BoolArray | Sequence[tuple[int, int]]) -> list[str]:
+        """``cause -> effect`` for each pair of columns, or each place of a matrix that is true."""
+        pairs = np.argwhere(edges) if isinstance(edges, np.ndarray) else edges
+        return [f"{self.names[i]} -> {self.names[j]}" for i, j in pairs]

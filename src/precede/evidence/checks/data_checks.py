@@ -9,8 +9,9 @@ import numpy as np
 from precede.arrays import BoolArray, FloatArray
 from precede.data.kinds import indicator_blocks
 from precede.data.load import Table
-from precede.evidence.checks.context import CheckContext, f_tail, rows_to_look_at, standard_columns
+from precede.evidence.checks.context import CheckContext, rows_to_look_at, standard_columns
 from precede.evidence.checks.record import Level, Verdict, counted, some
+from precede.lazy import special
 from precede.metrics.sortability import sortability
 from precede.pruning.weights import prune_by_bic
 from precede.ranks import normal_scores, normality_p_values, ranks
@@ -56,7 +57,7 @@ def equal_variances(residuals: FloatArray) -> tuple[float, float]:
     between = m * ((means - means.mean()) ** 2).sum() / (d - 1)
     within = ((spread - means) ** 2).sum() / (m * d - d)
     ratio = float(variances.max() / max(variances.min(), 1e-300))
-    return ratio, f_tail(float(between / max(within, 1e-300)), d - 1, m * d - d)
+    return ratio, float(special.fdtrc(d - 1, m * d - d, between / max(within, 1e-300)))
 
 
 def curvature(table: Table, edges: BoolArray, numbers: Sequence[int] | None = None) -> FloatArray:
@@ -105,7 +106,7 @@ def curvature(table: Table, edges: BoolArray, numbers: Sequence[int] | None = No
         coefficients, *_ = np.linalg.lstsq(extra, residual, rcond=1e-8)
         explained = float(((extra @ coefficients) ** 2).sum())
         rest = max(float((residual**2).sum()) - explained, 1e-300)
-        result[j] = f_tail(explained / extra.shape[1] / (rest / left), extra.shape[1], left)
+        result[j] = special.fdtrc(extra.shape[1], left, explained / extra.shape[1] / (rest / left))
     return holm(result)
 
 
@@ -118,7 +119,7 @@ NOTABLE_RATIO = 1.5
 
 def check_var_sortability(learned: CheckContext) -> Verdict:
     """Whether the columns' variances alone give the order away."""
-    if not learned.n_edges:
+    if not learned.graph.n_edges:
         return None, "No edges, so variances cannot be compared along them.", "fine", {}
     value = sortability(np.diag(learned.covariance), learned.edges)
     found = f"Variance grows along {value:.0%} of the directed paths: sorting the columns by variance"
@@ -133,7 +134,7 @@ def check_var_sortability(learned: CheckContext) -> Verdict:
 
 def check_r2_sortability(learned: CheckContext) -> Verdict:
     """Whether the share of explained variance gives the order away, at any scale."""
-    if not learned.n_edges:
+    if not learned.graph.n_edges:
         return None, "No edges, so explained variances cannot be compared.", "fine", {}
     explained = 1 - 1 / np.diag(np.linalg.inv(learned.correlation))  # of each variable by all the others
     value = sortability(explained, learned.edges)
@@ -172,7 +173,7 @@ def check_standardizing(learned: CheckContext) -> Verdict:
 
 def _greedy_graph(learned: CheckContext, matrix: FloatArray) -> BoolArray:
     order = smallest_variance_order(matrix, learned.constraints)
-    return prune_by_bic(matrix, order, learned.n_samples, learned.constraints)
+    return prune_by_bic(matrix, order, learned.table.n_samples, learned.constraints)
 
 
 def check_normality(learned: CheckContext) -> Verdict:
@@ -258,13 +259,8 @@ def check_nonlinearity(learned: CheckContext) -> Verdict:
     else:
         tail = ": straight lines describe the effects well."
     details = {"variables": names, "smallest_p": float(np.nanmin(p_values))}
-    return (
-        float(count),
-        f"{count} of the {tested} variables with causes depend on them along a curve{tail}",
-        level,
-        details,
-        *remedy,
-    )
+    sentence = f"{count} of the {tested} variables with causes depend on them along a curve{tail}"
+    return float(count), sentence, level, details, *remedy
 
 
 ALIKE, SURELY = 0.2, 5.0

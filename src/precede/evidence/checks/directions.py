@@ -8,16 +8,15 @@ import numpy as np
 import torch
 
 from precede.arrays import BoolArray
-from precede.evidence.checks.context import CheckContext, pairs
+from precede.evidence.checks.context import CheckContext
 from precede.evidence.checks.data_checks import SIGNIFICANT, normality
 from precede.evidence.checks.record import SOURCE_WORDS, Level, Source, Verdict, counted, some
 from precede.evidence.checks.result_checks import log_likelihood_gains
+from precede.evidence.checks.stability import search_again
 from precede.graph.equivalence import class_of
 from precede.knowledge import Constraints
-from precede.pruning.order_to_graph import order_to_graph
 from precede.runtime.deadline import Deadline
 from precede.scores.build import SCORE_NAMES, build_score
-from precede.search.polish import polish
 
 CUT_OFF = 0.05
 """Share of the rows at a column's smallest or largest value from which the column looks cut off there."""
@@ -70,26 +69,29 @@ def direction_sources(learned: CheckContext) -> dict[tuple[int, int], Source]:
     """
     edges = learned.edges
     if learned.assumptions.hidden_causes:
-        return {(i, j): "open" if learned.pattern[j, i] else "structure" for i, j in pairs(edges)}
+        return _at(edges, "structure") | _at(edges & (learned.pattern.T != 0), "open")  # transposed: the other way too
     result: dict[tuple[int, int], Source] = {}
     for source, fixed in learned.fixed.items():
-        result |= {(int(i), int(j)): source for i, j in np.argwhere(fixed) if (i, j) not in result}
+        result = _at(fixed, source) | result
     told = np.zeros_like(edges)
     sources: dict[Source, BoolArray] = {"structure": told, **learned.fixed}
     for source, fixed in sources.items() if learned.assumptions.tells_directions else ():
         told = told | fixed
-        follows = edges & (class_of(edges, told).T == 0)  # transposed: the other way is ruled out
-        result = {(int(i), int(j)): source for i, j in np.argwhere(follows)} | result
-    place = {name: k for k, name in enumerate(learned.names)}
-    by_score = {(place[i], place[j]): source for i, j, source in learned.reported.get("direction_sources", ())}
+        result = _at(edges & (class_of(edges, told).T == 0), source) | result  # transposed: the other way is ruled out
+    place = learned.graph.position
+    by_score = {(place(i), place(j)): source for i, j, source in learned.reported.get("direction_sources", ())}
     if learned.score == "vote":  # what members dispute is open, whatever the graph's own independences would say
         result = by_score | {edge: source for edge, source in result.items() if source in learned.fixed}
     unfit, gaussian = stepped_columns(learned) | cut_off_columns(learned), gaussian_columns(learned)
-    by_model: Source = _model_source(learned)
-    for i, j in np.argwhere(edges):
-        loose = unfit[i] or unfit[j] or (gaussian[i] and gaussian[j])
-        result.setdefault((int(i), int(j)), "open" if loose else by_score.get((i, j), by_model))
-    return result | {(int(i), int(j)): "open" for i, j in np.argwhere(learned.alike)}
+    loose = unfit[:, None] | unfit | (gaussian[:, None] & gaussian)
+    for edge, source in _at(edges, _model_source(learned)).items():
+        result.setdefault(edge, "open" if loose[edge] else by_score.get(edge, source))
+    return result | _at(learned.alike, "open")
+
+
+def _at(chosen: BoolArray, source: Source) -> dict[tuple[int, int], Source]:
+    """One source for every place of a matrix that is true."""
+    return {(int(i), int(j)): source for i, j in np.argwhere(chosen)}
 
 
 def _model_source(learned: CheckContext) -> Source:
@@ -108,7 +110,7 @@ def _model_source(learned: CheckContext) -> Source:
 
 def check_identifiability(learned: CheckContext) -> Verdict:
     """Which directions nothing determines, and which only the model's assumptions do."""
-    n = learned.n_edges
+    n = learned.graph.n_edges
     if n == 0:
         return 0.0, "No edges, so no directions to determine.", "fine", {"undirected": []}
     sources = direction_sources(learned)
@@ -152,13 +154,8 @@ def check_knowledge(learned: CheckContext) -> Verdict | None:
             learned.score, learned.table, constraints, noise=learned.noise,  # type: ignore[arg-type]
             device=torch.device("cpu"), deadline=limit,
         )  # fmt: skip
-        rng = np.random.default_rng(learned.seed)
-        found = polish(score, learned.order, constraints, n_restarts=RESTARTS, rng=rng, deadline=limit)
-        edges, _ = order_to_graph(
-            found.order, learned.table, score, constraints,
-            pruning=learned.pruning, threshold=learned.threshold, cutoff=learned.cutoff,  # type: ignore[arg-type]
-        )  # fmt: skip
-        ends.append((found.score, edges))
+        climbs = {"n_restarts": RESTARTS, "rng": np.random.default_rng(learned.seed), "deadline": limit}
+        ends.append(search_again(learned, learned.table, score, constraints, **climbs))
     if limit.passed():
         return None, f"Not run: weighing your knowledge takes more than {SECONDS:.0f} s.", "not run", {}
     (held, _), (best, preferred) = ends
@@ -166,7 +163,7 @@ def check_knowledge(learned: CheckContext) -> Verdict | None:
     lost = known.required & ~preferred & ~preferred.T  # transposed: absent either way
     evidence = log_likelihood_gains(learned, preferred)[preferred & ~known.allowed].max(initial=0.0)
     price = max(best - held, float(evidence))
-    wishes = [*learned.edge_names(pairs(against)), *(f"no {edge}" for edge in learned.edge_names(pairs(lost)))]
+    wishes = [*learned.edge_names(against), *(f"no {edge}" for edge in learned.edge_names(lost))]
     details = {"price": price, "preferred": wishes}
     if price < CONTRADICTED or not wishes:
         sentence = f"The data do not contradict your knowledge (price in score {price:.1f})."

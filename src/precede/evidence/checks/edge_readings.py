@@ -83,17 +83,17 @@ def check_influence(learned: CheckContext, readings: tuple[EdgeDiagnostics, ...]
     resting = sorted((edge for edge in readings if edge.influence is not None), key=lambda edge: -edge.strength)
     if not resting:
         return 0.0, "No edge rests on single rows: each keeps most of its strength without them.", "fine", {}
-    names, sentences = learned.edge_names([(edge.cause, edge.effect) for edge in resting]), []
+    names, sentences = learned.edge_names([edge.place for edge in resting]), []
     for name, edge in zip(names[:2], resting, strict=False):
         assert edge.influence is not None
         rows = edge.influence.rows
         where = f"row {rows[0]}" if len(rows) == 1 else f"{len(rows)} rows ({some(rows)})"
         sentences.append(
             f"{name} has strength {edge.strength:.2f}, and {edge.influence.strength:.2f} without {where} of "
-            f"{learned.n_samples:,}, up to {edge.influence.farthest:.0f} standard deviations out"
+            f"{learned.table.n_samples:,}, up to {edge.influence.farthest:.0f} standard deviations out"
         )
     more = f", and {counted(len(resting) - 2, 'more edge')}" if len(resting) > 2 else ""
-    count = f"{counted(len(resting), 'edge')} of {learned.n_edges} rest{'s' if len(resting) == 1 else ''} on few rows"
+    count = f"{counted(len(resting), 'edge')} of {len(readings)} rest{'s' if len(resting) == 1 else ''} on few rows"
     return float(len(resting)), f"{count}: {'; '.join(sentences)}{more}.", "warning", {"edges": names}
 
 
@@ -188,7 +188,7 @@ def draw_edges(learned: CheckContext, readings: tuple[EdgeDiagnostics, ...]) -> 
         )
     sequences = {k: np.argsort(sample[:, k], kind="stable") for k in {reading.cause for reading in readings}}
     edges = []
-    for edge in ((reading.cause, reading.effect) for reading in readings):
+    for edge in (reading.place for reading in readings):
         x, node, sequence = sample[:, edge[0]], nodes[edge[0]], sequences[edge[0]]
         partial = fit.residuals[:, edge[1]] + fit.effects[edge]
         centered = (x - x.mean()) / fit.spread[edge[0]]

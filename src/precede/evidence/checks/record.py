@@ -201,6 +201,11 @@ class EdgeDiagnostics:
     policy_probability: float | None = None
 
     @property
+    def place(self) -> tuple[int, int]:
+        """Its place in a matrix of edges."""
+        return self.cause, self.effect
+
+    @property
     def directed(self) -> bool:
         """Whether the edge is drawn with a tip."""
         return self.source != "open"

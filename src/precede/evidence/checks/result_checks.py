@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.evidence.checks.context import CheckContext, pairs
+from precede.evidence.checks.context import CheckContext
 from precede.evidence.checks.record import Level, Remark, Verdict, counted, some
 from precede.evidence.falsification import held_out_likelihood, permutation_test
 from precede.evidence.sample import sample_of
@@ -41,7 +41,9 @@ ENDINGS: dict[str, tuple[object, str]] = {
 
 def remarks_on(learned: CheckContext) -> tuple[Remark, ...]:
     """Everything that limits a result, each once."""
-    remarks = [Remark(sentence, *_kind(sentence)) for sentence in _sentences(learned)]
+    own: Any = learned.reported.get("remarks", ())
+    sentences = (f"{text[:1].upper()}{text[1:]}" for text in map(str, (*learned.table.remarks, *own)))
+    remarks = [Remark(sentence, *_kind(sentence)) for sentence in sentences]
     search = learned.search
     ended = [words for name, (limits, words) in ENDINGS.items() if learned.reported.get(name) is limits]
     if search is not None and search.interrupted:
@@ -50,13 +52,6 @@ def remarks_on(learned: CheckContext) -> tuple[Remark, ...]:
         ended.append("The time limit ended the search early: longer might find a better order.")
     remarks += [Remark(words, name="search") for words in ended]
     return tuple({remark.sentence: remark for remark in remarks}.values())
-
-
-def _sentences(learned: CheckContext) -> Iterable[str]:
-    own: Any = learned.reported.get("remarks", ())
-    for sentence in (*learned.table.remarks, *own):
-        text = str(sentence)
-        yield text[:1].upper() + text[1:]
 
 
 HOW_READ = re.compile(
@@ -128,11 +123,11 @@ def check_weak_edges(learned: CheckContext) -> Verdict:
             rule = f"|weight| within a factor {REACH} of {limit:g}"
         else:
             size = log_likelihood_gains(learned, learned.edges)
-            limit = math.log(learned.n_samples) / 2 + math.log(learned.n_variables)
+            limit = math.log(learned.table.n_samples) / 2 + math.log(learned.n_variables)
             rule = f"gain in log-likelihood within a factor {REACH} of the extended BIC's price, {limit:.1f}"
         weak, missed = size < REACH * limit, size > limit / REACH
-    kept = learned.edge_names(pairs(weak & learned.edges & ~required))
-    dropped = learned.edge_names(pairs(missed & before & ~learned.edges))
+    kept = learned.edge_names(weak & learned.edges & ~required)
+    dropped = learned.edge_names(missed & before & ~learned.edges)
     details = {"weak": kept, "nearly": dropped, "rule": rule}
     total = len(kept) + len(dropped)
     if total == 0:
@@ -140,8 +135,8 @@ def check_weak_edges(learned: CheckContext) -> Verdict:
     shown = f" ({some(kept)})" if kept else ""
     near = f"; {counted(len(dropped), 'absent edge')} nearly came in ({some(dropped)})" if dropped else ""
     are = "is" if len(kept) == 1 else "are"
-    sentence = f"{len(kept)} of {counted(learned.n_edges, 'edge')} {are} borderline{shown}{near}."
-    return float(total), sentence, "warning" if len(kept) > learned.n_edges / 3 else "note", details
+    sentence = f"{len(kept)} of {counted(learned.graph.n_edges, 'edge')} {are} borderline{shown}{near}."
+    return float(total), sentence, "warning" if len(kept) > learned.graph.n_edges / 3 else "note", details
 
 
 def log_likelihood_gains(learned: CheckContext, edges: BoolArray) -> FloatArray:
@@ -155,15 +150,13 @@ def log_likelihood_gains(learned: CheckContext, edges: BoolArray) -> FloatArray:
         precision = np.linalg.inv(matrix[np.ix_(family, family)])
         squared[parents, j] = precision[:-1, -1] ** 2 / (np.diag(precision)[:-1] * precision[-1, -1])
         others = np.setdiff1d(np.arange(d), family)
-        if len(others) == 0:
-            continue
         projection = np.linalg.solve(matrix[np.ix_(parents, parents)], matrix[np.ix_(parents, np.append(others, j))])
         shared = matrix[np.ix_(others, parents)]
         left = np.diag(matrix)[others] - (shared * projection[:, :-1].T).sum(axis=1)
         joint = matrix[others, j] - shared @ projection[:, -1]
         target = max(matrix[j, j] - float(matrix[j, parents] @ projection[:, -1]), 1e-12)
         squared[others, j] = joint**2 / (np.maximum(left, 1e-12) * target)
-    return -learned.n_samples / 2 * np.log1p(-np.clip(squared, 0.0, 1 - 1e-12))
+    return -learned.table.n_samples / 2 * np.log1p(-np.clip(squared, 0.0, 1 - 1e-12))
 
 
 PERMUTATIONS = 39
@@ -195,7 +188,7 @@ MANY_VARIABLES = 300
 def check_prediction(learned: CheckContext) -> Verdict:
     """Whether the edges help to predict rows that were left out."""
     rows = _observed(learned)
-    if learned.n_edges == 0:
+    if learned.graph.n_edges == 0:
         return None, "Not run: the graph has no edges.", "not run", {}
     if len(rows) < FEWEST_ROWS:
         return TOO_FEW
@@ -268,9 +261,7 @@ class Chance:
     @property
     def warning(self) -> str | None:
         """A sentence where the result is no better than chance, else None."""
-        if not self.no_better:
-            return None
-        return f"No better than chance. {self.sentence}"
+        return f"No better than chance. {self.sentence}" if self.no_better else None
 
 
 def compare_with_chance(
@@ -314,14 +305,6 @@ def compare_with_chance(
     true = np.asarray(getattr(truth, "edges", truth)) != 0
     rng = numpy_rng(random_state)
     random = np.array([shd(prune(rng.permutation(len(true))), true) for _ in range(n_random)])
-    learned = int(shd(edges, true))
-    return Chance(
-        learned,
-        int(true.sum()),
-        float(random.mean()),
-        int(random.min()),
-        float((random <= learned).mean()),
-        float((random == 0).mean()),
-        n_random,
-        len(true),
-    )
+    learned, mean, best = int(shd(edges, true)), float(random.mean()), int(random.min())
+    as_good, perfect = float((random <= learned).mean()), float((random == 0).mean())
+    return Chance(learned, int(true.sum()), mean, best, as_good, perfect, n_random, len(true))

@@ -6,14 +6,16 @@ By a quick search where there is one, else each edge against its alternatives.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import torch
 
 from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.data.table import Table, evenly_spaced
 from precede.evidence.checks.context import CURVE_BASIS, CheckContext
 from precede.evidence.checks.record import Check, Diagnostics, Level, Remark, counted, some
 from precede.evidence.confidence.resampling import draw_rows, resampled, time_block
@@ -25,6 +27,7 @@ from precede.pruning.order_to_graph import order_to_graph
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import one_thread, pool_of_threads
 from precede.scores.build import ScoreName, build_score
+from precede.scores.protocol import OrderScore
 from precede.scores.shape import negentropy
 from precede.search.polish import polish
 
@@ -71,16 +74,12 @@ def with_shares(
     """
     either = np.minimum(shares + shares.T, 1.0)  # transposed: joined in either direction
     loose = np.zeros_like(edges)
-    for reading in diagnostics.edges:
-        loose[reading.cause, reading.effect] = not reading.directed
+    for edge in diagnostics.edges:
+        loose[edge.place] = not edge.directed
     shares = np.where(loose, either, np.where(loose.T, 0.0, shares))  # transposed: said of the edge as it is drawn
     readings = tuple(
-        replace(
-            reading,
-            confidence=float(shares[reading.cause, reading.effect]),
-            connected=float(either[reading.cause, reading.effect]),
-        )
-        for reading in diagnostics.edges
+        replace(edge, confidence=float(shares[edge.place]), connected=float(either[edge.place]))
+        for edge in diagnostics.edges
     )
     others = tuple(check for check in diagnostics.checks if check.name != NAME)
     return replace(
@@ -99,14 +98,12 @@ def with_probabilities(learned: CheckContext, diagnostics: Diagnostics) -> Diagn
         replace(edge, policy_probability=said.get((learned.names[edge.cause], learned.names[edge.effect]), 0.0))
         for edge in diagnostics.edges
     )
-    doubtful = [(edge.cause, edge.effect) for edge in readings if (edge.policy_probability or 0.0) < UNSTABLE]
+    doubtful = [edge.place for edge in readings if (edge.policy_probability or 0.0) < UNSTABLE]
     names, n = learned.edge_names(doubtful), len(readings)
-    sentence = f"The pretrained policy gives every one of the {n} edges a probability of at least one half."
+    told = f"every one of the {n} edges a probability of at least one half"
     if doubtful:
-        sentence = (
-            f"The pretrained policy gives {len(doubtful)} of {counted(n, 'edge')} a probability below one half "
-            f"({some(names)})."
-        )
+        told = f"{len(doubtful)} of {counted(n, 'edge')} a probability below one half ({some(names)})"
+    sentence = f"The pretrained policy gives {told}."
     level: Level = "warning" if len(doubtful) > n / 4 else "note" if doubtful else "fine"
     check = Check(UNLIKELY, float(len(doubtful)), sentence, level, {"unlikely": names})
     rest = Check(NAME, None, f"Not run: {RESTS_ON_POLICY}", "not run")
@@ -119,46 +116,58 @@ def resample(learned: CheckContext, diagnostics: Diagnostics, deadline: Deadline
     The search starts from the found order, or looks at each edge by itself where it would be slow, and ends with the
     deadline, and after 30 seconds at the latest.
     """
-    found = shares_of(relearning(learned), learned.seed, deadline.part(SECONDS))
-    if found is None or found.n_resamples < FEWEST_RESAMPLES:
+    made = shares_of(relearning(learned), learned.seed, deadline.part(SECONDS))
+    if len(made) < FEWEST_RESAMPLES:
         said = "There was no time to resample the rows, so how stable each edge is was not tested."
         return replace(diagnostics, remarks=(*diagnostics.remarks, Remark(said)))
-    remarks = []
-    if found.n_resamples < N_RESAMPLES:
-        remarks.append(
-            f"Time ran out after {found.n_resamples} of {N_RESAMPLES} resamples: the confidences are coarse."
-        )
-    return with_shares(diagnostics, learned.edges, found.directed, learned.names, found.n_resamples, remarks)
+    late = f"Time ran out after {len(made)} of {N_RESAMPLES} resamples: the confidences are coarse."
+    remarks = [late] if len(made) < N_RESAMPLES else []
+    return with_shares(diagnostics, learned.edges, np.mean(made, axis=0), learned.names, len(made), remarks)
 
 
 def relearning(learned: CheckContext) -> Relearn:
-    """The quickest honest way to learn again under what the method assumed."""
+    """The quickest honest way to learn again under what the method assumed: by a score where one is quick to search."""
     assumed = learned.assumptions
-    score = _score_of(learned) if learned.levels or (assumed.linear and assumed.gaussian != "excluded") else None
-    if score is not None:
-        return PolishAgain(learned, score)
-    curved = assumed.mechanism == "additive"
-    criterion: Criterion = "none"
-    if assumed.equal_variances:
-        criterion = "variance"
-    elif curved:
-        criterion = "log variance"
-    elif assumed.gaussian == "excluded":
-        criterion = "entropy"
-    constraints, basis = learned.constraints or Constraints.none(learned.n_variables), CURVE_BASIS if curved else 2
-    block = time_block(learned.table)
-    return Alternatives(learned.values, learned.edges, constraints, basis=basis, criterion=criterion, block=block)
-
-
-def _score_of(learned: CheckContext) -> ScoreName | None:
-    """The score that tells directions as the method does, where it is quick to search."""
+    score: str | None = None
     if learned.levels:
-        return learned.score  # type: ignore[return-value]
-    if learned.assumptions.equal_variances:
-        return "linear"
-    if learned.score == "linear-any":
-        return "linear-any"
-    return "sparse-linear" if learned.assumptions.gaussian == "assumed" else None
+        score = learned.score
+    elif assumed.linear and assumed.equal_variances:
+        score = "linear"
+    elif assumed.linear and learned.score == "linear-any":
+        score = "linear-any"
+    elif assumed.linear and assumed.gaussian == "assumed":
+        score = "sparse-linear"
+    if score is not None:
+        return partial(learn_again, learned, cast(ScoreName, score))
+    curved = assumed.mechanism == "additive"
+    criterion: Criterion = "log variance" if curved else "entropy" if assumed.gaussian == "excluded" else "none"
+    return Alternatives(
+        learned.values, learned.edges, learned.constraints or Constraints.none(learned.n_variables),
+        basis=CURVE_BASIS if curved else 2, criterion="variance" if assumed.equal_variances else criterion,
+        block=time_block(learned.table),
+    )  # fmt: skip
+
+
+def learn_again(learned: CheckContext, name: ScoreName, rng: np.random.Generator, deadline: Deadline) -> FloatArray:
+    """Polish the order that was found on resampled rows, by a score, and prune again."""
+    rows, _ = resampled(learned.table, time_block(learned.table), rng)
+    constraints = learned.constraints or Constraints.none(learned.n_variables)
+    score = build_score(name, rows, constraints, device=torch.device("cpu"))
+    _, edges = search_again(learned, rows, score, constraints, deadline=deadline)
+    return score.marks(edges, constraints)
+
+
+def search_again(
+    learned: CheckContext, table: Table, score: OrderScore, constraints: Constraints, **climbs: Any
+) -> tuple[float, BoolArray]:
+    """The score that climbs from the found order end at on a table, and the graph by the pruning that was taken."""
+    found = polish(score, learned.order, constraints, **climbs)
+    edges, _ = order_to_graph(
+        found.order, table, score, constraints,
+        pruning=learned.pruning if score.name == learned.score else "auto",  # type: ignore[arg-type]
+        threshold=learned.threshold, cutoff=learned.cutoff,
+    )  # fmt: skip
+    return found.score, edges
 
 
 def stability(edges: BoolArray, confidence: FloatArray, names: Sequence[Hashable]) -> Check:
@@ -171,29 +180,26 @@ def stability(edges: BoolArray, confidence: FloatArray, names: Sequence[Hashable
     '1 of 1 edge came back in fewer than half of the resamples (rain -> wet); 1 edge that the graph lacks
     came back in at least half (wet -> rain).'
     """
-
-    def named(chosen: BoolArray) -> list[str]:
-        return [f"{names[i]} -> {names[j]}" for i, j in np.argwhere(chosen)]
-
     turned = edges.T & (confidence > confidence.T)  # transposed: edges of the graph the other way round
     lacking_edges = ~edges & (confidence >= UNSTABLE) & (~edges.T | turned)
-    unstable, absent = named(edges & (confidence < UNSTABLE)), named(lacking_edges)
-    details = {"unstable": unstable, "absent": absent}
-    n = int(edges.sum())
-    lacking = f"{counted(len(absent), 'edge')} that the graph lacks"
-    if not unstable:
-        more = f"; so did {lacking} ({some(absent)})" if absent else ""
-        sentence = f"Every one of the {n} edges came back in at least half of the resamples (0 unstable){more}."
-        if n == 0:
-            more = f"; {lacking} came in at least half of the resamples ({some(absent)})" if absent else ""
-            sentence = f"The graph has no edge that could be unstable{more}."
-        return Check(NAME, 0.0, sentence, "note" if absent else "fine", details)
-    more = f"; {lacking} came back in at least half ({some(absent)})" if absent else ""
-    sentence = (
-        f"{len(unstable)} of {counted(n, 'edge')} came back in fewer than half of the resamples "
-        f"({some(unstable)}){more}."
+    unstable, absent = (
+        [f"{names[i]} -> {names[j]}" for i, j in np.argwhere(chosen)]
+        for chosen in (edges & (confidence < UNSTABLE), lacking_edges)
     )
-    return Check(NAME, float(len(unstable)), sentence, "warning" if len(unstable) > n / 4 else "note", details)
+    n, lacking = int(edges.sum()), f"{counted(len(absent), 'edge')} that the graph lacks"
+    if n == 0:
+        said = "The graph has no edge that could be unstable"
+        more = f"; {lacking} came in at least half of the resamples"
+    elif unstable:
+        few = f"{len(unstable)} of {counted(n, 'edge')}"
+        said = f"{few} came back in fewer than half of the resamples ({some(unstable)})"
+        more = f"; {lacking} came back in at least half"
+    else:
+        said = f"Every one of the {n} edges came back in at least half of the resamples (0 unstable)"
+        more = f"; so did {lacking}"
+    sentence = f"{said}{more} ({some(absent)})." if absent else f"{said}."
+    level: Level = "warning" if len(unstable) > n / 4 else "note" if unstable or absent else "fine"
+    return Check(NAME, float(len(unstable)), sentence, level, {"unstable": unstable, "absent": absent})
 
 
 Criterion = Literal["variance", "log variance", "entropy", "none"]
@@ -235,7 +241,7 @@ class Alternatives:
         self, values: FloatArray, edges: BoolArray, constraints: Constraints, *, basis: int, criterion: Criterion,
         cutoff: float = 0.001, block: int | None = None,
     ) -> None:  # fmt: skip
-        rows = np.unique(np.linspace(0, len(values) - 1, min(len(values), MOST_ROWS)).round().astype(np.int64))
+        rows = evenly_spaced(len(values), MOST_ROWS)
         stuck = values[rows].min(axis=0) == values[rows].max(axis=0)
         if stuck.any():  # among these rows: look where such a column is different, too
             elsewhere = np.flatnonzero((values[:, stuck] != values[rows[0], stuck]).any(axis=1))
@@ -283,11 +289,10 @@ class Alternatives:
         """How often each row was drawn, on average once."""
         if self.block is not None:
             return np.bincount(draw_rows(m, self.block, rng), minlength=m).astype(np.float64)
-        drawn = rng.multinomial(self.n_samples, np.full(m, 1 / m))
-        return np.asarray(drawn.astype(np.float64) * (m / self.n_samples))
+        return np.asarray(rng.multinomial(self.n_samples, np.full(m, 1 / m)) * (m / self.n_samples))
 
     def _columns(self, variables: list[int]) -> IntArray:
-        return np.concatenate([self.blocks[k] for k in variables]) if variables else np.zeros(0, dtype=np.int64)
+        return np.concatenate([np.zeros(0, dtype=np.int64), *(self.blocks[k] for k in variables)])
 
     def _left(self, gram: FloatArray, target: int, columns: IntArray) -> tuple[float, FloatArray]:
         """Sum of squares of a standardized variable that a regression leaves, and the coefficients."""
@@ -314,46 +319,27 @@ class Alternatives:
             columns = self._columns(causes)
             left, coefficients = self._left(gram, target, columns)
             variance = left / len(weights)
-            match self.criterion:
-                case "variance":
-                    return variance * float(self.spread[target] / self.spread[[i, j]].max()) ** 2
-                case "entropy":
-                    residual = centered[:, self.blocks[target][0]] - centered[:, columns] @ coefficients
-                    return float(np.log(variance)) / 2 - negentropy(residual / np.sqrt(variance), weights)
-                case _:
-                    return float(np.log(variance))
+            if self.criterion == "variance":
+                return variance * float(self.spread[target] / self.spread[[i, j]].max()) ** 2
+            if self.criterion == "log variance":
+                return float(np.log(variance))
+            residual = centered[:, self.blocks[target][0]] - centered[:, columns] @ coefficients
+            return float(np.log(variance)) / 2 - negentropy(residual / np.sqrt(variance), weights)
 
         kept = cost(i, others) + cost(j, [*others, i])
-        turned = cost(j, others) + cost(i, [*others, j])
-        return turned < kept
+        return cost(j, others) + cost(i, [*others, j]) < kept
 
 
 N_RESAMPLES = 20
 """Resamples of every fit: shares to a twentieth."""
 
 
-@dataclass(frozen=True, eq=False)
-class Shares:
-    """Shares of resamples.
-
-    Parameters
-    ----------
-    directed : (n_variables, n_variables) float array
-        ``[i, j]``: with i -> j; an edge that may point either way counts a half each way.
-    n_resamples : int
-        How many were made; fewer than asked for where the time was over.
-    """
-
-    directed: FloatArray
-    n_resamples: int
-
-
 Relearn = Callable[[np.random.Generator, Deadline], FloatArray]
 """Draw rows and learn again: one for i -> j, a half each way where it may be either."""
 
 
-def shares_of(relearn: Relearn, seed: int, deadline: Deadline) -> Shares | None:
-    """Learn again on resample after resample; None where there was no time for one.
+def shares_of(relearn: Relearn, seed: int, deadline: Deadline) -> list[FloatArray]:
+    """Learn again on resample after resample: of each, what was learned; fewer of them where the time was over.
 
     Resample k depends on (seed, k) alone, so a result differs between machines only where the time was over. Threads
     share them: most of the work is compiled.
@@ -368,31 +354,7 @@ def shares_of(relearn: Relearn, seed: int, deadline: Deadline) -> Shares | None:
 
     with one_thread(), pool_of_threads(N_RESAMPLES) as pool:
         try:
-            made = [found for found in pool.map(one, range(N_RESAMPLES)) if found is not None]
+            return [found for found in pool.map(one, range(N_RESAMPLES)) if found is not None]
         except BaseException:
             own.cancel()
             raise
-    if not made:
-        return None
-    return Shares(np.mean(made, axis=0), len(made))
-
-
-@dataclass(frozen=True, eq=False)
-class PolishAgain:
-    """Polish the order that was found on resampled rows, by a score, and prune again."""
-
-    learned: CheckContext
-    score: ScoreName
-
-    def __call__(self, rng: np.random.Generator, deadline: Deadline) -> FloatArray:
-        learned, table = self.learned, self.learned.table
-        constraints = learned.constraints or Constraints.none(learned.n_variables)
-        rows, _ = resampled(table, time_block(table), rng)
-        score = build_score(self.score, rows, constraints, device=torch.device("cpu"))
-        order = polish(score, learned.order, constraints, deadline=deadline).order
-        edges, _ = order_to_graph(
-            order, rows, score, constraints,
-            pruning=learned.pruning if self.score == learned.score else "auto",  # type: ignore[arg-type]
-            threshold=learned.threshold, cutoff=learned.cutoff,
-        )  # fmt: skip
-        return score.marks(edges, constraints)
