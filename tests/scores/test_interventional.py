@@ -90,7 +90,7 @@ def test_terms_leave_out_a_variables_own_rows():
     residual = np.polyfit(table.values[rows, 2], table.values[rows, 1], 1, full=True)[1][0] / rows.sum()
     share = residual / table.values[rows, 1].var()
     expected = -rows.sum() / 2 * np.log(share) - 2 * np.log(rows.sum()) / 2
-    assert score.local.of(1, (2,)) == pytest.approx(expected)
+    assert score.local[1].of(1, (2,)) == pytest.approx(expected)
     assert score.graph(np.array([2, 1, 0]))[:, 1].tolist() == [False, False, True]
     assert float(score.terms(torch.tensor([[2, 1, 0]]))[0, 1]) == pytest.approx(expected)
 

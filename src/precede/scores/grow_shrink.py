@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
@@ -66,15 +67,12 @@ class GrowShrinkScore(OrderScore):
 
 
 class FamilyScore(Protocol):
-    """How well a set of parents explains a variable, minus what its parameters cost; higher is better."""
+    """How well parents explain each variable, minus what their parameters cost; higher is better."""
 
     n_variables: int
 
-    def of(self, variable: int, parents: ParentSet) -> float:
-        """Score of a variable with these parents (ascending)."""
-
-    def additions(self, variable: int, parents: ParentSet) -> FloatArray:
-        """Scores with one more parent each, (n_variables,); anything for the members and the variable itself."""
+    def given(self, parents: ParentSet) -> FloatArray:
+        """Score of every variable with these parents (ascending), (n_variables,); anything for the parents."""
 
 
 class FamiliesScore(GrowShrinkScore):
@@ -84,7 +82,9 @@ class FamiliesScore(GrowShrinkScore):
 
     Parameters
     ----------
-    local : FamilyScore
+    local : FamilyScore, or a sequence of as many as there are variables
+        That of each variable. Markov-equivalent graphs have the same sum, so what a parent u adds to v is what v would
+        add to u: one evaluation of the parents with v says it for every u.
     name : str
     assumes : Assumptions
         What the local score takes for granted.
@@ -115,7 +115,7 @@ class FamiliesScore(GrowShrinkScore):
 
     def __init__(
         self,
-        local: FamilyScore,
+        local: FamilyScore | Sequence[FamilyScore],
         name: str,
         *,
         assumes: Assumptions = LEVELS,
@@ -123,20 +123,15 @@ class FamiliesScore(GrowShrinkScore):
         exchange: bool = True,
         constraints: Constraints | None = None,
     ) -> None:
-        d = local.n_variables
-        self.local, self.name, self.n_variables, self.max_parents = local, name, d, max_parents
+        self.local = local
+        self._locals = list(local) if isinstance(local, Sequence) else [local] * local.n_variables
+        self.name, self.n_variables, self.max_parents = name, len(self._locals), max_parents
         self.assumes, self.exchange = assumes, exchange
-        self.device = torch.device("cpu")
         self.notes = [CPDAG_NOTE]
-        constraints = constraints or Constraints.none(d)
+        constraints = constraints or Constraints.none(self.n_variables)
         self._allowed = constraints.allowed.T.copy()  # [child, parent]
         self._required = constraints.required.T.copy()
-        self._scores: list[dict[ParentSet, float]] = [{} for _ in range(d)]
-        self._expansions: list[dict[ParentSet, Expansion]] = [{} for _ in range(d)]
-
-    def __len__(self) -> int:
-        """Number of parent sets that were worked out."""
-        return sum(map(len, self._expansions))
+        self._rows: dict[tuple[FamilyScore, ParentSet], FloatArray] = {}
 
     def moves(self) -> ExpandedMoves:
         return ExpandedMoves(self.expand, self._required)
@@ -150,30 +145,22 @@ class FamiliesScore(GrowShrinkScore):
         return super().told(edges) if self.targets is None else told_by_targets(edges, self.targets)
 
     def expand(self, variable: int, parents: ParentSet) -> Expansion:
-        """A parent set (ascending) and what one more or less changes, each worked out once."""
-        known = self._expansions[variable]
-        if parents not in known:
-            known[parents] = self._expanded(variable, parents)
-        return known[parents]
-
-    def _expanded(self, variable: int, parents: ParentSet) -> Expansion:
-        score, required = self._score(variable, parents), self._required[variable]
-        rivals, gains = np.empty(0, dtype=np.int64), np.empty(0)
+        """A parent set (ascending) and what one more or less changes."""
+        required, row = self._required[variable], self._row(variable, parents)
+        rivals, gains, losses = np.empty(0, dtype=np.int64), np.empty(0), np.full(len(parents), np.inf)
+        for k, one in enumerate(parents):
+            if not required[one]:
+                losses[k] = row[variable] - self._row(variable, (*parents[:k], *parents[k + 1 :]))[variable]
         if len(parents) < self.max_parents + required.sum():
-            gain = self.local.additions(variable, parents) - score
+            gain = self._row(variable, tuple(sorted((*parents, variable)))) - row
             gain[[variable, *parents]] = -np.inf
             rivals = np.flatnonzero(self._allowed[variable] & (gain > 0))
             gains = gain[rivals]
-            for rival, more in zip(rivals.tolist(), gains.tolist(), strict=True):
-                self._scores[variable].setdefault(tuple(sorted((*parents, rival))), score + more)
-        losses = [
-            np.inf if required[one] else score - self._score(variable, tuple(p for p in parents if p != one))
-            for one in parents
-        ]
-        return Expansion(score, rivals, gains, np.array(losses))
+        return Expansion(float(row[variable]), rivals, gains, losses)
 
-    def _score(self, variable: int, parents: ParentSet) -> float:
-        scores = self._scores[variable]
-        if parents not in scores:
-            scores[parents] = self.local.of(variable, parents)
-        return scores[parents]
+    def _row(self, variable: int, parents: ParentSet) -> FloatArray:
+        """What the variable's own local score says of every variable with these parents, worked out once."""
+        local = self._locals[variable]
+        if (local, parents) not in self._rows:
+            self._rows[local, parents] = local.given(parents)
+        return self._rows[local, parents]

@@ -148,7 +148,7 @@ class ParentSetCache:
 
     def fill(self, sets: set[ParentSet], go_on: Callable[[], bool] = lambda: True) -> bool:
         """Evaluate the sets that are not there yet; False when ``go_on``, asked before each piece, put an end to it."""
-        missing = sorted(sets - self._rows.keys())
+        missing = sorted(members for members in sets if members not in self._rows)
         step = int(getattr(self.local, "sets_at_once", SETS_AT_ONCE))
         for start in range(0, len(missing), step):
             if not go_on():

@@ -7,17 +7,12 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from precede.arrays import FloatArray, IntArray
 from precede.data.kinds import ColumnKind
 from precede.data.table import Table
 from precede.errors import OptionError, listed
 from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
 from precede.scores.grow_shrink import FamiliesScore, FamilyScore
-from precede.scores.protocol import ParentSet
-
-"""Scores of columns with levels, and of numbers beside them."""
-
 
 KindScoreName = Literal["discrete-bic", "bdeu", "degenerate-gaussian", "conditional-gaussian"]
 KIND_SCORES: tuple[KindScoreName, ...] = get_args(KindScoreName)
@@ -90,9 +85,9 @@ def families_of(name: KindScoreName, table: Table, penalty: float = 1.0) -> Fami
 
 
 def build_by_kind(
-    name: KindScoreName, table: Table, constraints: Constraints, local: FamilyScore | None = None
+    name: KindScoreName, table: Table, constraints: Constraints, local: Sequence[FamilyScore] | None = None
 ) -> FamiliesScore:
-    """Build a score of columns with levels; with a local score that stands in for its own."""
+    """Build a score of columns with levels; with local scores of the variables that stand in for its own."""
     is_linear = name == "degenerate-gaussian"  # then growth alone finds the parents
     return FamiliesScore(
         local or families_of(name, table),
@@ -109,39 +104,15 @@ LINEAR_PENALTY = 2.0
 """That of the sparse linear score."""
 
 
-class InterventionalFamilies:
-    """Families of each variable over its own rows: those in which it was not set (hard interventions).
-
-    Parameters
-    ----------
-    families : sequence of FamilyScore
-        One for each set of rows.
-    which : (n_variables,) int array
-        The one of each variable.
-    """
-
-    def __init__(self, families: Sequence[FamilyScore], which: IntArray) -> None:
-        self.families, self.which = families, which
-        self.n_variables = len(which)
-
-    def of(self, variable: int, parents: ParentSet) -> float:
-        """Score of a variable with these parents."""
-        return self.families[int(self.which[variable])].of(variable, parents)
-
-    def additions(self, variable: int, parents: ParentSet) -> FloatArray:
-        """Scores with one more parent each."""
-        return self.families[int(self.which[variable])].additions(variable, parents)
-
-
 def interventional_score(name: str, table: Table, constraints: Constraints) -> FamiliesScore:
-    """Build a score of a table with targets."""
+    """Build a score of a table with targets: each variable over the rows in which it was not set."""
     if table.targets is None or name not in TAKES_INTERVENTIONS:
         raise OptionError(f"score={name!r} does not take interventions: {listed(TAKES_INTERVENTIONS)} do.")
     kind: KindScoreName = next((known for known in KIND_SCORES if known == name), "degenerate-gaussian")
     penalty = LINEAR_PENALTY if name == "sparse-linear" else 1.0
     settings, which = np.unique(table.targets, axis=1, return_inverse=True)
     families = [families_of(kind, table.only(~settings[:, k]), penalty) for k in range(settings.shape[1])]
-    score = build_by_kind(kind, table, constraints, InterventionalFamilies(families, np.ravel(which)))
+    score = build_by_kind(kind, table, constraints, [families[k] for k in np.ravel(which)])
     score.name, score.targets = name, np.unique(table.targets, axis=0)
     score.notes = [
         "Interventions direct edges at what was set; the direction of an edge that neither they nor the CPDAG tell is "

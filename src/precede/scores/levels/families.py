@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numba import njit
 
-from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.arrays import FloatArray, IntArray
 from precede.data.kinds import indicator_places
 from precede.data.load import Table
 from precede.errors import DataError, OptionError, listed
@@ -19,6 +19,34 @@ from precede.scores.parents import SMALLEST_VARIANCE
 from precede.scores.protocol import ParentSet
 
 Array = np.ndarray[Any, Any]
+
+
+class Families(ABC):
+    """How well parents explain each variable, for all variables at once.
+
+    Markov-equivalent graphs have the same sum, so what a parent u adds to v is what v would add to u.
+
+    Attributes
+    ----------
+    n_variables : int
+    """
+
+    n_variables: int
+
+    @abstractmethod
+    def given(self, parents: ParentSet) -> FloatArray:
+        """Score of every variable with these parents (ascending), (n_variables,); anything for the parents."""
+
+    def of(self, variable: int, parents: ParentSet) -> float:
+        """Score of a variable with these parents."""
+        return float(self.given(parents)[variable])
+
+
+def price_of(penalty: float, n_samples: int) -> float:
+    """Nats that a parameter costs."""
+    if penalty <= 0:
+        raise OptionError(f"penalty={penalty!r} cannot be used: it must be positive.")
+    return penalty * math.log(n_samples) / 2
 
 
 @njit(cache=True, nogil=True)
@@ -50,72 +78,45 @@ def cells_of(codes: Array, levels: Array, members: Array, labels: Array) -> int:
 
 
 @njit(cache=True, nogil=True)
-def likelihood(counts: Array, n_cells: int, n_values: int, entropy: Array) -> float:  # pragma: no cover - compiled
-    """Log-likelihood of a column given cells: counts ``[cell * n_values + value]``, and n log n by n in ``entropy``."""
-    total = 0.0
-    for cell in range(n_cells):
-        size = 0
-        for value in range(n_values):
-            count = counts[cell * n_values + value]
-            size += count
-            total += entropy[count]
-        total -= entropy[size]
-    return total
-
-
-@njit(cache=True, nogil=True)
-def evidence(counts: Array, n_cells: int, n_values: int, weight: float) -> float:  # pragma: no cover - compiled
-    """Log marginal likelihood of a column given cells; ``weight`` is the Dirichlet prior's for one entry."""
-    total = 0.0
-    whole = weight * n_values
-    for cell in range(n_cells):
-        size = 0
-        for value in range(n_values):
-            count = counts[cell * n_values + value]
-            size += count
-            if count:
-                total += math.lgamma(count + weight) - math.lgamma(weight)
-        if size:
-            total += math.lgamma(whole) - math.lgamma(whole + size)
-    return total
-
-
-@njit(cache=True, nogil=True)
-def families_with_one_more(
-    codes: Array, levels: Array, target: int, parents: Array, wanted: Array, entropy: Array, prior: float, out: Array
+def joint_fits(
+    codes: Array, levels: Array, parents: Array, entropy: Array, prior: float, out: Array
 ) -> None:  # pragma: no cover - compiled
-    """Log-likelihood of a column given its parents and each wanted variable, in ``out`` (n_variables,).
+    """Log-likelihood of the parents together, in the last place of ``out``, and of them with each other variable.
 
-    With a positive ``prior`` (sample size), the BDeu evidence. The target itself stands for nothing more.
+    Of n log n of every count, by n in ``entropy``; with a positive ``prior`` (sample size), the BDeu evidence.
     """
     d, n = codes.shape
     labels = np.empty(n, np.int64)
     n_cells = cells_of(codes, levels, parents, labels)
-    width = levels[target]
-    column, nothing = codes[target], np.zeros_like(codes[target])
-    states = 1.0 * width
+    states = 1.0
     for parent in parents:
         states *= levels[parent]
-    entries = n_cells * width
-    place = np.empty(n, np.int64)  # of each row among the entries without one more
-    for row in range(n):
-        place[row] = labels[row] * width + column[row]
-    counts = np.empty(entries * levels.max(), np.int32)
-    for one in range(d):
-        if not wanted[one]:
-            continue
-        other, steps = (nothing, 1) if one == target else (codes[one], levels[one])
+    counts = np.empty(n_cells * levels.max(), np.int32)
+    for one in range(d + 1):
+        steps = levels[one] if one < d else 1
         size = n_cells * steps
-        counts[: size * width] = 0
-        for row in range(n):  # the cells of one level of the other variable stand together
-            counts[other[row] * entries + place[row]] += 1
-        if prior > 0:
-            out[one] = evidence(counts, size, width, prior / (states * steps))
+        counts[:size] = 0
+        if one < d:
+            column = codes[one]
+            for row in range(n):  # the cells of one level of the other variable stand together
+                counts[column[row] * n_cells + labels[row]] += 1
         else:
-            out[one] = likelihood(counts, size, width, entropy)
+            for row in range(n):
+                counts[labels[row]] += 1
+        total = 0.0
+        if prior > 0:
+            weight = prior / (states * steps)
+            alone = math.lgamma(weight)
+            for cell in range(size):
+                if counts[cell]:
+                    total += math.lgamma(counts[cell] + weight) - alone
+        else:
+            for cell in range(size):
+                total += entropy[counts[cell]]
+        out[one] = total
 
 
-class DiscreteFamilies:
+class DiscreteFamilies(Families):
     r"""BIC or BDeu of a discrete variable given discrete parents.
 
     With counts :math:`N_{ck}` of the rows where the parents are in combination c and the variable has level k,
@@ -152,44 +153,21 @@ class DiscreteFamilies:
     def __init__(
         self, codes: IntArray, levels: Sequence[int], *, penalty: float = 1.0, sample_size: float | None = None
     ) -> None:
-        if penalty <= 0 or (sample_size is not None and sample_size <= 0):
-            raise OptionError(
-                f"penalty={penalty!r} and sample_size={sample_size!r} cannot be used: they must be positive."
-            )
+        if sample_size is not None and sample_size <= 0:
+            raise OptionError(f"sample_size={sample_size!r} cannot be used: it must be positive.")
         self.n_samples, self.n_variables = codes.shape
         self.codes = np.ascontiguousarray(codes.T.astype(np.uint8 if max(levels) <= 256 else np.int64))
         self.levels = np.array(levels, dtype=np.int64)
-        self.price = penalty * math.log(self.n_samples) / 2
-        self.prior = 0.0 if sample_size is None else float(sample_size)
+        self.price = 0.0 if sample_size else price_of(penalty, self.n_samples)
+        self.prior = float(sample_size or 0.0)
         numbers = np.arange(self.n_samples + 1, dtype=np.float64)
         self._entropy = numbers * np.log(np.maximum(numbers, 1))
 
-    def of(self, variable: int, parents: ParentSet) -> float:
-        """Score of a variable with these parents."""
-        fit = float(self._fits(variable, parents, np.arange(self.n_variables) == variable)[variable])
-        return fit if self.prior else fit - self.price * self._parameters(variable, parents)
-
-    def additions(self, variable: int, parents: ParentSet) -> FloatArray:
-        """Scores with one more parent each; minus infinity where no data could make it pay."""
-        wanted = np.ones(self.n_variables, dtype=np.bool_)
-        wanted[[variable, *parents]] = False
-        price = np.zeros(self.n_variables)
-        if not self.prior:
-            price += self.price * self._parameters(variable, parents) * self.levels
-            # the likelihood is at most 0: where even that does not pay, nothing is counted
-            wanted &= -price > self.of(variable, parents)
-        return self._fits(variable, parents, wanted) - price
-
-    def _fits(self, variable: int, parents: ParentSet, wanted: BoolArray) -> FloatArray:
-        """Log-likelihoods given the parents and each wanted variable; the variable itself stands for nothing more."""
-        fits = np.full(self.n_variables, -np.inf)
-        members = np.array(parents, dtype=np.int64)
-        families_with_one_more(self.codes, self.levels, variable, members, wanted, self._entropy, self.prior, fits)
-        return fits
-
-    def _parameters(self, variable: int, parents: ParentSet) -> float:
-        combinations = math.prod(float(self.levels[parent]) for parent in parents)
-        return float(self.levels[variable] - 1) * combinations
+    def given(self, parents: ParentSet) -> FloatArray:
+        fits = np.empty(self.n_variables + 1)
+        joint_fits(self.codes, self.levels, np.array(parents, np.int64), self._entropy, self.prior, fits)
+        combinations = math.prod(self.levels[list(parents)].astype(float).tolist())
+        return np.asarray(fits[:-1] - fits[-1] - self.price * combinations * (self.levels - 1))
 
     @classmethod
     def of_table(cls, table: Table, penalty: float = 1.0, sample_size: float | None = None) -> Self:
@@ -204,7 +182,7 @@ class DiscreteFamilies:
         return cls(codes, [kind.n_levels for kind in table.kinds], penalty=penalty, sample_size=sample_size)
 
 
-class DegenerateGaussianFamilies:
+class DegenerateGaussianFamilies(Families):
     r"""Gaussian BIC of a block of columns given other blocks.
 
     .. math:: -\frac m2 \log \det R_{vv \mid S} - \mathrm{penalty} \cdot \tfrac12 \log m \; b_v \sum_{p \in S} b_p,
@@ -229,38 +207,17 @@ class DegenerateGaussianFamilies:
     def __init__(
         self, correlation: FloatArray, blocks: Sequence[slice], n_samples: int, *, penalty: float = 1.0
     ) -> None:
-        if penalty <= 0:
-            raise OptionError(f"penalty={penalty!r} cannot be used: it must be positive.")
         self.n_samples, self.n_variables = n_samples, len(blocks)
         self._correlation = np.ascontiguousarray(correlation)
         self._start = np.array([block.start for block in blocks], dtype=np.int64)
         self._width = np.array([block.stop - block.start for block in blocks], dtype=np.int64)
-        self.price = penalty * math.log(n_samples) / 2
+        self.price = price_of(penalty, n_samples)
 
-    def of(self, variable: int, parents: ParentSet) -> float:
-        """Score of a variable with these parents."""
-        fit = np.zeros(self.n_variables)
-        alone = self._fits(variable, parents, np.zeros(self.n_variables, dtype=np.bool_), fit)
-        return -self.n_samples / 2 * alone - self.price * float(self._width[variable] * self._total(parents))
-
-    def additions(self, variable: int, parents: ParentSet) -> FloatArray:
-        """Scores with one more parent each."""
-        wanted = np.ones(self.n_variables, dtype=np.bool_)
-        wanted[[variable, *parents]] = False
-        fit = np.zeros(self.n_variables)
-        self._fits(variable, parents, wanted, fit)
-        parameters = self._width[variable] * (self._total(parents) + self._width)
-        result: FloatArray = -self.n_samples / 2 * fit - self.price * parameters
-        return result
-
-    def _total(self, parents: ParentSet) -> int:
-        return int(self._width[list(parents)].sum())
-
-    def _fits(self, variable: int, parents: ParentSet, wanted: Array, out: FloatArray) -> float:
+    def given(self, parents: ParentSet) -> FloatArray:
+        fits = np.empty(self.n_variables)
         members = np.array(parents, dtype=np.int64)
-        return float(
-            conditional_log_determinants(self._correlation, self._start, self._width, variable, members, wanted, out)
-        )
+        conditional_log_determinants(self._correlation, self._start, self._width, members, fits)
+        return np.asarray(-self.n_samples / 2 * fits - self.price * self._width * self._width[members].sum())
 
     @classmethod
     def of_table(cls, table: Table, penalty: float = 1.0) -> Self:
@@ -321,47 +278,30 @@ def rows_of_factor(covariance: Array, start: Array, width: Array, members: Array
 
 @njit(cache=True, nogil=True)
 def conditional_log_determinants(
-    covariance: Array, start: Array, width: Array, target: int, members: Array, wanted: Array, out: Array
-) -> float:  # pragma: no cover - compiled
-    """Log determinant of the target's block given the members' blocks; in ``out``, given each wanted block as well."""
+    covariance: Array, start: Array, width: Array, members: Array, out: Array
+) -> None:  # pragma: no cover - compiled
+    """Log determinant of each block given the members' blocks."""
     rows = rows_of_factor(covariance, start, width, members)
-    size, w, alone = rows.shape[0], width[target], 0.0
-    room, columns = np.empty((width.max() + w, width.max() + w)), np.empty(width.max() + w, np.int64)
-    for one in range(-1, len(width)):  # nothing, then each that is wanted
-        if one >= 0 and not wanted[one]:
-            continue
-        b = width[one] if one >= 0 else 0
-        for i in range(b + w):
-            columns[i] = start[one] + i if i < b else start[target] + i - b
+    room = np.empty((width.max(), width.max()))
+    for one in range(len(width)):
+        b = width[one]
+        for i in range(b):
             for j in range(i + 1):
-                value = covariance[columns[i], columns[j]]
-                for k in range(size):
-                    value -= rows[k, columns[i]] * rows[k, columns[j]]
+                value = covariance[start[one] + i, start[one] + j]
+                for k in range(len(rows)):
+                    value -= rows[k, start[one] + i] * rows[k, start[one] + j]
                 room[i, j] = room[j, i] = value
-        take_out(room[: b + w, : b + w], b)
-        fit = take_out(room[b : b + w, b : b + w], w)
-        if one >= 0:
-            out[one] = fit
-        else:
-            alone = fit
-    return alone
+        out[one] = take_out(room[:b, :b], b)
 
 
 PRIOR_ROWS = 2.0
 """Rows that the covariance within all cells together counts for in each cell."""
 
 MOST_NUMBERS = 2**25
-"""Scatter matrices that are kept, in numbers of eight bytes; the longest unused give way."""
+"""Scatter matrices that are kept, in numbers of eight bytes; then they are made anew."""
 
 
-class _Partition(NamedTuple):
-    """Rows by the combinations of some discrete columns."""
-
-    sizes: IntArray
-    scatter: FloatArray  # (n_cells, n_numbers, n_numbers), around the mean of each cell
-
-
-class ConditionalGaussianFamilies:
+class ConditionalGaussianFamilies(Families):
     r"""BIC of a mixed joint distribution, as a difference of sets: :math:`J(S \cup v) - J(S)`.
 
     :math:`J(Y)` is the log-likelihood of the columns Y, with a Gaussian of its own for the numbers in each combination
@@ -390,59 +330,54 @@ class ConditionalGaussianFamilies:
     """
 
     def __init__(self, numbers: FloatArray, codes: IntArray, levels: Sequence[int], *, penalty: float = 1.0) -> None:
-        if penalty <= 0:
-            raise OptionError(f"penalty={penalty!r} cannot be used: it must be positive.")
         self.n_samples, self.n_variables = numbers.shape
-        self.levels = np.array(levels, dtype=np.int64)
-        self.price = penalty * math.log(self.n_samples) / 2
-        numeric = np.flatnonzero(self.levels == 0)
-        self._place = {int(variable): k for k, variable in enumerate(numeric)}
-        columns = numbers[:, numeric]
-        spread = columns.std(axis=0)
-        self._numbers = np.ascontiguousarray((columns - columns.mean(axis=0)) / spread)
-        self._codes = np.ascontiguousarray(codes.T.astype(np.int64))
-        self._partitions: OrderedDict[ParentSet, _Partition] = OrderedDict()
+        self._is_number = np.array(levels) == 0
+        self._levels = DiscreteFamilies(codes, np.maximum(levels, 1).tolist(), penalty=penalty)  # numbers: one level
+        columns = numbers[:, self._is_number]
+        self._numbers = (columns - columns.mean(axis=0)) / columns.std(axis=0)
+        self._place = np.cumsum(self._is_number) - 1
+        self._partitions: dict[ParentSet, tuple[IntArray, FloatArray]] = {}
         self._kept = 0
-        self._joint: dict[ParentSet, float] = {}
+        self._known: dict[tuple[ParentSet, ParentSet], FloatArray] = {}
 
-    def of(self, variable: int, parents: ParentSet) -> float:
-        """Score of a variable with these parents."""
-        return self.joint(tuple(sorted((*parents, variable)))) - self.joint(parents)
+    def given(self, parents: ParentSet) -> FloatArray:
+        cells = tuple(v for v in parents if not self._is_number[v])
+        numbers = tuple(int(self._place[v]) for v in parents if self._is_number[v])
+        scores = self._levels.given(cells)
+        scores[self._is_number] = self._numbers_given(cells, numbers)
+        if numbers:  # then by the numbers' own scores, with each discrete variable and without
+            alone = self._joint(cells, numbers)
+            for v in np.flatnonzero(~self._is_number).tolist():
+                if v not in cells:
+                    scores[v] += self._joint(tuple(sorted((*cells, v))), numbers) - alone
+        return scores
 
-    def additions(self, variable: int, parents: ParentSet) -> FloatArray:
-        """Scores with one more parent each."""
-        result = np.full(self.n_variables, -np.inf)
-        for one in range(self.n_variables):
-            if one != variable and one not in parents:
-                result[one] = self.of(variable, tuple(sorted((*parents, one))))
-        return result
+    def _joint(self, cells: ParentSet, numbers: ParentSet) -> float:
+        """Score of numbers, one after another, given discrete columns."""
+        return sum(float(self._numbers_given(cells, numbers[:k])[one]) for k, one in enumerate(numbers))
 
-    def joint(self, members: ParentSet) -> float:
-        """Penalized log-likelihood of a set of columns (ascending)."""
-        if members not in self._joint:
-            discrete = tuple(v for v in members if self.levels[v])
-            places = np.array([self._place[v] for v in members if not self.levels[v]], dtype=np.int64)
-            cells = math.prod(self.levels[list(discrete)].astype(float).tolist())
-            width = len(places)
-            parameters = cells - 1 + cells * width * (width + 3) / 2
-            partition = self._partition(discrete)
-            fit = float(log_likelihood(partition.sizes, partition.scatter, places, PRIOR_ROWS))
-            self._joint[members] = fit - self.price * parameters
-        return self._joint[members]
+    def _numbers_given(self, cells: ParentSet, numbers: ParentSet) -> FloatArray:
+        """Score of every number given discrete columns and some numbers, (n_numbers,)."""
+        if (cells, numbers) not in self._known:
+            fits = number_fits(*self._partition(cells), np.array(numbers, dtype=np.int64), PRIOR_ROWS)
+            parameters = math.prod(self._levels.levels[list(cells)].astype(float).tolist()) * (len(numbers) + 2)
+            self._known[cells, numbers] = fits - self._levels.price * parameters
+        return self._known[cells, numbers]
 
-    def _partition(self, discrete: ParentSet) -> _Partition:
-        found = self._partitions.get(discrete)
-        if found is not None:
-            self._partitions.move_to_end(discrete)
-            return found
-        labels = np.empty(self.n_samples, dtype=np.int64)
-        n_cells = cells_of(self._codes, self.levels, np.array(discrete, dtype=np.int64), labels)
-        partition = _Partition(*scatter_within(self._numbers, labels, n_cells))
-        self._partitions[discrete] = partition
-        self._kept += partition.scatter.size
-        while self._kept > MOST_NUMBERS and len(self._partitions) > 1:
-            self._kept -= self._partitions.popitem(last=False)[1].scatter.size
-        return partition
+    def _partition(self, cells: ParentSet) -> tuple[IntArray, FloatArray]:
+        """Rows by the combinations of discrete columns: sizes, and scatter matrices around the mean of each."""
+        if cells not in self._partitions:
+            labels = np.empty(self.n_samples, dtype=np.int64)
+            cells_of(self._levels.codes, self._levels.levels, np.array(cells, dtype=np.int64), labels)
+            sizes = np.bincount(labels)
+            parts = np.split(self._numbers[np.argsort(labels, kind="stable")], np.cumsum(sizes)[:-1])
+            centered = [part - part.mean(axis=0) for part in parts]
+            if self._kept > MOST_NUMBERS:
+                self._partitions.clear()
+                self._kept = 0
+            self._partitions[cells] = sizes, np.stack([part.T @ part for part in centered])
+            self._kept += len(sizes) * self._numbers.shape[1] ** 2
+        return self._partitions[cells]
 
     @classmethod
     def of_table(cls, table: Table, penalty: float = 1.0) -> Self:
@@ -456,53 +391,19 @@ class ConditionalGaussianFamilies:
 
 
 @njit(cache=True, nogil=True)
-def scatter_within(numbers: Array, labels: Array, n_cells: int) -> tuple[Array, Array]:  # pragma: no cover - compiled
-    """Sizes of the cells, and the scatter matrix of each around its mean (lower triangle)."""
-    n, k = numbers.shape
-    sizes = np.zeros(n_cells, np.int64)
-    mean = np.zeros((n_cells, k))
-    for row in range(n):
-        cell = labels[row]
-        sizes[cell] += 1
-        for i in range(k):
-            mean[cell, i] += numbers[row, i]
-    for cell in range(n_cells):
-        for i in range(k):
-            mean[cell, i] /= sizes[cell]
-    scatter = np.zeros((n_cells, k, k))
-    for row in range(n):
-        cell = labels[row]
-        for i in range(k):
-            deviation = numbers[row, i] - mean[cell, i]
-            for j in range(i + 1):
-                scatter[cell, i, j] += deviation * (numbers[row, j] - mean[cell, j])
-    return sizes, scatter
-
-
-@njit(cache=True, nogil=True)
-def log_likelihood(sizes: Array, scatter: Array, places: Array, prior: float) -> float:  # pragma: no cover - compiled
-    """Log-likelihood of cells and of the numbers within them, places ascending."""
-    n, k = sizes.sum(), len(places)
-    pooled = np.zeros((k, k))
+def number_fits(sizes: Array, scatter: Array, given: Array, prior: float) -> Array:  # pragma: no cover - compiled
+    """Log-likelihood of every number given the cells and some numbers, in sequence."""
+    pooled = scatter.sum(axis=0) / sizes.sum()
+    fits = np.zeros(len(pooled))
     for cell in range(len(sizes)):
-        for i in range(k):
-            for j in range(i + 1):
-                pooled[i, j] += scatter[cell, places[i], places[j]] / n
-    total = 0.0
-    room = np.empty((2 * k, 2 * k))
-    for cell in range(len(sizes)):
-        size = sizes[cell]
-        total += size * math.log(size / n) - size * k * math.log(2 * math.pi) / 2
-        room[:] = 0.0  # the cell's covariance beside a unit matrix, which ends as minus its inverse
-        for i in range(k):
-            room[i, k + i] = room[k + i, i] = 1.0
-            for j in range(i + 1):
-                value = (scatter[cell, places[i], places[j]] + prior * pooled[i, j]) / (size + prior)
-                room[i, j] = room[j, i] = value
-        total -= size * take_out(room, k) / 2
-        # scatter = (size + prior) covariance - prior pooled, so the trace of its product needs the pooled part only
-        total -= (size + prior) * k / 2
-        for i in range(k):
-            for j in range(k):
-                total -= prior * room[k + i, k + j] * pooled[max(i, j), min(i, j)] / 2
-    return total
+        weight = sizes[cell] + prior
+        left, shared = (scatter[cell] + prior * pooled) / weight, pooled.copy()
+        for one in given:  # what it explains of the others is taken out, and the same of the pooled covariance
+            slopes = left[:, one] / max(left[one, one], SMALLEST_VARIANCE)
+            left -= np.outer(slopes, left[one])
+            shared -= np.outer(slopes, shared[one])
+            shared -= np.outer(shared[:, one], slopes)
+        variances = np.maximum(np.diag(left), SMALLEST_VARIANCE)
+        # scatter = weight covariance - prior pooled, and so for the squares of the residuals
+        fits -= (sizes[cell] * np.log(2 * np.pi * variances) + weight - prior * np.diag(shared) / variances) / 2
+    return fits
