@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -12,10 +12,12 @@ import numpy as np
 from precede.arrays import FloatArray
 from precede.data.kinds import ColumnKind, Types, from_labels, known_order, label_of, one_spelling
 from precede.data.numbers import (
+    GROUP,
     Spelling,
     blanked,
     decimal_mark,
     markers_of,
+    number_of,
     numbers_among,
     odd_measures,
     spelling_of,
@@ -70,8 +72,8 @@ class Columns:
     problems: list[str] = field(default_factory=list)
 
 
-def frame_to_columns(frame: pd.DataFrame, types: Types, na: Collection[str]) -> Columns:
-    """Convert a DataFrame to float64, as a view where it already is one block of it.
+def frame_to_columns(frame: pd.DataFrame, types: Types, na: Collection[str], decimal: str | None = ".") -> Columns:
+    """Convert a DataFrame to float64, as a view where it already is one block of it and nothing has to change.
 
     Parameters
     ----------
@@ -80,29 +82,35 @@ def frame_to_columns(frame: pd.DataFrame, types: Types, na: Collection[str]) -> 
         What the user says about columns, by name.
     na : collection of str
         Texts that stand for a missing value.
+    decimal : str or None
+        The decimal mark of the whole table; None where nothing tells.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"a": [1.0, 2.0], "b": [-999.0, 5.0]})
+    >>> frame_to_columns(frame, {}, ["-999"]).values
+    array([[ 1., nan],
+           [ 2.,  5.]])
     """
-    if all(dtype == np.dtype(np.float64) for dtype in frame.dtypes):
-        return matrix_to_columns(frame.to_numpy(), tuple(frame.columns), types, na)
-    reader = _Reader(types, frozenset(na), frame.attrs[DECIMAL] if DECIMAL in frame.attrs else decimal_of(frame, na))
-    used: list[Hashable] = []
-    arrays: list[FloatArray] = []
+    reader = _Reader(types, na, decimal)
+    plain = frame.to_numpy() if all(dtype == np.dtype(np.float64) for dtype in frame.dtypes) else None
+    names, arrays = list[Hashable](), list[FloatArray]()
     stated: dict[int, ColumnKind] = {}
     for k, name in enumerate(frame.columns):
-        array, kind = reader.read(frame.iloc[:, k], name)
-        if array is None:
-            continue
-        if kind is not None:
-            stated[len(used)] = kind
-        used.append(name)
-        arrays.append(array)
-    values = np.empty((len(frame), len(used)), dtype=np.float64, order="F")
-    for k, array in enumerate(arrays):
-        values[:, k] = array
-    return Columns(values, tuple(used), stated, reader.notes(), reader.problems())
-
-
-DECIMAL = "precede-decimal"
-"""Attribute of a frame that was read from a file: the decimal mark of the whole file, None where nothing tells."""
+        reader.turn_to(name)
+        array, kind = reader.read(frame.iloc[:, k]) if plain is None else reader.numbers(plain[:, k])
+        if array is not None:
+            if kind is not None:
+                stated[len(names)] = kind
+            names.append(name)
+            arrays.append(array)
+    if plain is not None and len(names) == plain.shape[1] and all(np.may_share_memory(plain, own) for own in arrays):
+        values = plain
+    else:
+        values = np.empty((len(frame), len(names)), dtype=np.float64, order="F")
+        for k, array in enumerate(arrays):
+            values[:, k] = array
+    return Columns(values, tuple(names), stated, reader.notes(), reader.problems())
 
 
 def decimal_of(frame: pd.DataFrame, na: Collection[str]) -> str | None:
@@ -119,40 +127,9 @@ def spelling_in(column: pd.Series[Any], na: Collection[str]) -> Spelling | None:
         return None
 
 
-def matrix_to_columns(values: FloatArray, names: tuple[Hashable, ...], types: Types, na: Collection[str]) -> Columns:
-    """Columns of a float64 matrix, as :func:`frame_to_columns` reads them: a view where nothing has to change.
+Alike = Literal["id", "markers", "commas", "marks", "spelled", "rounded", "date", "complex"]
 
-    Examples
-    --------
-    >>> values = np.array([[1.0, -999.0], [2.0, 5.0]])
-    >>> matrix_to_columns(values, ("a", "b"), {}, ["-999"]).values
-    array([[ 1., nan],
-           [ 2.,  5.]])
-    """
-    reader = _Reader(types, frozenset(na))
-    values = blanked(values, reader.numbers)
-    own = {k: numbers_among(markers_of(na, name)) for k, name in enumerate(names)} if "=" in "".join(na) else {}
-    for k, numbers in own.items():
-        if len(numbers) > len(reader.numbers):
-            values = np.array(values, order="K")
-            values[:, k] = blanked(values[:, k], numbers)
-    kept = [k for k, name in enumerate(names) if not reader.labels_rows(values[:, k], name)]
-    if len(kept) < len(names):
-        values, names = np.asfortranarray(values[:, kept]), tuple(names[k] for k in kept)
-    stated: dict[int, ColumnKind] = {}
-    for k, name in enumerate(names):
-        if reader.has_order(name):
-            column, kind = reader.ordered(values[:, k], name)
-            if column is not None and kind is not None:
-                values = np.array(values, order="K")  # the caller's stays as it is
-                values[:, k], stated[k] = column, kind
-    return Columns(values, names, stated, reader.notes(), reader.problems())
-
-
-Outcome = Literal["id", "markers", "commas", "marks", "spelled", "rounded"]
-Trouble = Literal["date", "complex"]
-
-DONE: dict[Outcome, tuple[str, str]] = {
+SAID: dict[Alike, tuple[str, str]] = {
     "id": ("labels the rows, so it was left out", "label the rows, so they were left out"),
     "markers": ("had texts that stand for missing values", "had texts that stand for missing values"),
     "commas": ("was read with decimal commas", "were read with decimal commas"),
@@ -165,8 +142,6 @@ DONE: dict[Outcome, tuple[str, str]] = {
         "have whole numbers of more than 15 digits, which were rounded",
     ),
     "spelled": ("held numbers as text, and was read as numbers", "held numbers as text, and were read as numbers"),
-}
-REFUSED: dict[Trouble, tuple[str, str]] = {
     "date": (
         "holds dates: leave it out, or turn it into numbers such as days since a start",
         "hold dates: leave them out, or turn them into numbers such as days since a start",
@@ -176,95 +151,111 @@ REFUSED: dict[Trouble, tuple[str, str]] = {
         "hold complex numbers: take real and imaginary parts",
     ),
 }
+"""What is said of one column, or of several at once."""
+
+REFUSED = ("date", "complex")
+
+Read = tuple[FloatArray | None, ColumnKind | None]
+"""A column as numbers (None where it is not used), and its kind where that is told from its type."""
 
 
 class _Reader:
     """Reads column after column, and remembers what to say about them."""
 
-    def __init__(self, types: Types, na: frozenset[str], decimal: str | None = ".") -> None:
-        self.types, self.decimal, self._all_na = types, decimal, na
-        self.na, self.numbers = na, numbers_among(na)
-        self._done: dict[Outcome, list[Hashable]] = {}
-        self._refused: dict[Trouble, list[Hashable]] = {}
-        self._texts: list[str] = []
-        self._single: list[str] = []
+    def __init__(self, types: Types, na: Collection[str], decimal: str | None) -> None:
+        self.types, self.decimal, self._all_na = types, decimal, frozenset(na)
+        self._alike: dict[Alike, list[Hashable]] = {}
+        self._notes: list[str] = []
+        self._problems: list[str] = []
+
+    def turn_to(self, name: Hashable) -> None:
+        """Go on with the column of this name."""
+        self.name, self.told, self.na = name, self.types.get(name), markers_of(self._all_na, name)
+        self.has_order = self.told is not None and not isinstance(self.told, str)
 
     def notes(self) -> list[str]:
-        return [f"{_subject(names, *DONE[what])}." for what, names in self._done.items()] + self._single
+        """What was done to the columns."""
+        return [*self._together(refused=False), *self._notes]
 
     def problems(self) -> list[str]:
-        return [f"{_subject(names, *REFUSED[what])}." for what, names in self._refused.items()] + self._texts
+        """Why columns cannot be used."""
+        return [*self._together(refused=True), *self._problems]
 
-    def read(self, column: pd.Series[Any], name: Hashable) -> tuple[FloatArray | None, ColumnKind | None]:
-        """The column as numbers (None where it is not used), and its kind where that is told from its type."""
-        self.na = markers_of(self._all_na, name)
-        self.numbers = numbers_among(self.na)
+    def _together(self, refused: bool) -> Iterator[str]:
+        for what, names in self._alike.items():
+            if (what in REFUSED) == refused:
+                one = len(names) == 1
+                yield f"column{'' if one else 's'} {listed(names)} {SAID[what][0 if one else 1]}."
+
+    def _say(self, what: Alike) -> Read:
+        self._alike.setdefault(what, []).append(self.name)
+        return None, None
+
+    def _refuse(self, problem: str) -> Read:
+        self._problems.append(problem)
+        return None, None
+
+    def read(self, column: pd.Series[Any]) -> Read:
+        """Read a column of any type."""
         match storage(column):
-            case "boolean" if self.has_order(name):
-                return self._levels(column, name, [False, True], ordered=True)
+            case "boolean" if self.has_order:
+                return self._levels(column, [False, True], ordered=True)
             case "boolean":
                 return _floats(column), from_labels((False, True), ordered=True)
             case "number":
-                exact = column if column.dtype != object else _to_numeric(column)
-                if exact is None:
-                    self._texts.append(f"column {name!r} has whole numbers beyond 1e308: give it another unit.")
-                    return None, None
-                values = blanked(_floats(exact), self.numbers)
+                try:
+                    exact = column if column.dtype != object else pd.to_numeric(column.map(float, na_action="ignore"))
+                except OverflowError:
+                    return self._refuse(f"column {self.name!r} has whole numbers beyond 1e308: give it another unit.")
+                values = _floats(exact)
                 if _rounded(column, values):
-                    self._done.setdefault("rounded", []).append(name)
-                if self.has_order(name):
-                    return self.ordered(values, name)
-                return (None if self.labels_rows(values, name) else values), None
+                    self._say("rounded")
+                return self.numbers(values)
             case "category":
                 labels = column.cat.remove_unused_categories().cat.categories
-                return self._levels(column, name, list(labels), bool(column.cat.ordered))
+                return self._levels(column, list(labels), bool(column.cat.ordered))
             case "date" | "complex" as trouble:
-                self._refused.setdefault(trouble, []).append(name)
-                return None, None
+                return self._say(trouble)
             case "nested":
-                self._texts.append(f"column {name!r} holds lists or the like in its cells: leave it out.")
-                return None, None
+                return self._refuse(f"column {self.name!r} holds lists or the like in its cells: leave it out.")
             case _:
-                return self._text(column, name)
+                return self._text(column)
 
-    def labels_rows(self, values: FloatArray, name: Hashable) -> bool:
-        """Whether a column of numbers only labels the rows, which is then said."""
-        if name in self.types or not _counts_rows(values, name):
-            return False
-        self._done.setdefault("id", []).append(name)
-        return True
+    def numbers(self, values: FloatArray) -> Read:
+        """A column of numbers: the same array where nothing has to change."""
+        values = blanked(values, numbers_among(self.na))
+        if self.has_order:
+            return self._ordered(values)
+        if self.told is None and LOOKS_LIKE_AN_ID.fullmatch(str(self.name)) and all_distinct(values):
+            return self._say("id")
+        return values, None
 
-    def _text(self, column: pd.Series[Any], name: Hashable) -> tuple[FloatArray | None, ColumnKind | None]:
+    def _text(self, column: pd.Series[Any]) -> Read:
         column = column.astype(object).reset_index(drop=True)
         stripped = column.map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
         marked = stripped.isin(self.na)
         if marked.any():
             column = stripped.mask(marked)
-        told = self.types.get(name)
-        spelled = spelling_in(column, self.na) if told in (None, "number", "count") else None
+        spelled = spelling_in(column, self.na) if self.told in (None, "number", "count") else None
         if spelled is not None:
-            return self._spelled(column, name, spelled, bool(marked.any())), None
+            return self._spelled(column, spelled, bool(marked.any()))
         present = int(column.notna().sum())
         numeric = int(pd.to_numeric(column, errors="coerce").notna().sum()) / max(1, present)
         column = column.map(str, na_action="ignore")
         counts = {str(level): int(n) for level, n in column.value_counts().items()}
-        spellings = one_spelling(counts) if len(counts) <= 5 * MOST_LABELS and not self.has_order(name) else {}
+        spellings = one_spelling(counts) if len(counts) <= 5 * MOST_LABELS and not self.has_order else {}
         if spellings:
             column = column.replace(spellings)
             pairs = ", ".join(f"{odd!r} as {usual!r}" for odd, usual in sorted(spellings.items())[:3])
-            self._single.append(f"column {name!r} spells some levels in several ways: {pairs} were read alike.")
+            self._notes.append(f"column {self.name!r} spells some levels in several ways: {pairs} were read alike.")
         labels = sorted(column.dropna().unique())
-        if told is None:
-            trouble = self._why_no_category(column, name, len(labels), numeric)
-            if trouble is not None:
-                if trouble:
-                    self._texts.append(trouble)
-                return None, None
+        if self.told is None and (numeric >= 0.5 or len(labels) > max(2, min(MOST_LABELS, present // ROWS_PER_LABEL))):
+            return self._no_category(column, len(labels), numeric >= 0.5)
         if marked.any():
-            self._done.setdefault("markers", []).append(name)
-        return self._levels(column, name, labels, ordered=False)
+            self._say("markers")
+        return self._levels(column, labels, ordered=False)
 
-    def _spelled(self, column: pd.Series[Any], name: Hashable, spelled: Spelling, marked: bool) -> FloatArray | None:
+    def _spelled(self, column: pd.Series[Any], spelled: Spelling, marked: bool) -> Read:
         """A column of numbers that are written out, in the decimal mark that it shows or else in that of the table."""
         decimal = next(iter(spelled.marks)) if len(spelled.marks) == 1 else self.decimal
         if len(spelled.marks) > 1 or (decimal is None and spelled.unsure is not None):
@@ -276,98 +267,85 @@ class _Reader:
             if len(spelled.marks) > 1:
                 remedy = "write numbers as 1234.5, or leave it out"
             else:
-                remedy = f"decimal='.' reads {_read_as(spelled, '.')}, decimal=',' reads {_read_as(spelled, ',')}"
-            self._texts.append(f"column {name!r} {why}: {remedy}.")
-            return None
+                read = [f"decimal={mark!r} reads {number_of(str(spelled.unsure), mark):g}" for mark in (".", ",")]
+                remedy = ", ".join(read)
+            return self._refuse(f"column {self.name!r} {why}: {remedy}.")
         texts = "".join(map(str, column.dropna().unique()))
         values = to_numbers(column, decimal or ".", self.na)
-        grouped = ("." if decimal == "," else ",") in texts or re.search(r"\d[ \u00a0\u202f\u2009'’]\d", texts)
-        spelling: Outcome = "marks" if grouped else "commas" if "," in texts else "markers" if marked else "spelled"
+        grouped = ("." if decimal == "," else ",") in texts or re.search(rf"\d{GROUP}\d", texts)
         if spelled.unit:
-            self._single.append(f"column {name!r} holds numbers in {spelled.unit}, read without the unit.")
+            self._notes.append(f"column {self.name!r} holds numbers in {spelled.unit}, read without the unit.")
         else:
-            self._done.setdefault(spelling, []).append(name)
+            self._say("marks" if grouped else "commas" if "," in texts else "markers" if marked else "spelled")
         if _rounded(column, values):
-            self._done.setdefault("rounded", []).append(name)
-        return blanked(values, self.numbers)
+            self._say("rounded")
+        return blanked(values, numbers_among(self.na)), None
 
-    def _levels(
-        self, column: pd.Series[Any], name: Hashable, labels: Sequence[Hashable], ordered: bool
-    ) -> tuple[FloatArray | None, ColumnKind | None]:
+    def _levels(self, column: pd.Series[Any], labels: Sequence[Hashable], ordered: bool) -> Read:
         """Places of the cells among the levels."""
         if len(labels) == 1:
-            self._texts.append(f"column {name!r} is constant (every value is {labels[0]!r}): leave it out.")
-            return None, None
-        if self.has_order(name):
-            told = self._told(name, list(map(str, labels)), list(map(str, self.types[name])))
+            return self._refuse(f"column {self.name!r} is constant (every value is {labels[0]!r}): leave it out.")
+        if self.has_order:
+            told = self._in_order(list(map(str, labels)), str)
             if told is None:
                 return None, None
             labels, ordered = told, True
-        elif self.types.get(name) == "ordinal" and not ordered:
+        elif self.told == "ordinal" and not ordered:
             scale = known_order(list(map(str, labels)))
             if scale is None:
                 levels = ", ".join(repr(str(label)) for label in labels)
-                self._texts.append(
-                    f"column {name!r} is to be ordinal, and the order of its levels is not known: put them from low to "
-                    f"high, types={{{name!r}: [{levels}]}}."
+                return self._refuse(
+                    f"column {self.name!r} is to be ordinal, and the order of its levels is not known: put them from "
+                    f"low to high, types={{{self.name!r}: [{levels}]}}."
                 )
-                return None, None
             labels, ordered = scale, True
-            self._single.append(f"The levels of {name!r} are in the order {' < '.join(scale)}.")
+            self._notes.append(f"The levels of {self.name!r} are in the order {' < '.join(scale)}.")
         place = {str(label): float(k) for k, label in enumerate(labels)}
         codes = column.astype(object).map(lambda cell: place[str(cell)], na_action="ignore")
         return _floats(pd.to_numeric(codes)), from_labels(labels, ordered)
 
-    def has_order(self, name: Hashable) -> bool:
-        """Whether the user gives the levels of a column."""
-        told = self.types.get(name)
-        return told is not None and not isinstance(told, str)
-
-    def ordered(self, values: FloatArray, name: Hashable) -> tuple[FloatArray | None, ColumnKind | None]:
+    def _ordered(self, values: FloatArray) -> Read:
         """Places of numbers among the levels that the user gives; the numbers themselves where those ascend."""
         present = ~np.isnan(values)
         distinct, which = np.unique(values[present], return_inverse=True)
         spelled = [label_of(value) for value in distinct]
-        labels = self._told(name, spelled, list(map(label_of, self.types[name])))
+        labels = self._in_order(spelled, label_of)
         if labels is None or labels == spelled:
             return (None if labels is None else values), None
         places = np.full(len(values), np.nan)
         places[present] = np.array([labels.index(label) for label in spelled], dtype=np.float64)[which]
         return places, from_labels(labels, ordered=True)
 
-    def _told(self, name: Hashable, labels: list[str], told: list[str]) -> list[str] | None:
+    def _in_order(self, labels: list[str], called: Callable[[Hashable], str]) -> list[str] | None:
         """Labels in the order that the user gives; None, and a sentence, where that is no order of them."""
+        told = [called(level) for level in self.told or ()]
         absent = [label for label in labels if label not in told]
         twice = [level for k, level in enumerate(told) if level in told[:k]]
         if absent:
-            self._texts.append(f"types gives levels for {name!r}, but {listed(absent)} is not among them.")
+            self._refuse(f"types gives levels for {self.name!r}, but {listed(absent)} is not among them.")
         if twice:
-            self._texts.append(f"types gives {listed(twice)} among the levels of {name!r} more than once.")
+            self._refuse(f"types gives {listed(twice)} among the levels of {self.name!r} more than once.")
         return None if absent or twice else [level for level in told if level in labels]
 
-    def _why_no_category(self, column: pd.Series[Any], name: Hashable, distinct: int, numeric: float) -> str | None:
-        """A sentence where words are not levels; an empty one for a column that labels the rows."""
+    def _no_category(self, column: pd.Series[Any], distinct: int, among_numbers: bool) -> Read:
+        """Words that are no levels: they label the rows, or a sentence says why they cannot be used."""
         rows = int(column.notna().sum())
         value, row = _first_text(column)
-        shown = f"column {name!r} holds text, first {_shortened(value)} in row {row}"
-        if numeric >= 0.5:
-            return (
-                f"{shown}, among numbers: na=[{_shortened(value)}] makes it missing, "
-                f"types={{{name!r}: 'categorical'}} makes all of them levels."
+        shown = f"column {self.name!r} holds text, first {_shortened(value)} in row {row}"
+        insist = f"types={{{self.name!r}: 'categorical'}}"
+        if among_numbers:
+            return self._refuse(
+                f"{shown}, among numbers: na=[{_shortened(value)}] makes it missing, {insist} makes all of them levels."
             )
-        if distinct <= max(2, min(MOST_LABELS, rows // ROWS_PER_LABEL)):
-            return None
         odd = odd_measures(column.dropna().unique())
         if odd is not None:
-            return (
-                f"column {name!r} holds {odd}, first {_shortened(value)} in row {row}: write one number in each cell."
-            )
+            holds = f"column {self.name!r} holds {odd}, first {_shortened(value)} in row {row}"
+            return self._refuse(f"{holds}: write one number in each cell.")
         if rows >= FEWEST_ROWS and distinct >= DISTINCT_SHARE * rows:
-            self._done.setdefault("id", []).append(name)
-            return ""
-        return (
+            return self._say("id")
+        return self._refuse(
             f"{shown}, and has {distinct} distinct ones in {rows} rows, too many for a category: leave it out, or "
-            f"insist (types={{{name!r}: 'categorical'}})."
+            f"insist ({insist})."
         )
 
 
@@ -398,28 +376,14 @@ def storage(column: pd.Series[Any]) -> str:
     return "date" if isinstance(first, str) and LOOKS_LIKE_A_DATE.match(first) else "text"
 
 
-def _read_as(spelled: Spelling, decimal: str) -> str:
-    """The number that an unsure cell is with a decimal mark."""
-    return f"{to_numbers(pd.Series([spelled.unsure]), decimal, ())[0]:g}"
+def all_distinct(values: FloatArray) -> bool:
+    """Whether numbers are whole, each another one, and enough of them to say that they count or label the rows."""
+    whole = len(values) >= FEWEST_ROWS and np.array_equal(values, np.round(values))
+    return whole and len(np.unique(values)) == len(values)
 
 
 def _floats(column: pd.Series[Any]) -> FloatArray:
     return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
-
-
-def _counts_rows(values: FloatArray, name: Hashable) -> bool:
-    """Whether a column is a row's number or key: all whole, all distinct, and called so."""
-    if len(values) < FEWEST_ROWS or not LOOKS_LIKE_AN_ID.fullmatch(str(name)):
-        return False
-    return bool((values == np.round(values)).all()) and len(np.unique(values)) == len(values)
-
-
-def _to_numeric(column: pd.Series[Any]) -> pd.Series[Any] | None:
-    """Objects that are numbers; None where a whole number is beyond all floats."""
-    try:
-        return pd.to_numeric(column.map(float, na_action="ignore"))
-    except OverflowError:
-        return None
 
 
 def _rounded(column: pd.Series[Any], values: FloatArray) -> bool:
@@ -439,11 +403,6 @@ def _first_text(column: pd.Series[Any]) -> tuple[object, int]:
     strange = pd.to_numeric(column.astype(object), errors="coerce").isna() & column.notna()
     row = int(np.argmax(strange.to_numpy())) if strange.any() else 0
     return column.iloc[row], row + 1
-
-
-def _subject(names: list[Hashable], singular: str, plural: str) -> str:
-    one = len(names) == 1
-    return f"column{'' if one else 's'} {listed(names)} {singular if one else plural}"
 
 
 def _shortened(value: object) -> str:

@@ -23,13 +23,13 @@ from precede.data.checks import (
     missing_counts,
     remarks_on_gaps,
 )
-from precede.data.columns import DECIMAL, Columns, frame_to_columns, matrix_to_columns
+from precede.data.columns import Columns, decimal_of, frame_to_columns
 from precede.data.copies import monotone_copies, without_tied_columns
 from precede.data.interventions import read_targets, remark_on_targets
 from precede.data.kinds import Types, kinds_of, remark_on
 from precede.data.missing import mean_filled
-from precede.data.numbers import NA_MARKERS, numbers_among
-from precede.data.read import Numbers, read_file
+from precede.data.numbers import NA_MARKERS
+from precede.data.read import read_file
 from precede.data.table import SEED, Table, filled_table
 from precede.errors import DataError, OptionError, check_choice, listed, unknown_column
 from precede.lazy import pandas as pd
@@ -128,17 +128,21 @@ def load_table(
     remarks: list[str] = []
     if isinstance(source, str | os.PathLike):
         path = Path(source)
-        named = isinstance(interventions, str) or isinstance(group, str)  # such a column may hold names
-        source, remarks = read_file(path, na, not named and not numbers_among(na) and decimal is None, decimal)
+        source, remarks, decimal, _ = read_file(path, na, decimal)
         for remark in remarks:
             logger.warning(remark)  # nobody asked for it
-    elif decimal is not None and isinstance(source, pd.DataFrame):
-        source = source.copy(deep=False)
-        source.attrs[DECIMAL] = decimal
+    else:
+        source = _as_frame(source)
+        decimal = decimal or decimal_of(source, na)
     try:
         source, targets = _split(source, interventions, "interventions")
         source, group = _split(source, group, "group")
-        table, kept = _table(source, missing, remarks, leave_out, types, na)
+        check_column_names(tuple(source.columns))
+        if leave_out:  # before the columns are looked at
+            source = source.iloc[:, _kept(tuple(source.columns), leave_out)]
+        columns = frame_to_columns(source, types, na, decimal)
+        table, kept = _table(columns, missing, _left_out(leave_out), types)
+        table = replace(table, remarks=(*remarks, *table.remarks))
         return _in_steps(_with_targets(table, _of_rows(targets, kept)), lags, _of_rows(group, kept))
     except DataError as error:
         if path is None:
@@ -146,15 +150,13 @@ def load_table(
         raise DataError(f"{path.name}: {error}") from None
 
 
-def _split(source: Any, column: Any, option: str) -> tuple[Any, Any]:
+def _split(frame: pd.DataFrame, column: Any, option: str) -> tuple[pd.DataFrame, Any]:
     """The data without a column that is not a variable, and that column; what is not a name is left as it is."""
     if not isinstance(column, str):
-        return source, column
-    if type(source).__module__.partition(".")[0] in ("polars", "pyarrow"):
-        source = _columnar_frame(source)
-    if not isinstance(source, pd.DataFrame) or column not in source.columns:
-        raise unknown_column(option, column, getattr(source, "columns", ()))
-    return source.drop(columns=column), source[column].tolist()
+        return frame, column
+    if column not in frame.columns:
+        raise unknown_column(option, column, frame.columns)
+    return frame.drop(columns=column), frame[column].tolist()
 
 
 def _of_rows(labels: Any, kept: BoolArray) -> Any:
@@ -192,12 +194,9 @@ def _with_targets(table: Table, interventions: Any) -> Table:
     return replace(table, targets=targets, remarks=(*table.remarks, remark_on_targets(targets, table.names)))
 
 
-def _table(
-    source: Any, missing: str, remarks: list[str], leave_out: Sequence[Hashable], types: Types, na: Collection[str]
-) -> tuple[Table, BoolArray]:
+def _table(columns: Columns, missing: str, left_out: list[str], types: Types) -> tuple[Table, BoolArray]:
     """The table, and which rows of the source are in it."""
-    columns = _columns(source, leave_out, types, na)
-    values, names, notes = columns.values, columns.names, columns.notes
+    values, names, notes = columns.values, columns.names, [*columns.notes, *left_out]
     if not columns.problems:
         labels = any("label" in note for note in notes)
         check_size(values, names, " once columns that label the rows are left out" if labels else "")
@@ -238,7 +237,7 @@ def _table(
     ]
     for note in notes:
         logger.info(note)
-    return replace(table, remarks=(*remarks, *notes)), kept
+    return replace(table, remarks=tuple(notes)), kept
 
 
 def _value_problems(
@@ -272,20 +271,12 @@ def _raise_all(problems: Sequence[str]) -> None:
         raise DataError(f"{len(problems)} problems: {listing}.")
 
 
-def _columns(source: Any, leave_out: Sequence[Hashable], types: Types, na: Collection[str]) -> Columns:
-    """Turn any accepted object into a float64 matrix, copying at most once."""
-    if isinstance(source, Numbers):
-        return _numbers(source.values, source.names, leave_out, types, na)
+def _as_frame(source: Any) -> pd.DataFrame:
+    """Any accepted object as a frame, copying at most once."""
     if isinstance(source, pd.DataFrame):
-        names: tuple[Hashable, ...] = tuple(source.columns)
-        check_column_names(names)
-        if leave_out:  # before the columns are looked at
-            kept = _kept(names, leave_out)
-            source = source.iloc[:, kept]
-        columns = frame_to_columns(source, types, na)
-        return replace(columns, notes=columns.notes + _note(leave_out))
+        return source
     if type(source).__module__.partition(".")[0] in ("polars", "pyarrow"):
-        return _columns(_columnar_frame(source), leave_out, types, na)
+        return _columnar_frame(source)
     if hasattr(source, "toarray"):
         raise DataError("the data is a sparse matrix: pass its .toarray().")
     if hasattr(source, "detach"):  # a torch tensor
@@ -303,10 +294,9 @@ def _columns(source: Any, leave_out: Sequence[Hashable], types: Types, na: Colle
             f"the data must be a table with rows and columns; this {type(source).__name__} "
             f"has {array.ndim} dimension{'' if array.ndim == 1 else 's'}."
         )
-    names = tuple(range(array.shape[1]))
     if array.dtype.kind not in "fiub":
-        return _columns(pd.DataFrame(array).infer_objects(), leave_out, types, na)
-    return _numbers(array.astype(np.float64, copy=False), names, leave_out, types, na)
+        return pd.DataFrame(array).infer_objects()
+    return pd.DataFrame(array.astype(np.float64, copy=False), copy=False)
 
 
 def _kept(names: tuple[Hashable, ...], leave_out: Sequence[Hashable]) -> list[int]:
@@ -321,19 +311,8 @@ def _kept(names: tuple[Hashable, ...], leave_out: Sequence[Hashable]) -> list[in
     return [k for k in range(len(names)) if k not in out]
 
 
-def _numbers(
-    values: FloatArray, names: tuple[Hashable, ...], leave_out: Sequence[Hashable], types: Types, na: Collection[str]
-) -> Columns:
-    """Columns of a matrix without those that are left out."""
-    if leave_out:
-        kept = _kept(names, leave_out)
-        values, names = values[:, kept], tuple(names[k] for k in kept)
-    columns = matrix_to_columns(values, names, types, na)
-    return replace(columns, notes=columns.notes + _note(leave_out))
-
-
-def _note(leave_out: Sequence[Hashable]) -> list[str]:
-    return [f"Left out as asked: {listed(leave_out, 20)}."] if leave_out else []
+def _left_out(names: Sequence[Hashable]) -> list[str]:
+    return [f"Left out as asked: {listed(names, 20)}."] if names else []
 
 
 def _chosen(table: Table, leave_out: Sequence[Hashable], types: Types) -> Table:
@@ -342,7 +321,7 @@ def _chosen(table: Table, leave_out: Sequence[Hashable], types: Types) -> Table:
         kept = _kept(table.names, leave_out)
         check_size(table.values[:, kept], tuple(table.names[k] for k in kept), " once columns are left out")
         table = table.with_columns(kept)
-        table = replace(table, remarks=(*table.remarks, *_note(leave_out)))
+        table = replace(table, remarks=(*table.remarks, *_left_out(leave_out)))
     if types:
         table = replace(table, kinds=kinds_of(table.values, table.names, dict(enumerate(table.kinds)), types))
     return table

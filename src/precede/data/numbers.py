@@ -144,13 +144,13 @@ def decimal_mark(spellings: Iterable[Spelling | None]) -> str | None:
 
 def to_numbers(column: pd.Series[Any], decimal: str, na: Collection[str]) -> FloatArray:
     """The numbers of a column whose cells all are; NaN for those that are missing."""
-    values = {cell: _number(str(cell).strip(), decimal, na) for cell in column.dropna().unique()}
+    texts = {cell: str(cell).strip() for cell in column.dropna().unique()}
+    values = {cell: math.nan if text in na else number_of(text, decimal) for cell, text in texts.items()}
     return np.asarray(column.map(values).to_numpy(dtype=np.float64, na_value=np.nan))
 
 
-def _number(text: str, decimal: str, na: Collection[str]) -> float:
-    if text in na:
-        return math.nan
+def number_of(text: str, decimal: str) -> float:
+    """The number that a cell is with a decimal mark."""
     parts = CELL.fullmatch(text)
     if parts is None:
         return float(text)

@@ -9,26 +9,21 @@ import re
 import warnings
 import zipfile
 import zlib
-from collections.abc import Collection, Hashable
-from contextlib import suppress
+from collections.abc import Collection, Iterator
+from contextlib import closing, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Literal, NamedTuple, overload
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from precede.arrays import FloatArray
 from precede.data.checks import check_column_names
-from precede.data.columns import DECIMAL, decimal_of
+from precede.data.columns import decimal_of
 from precede.data.numbers import spells_number
 from precede.errors import DataError, did_you_mean, listed
 from precede.lazy import pandas as pd
-from precede.options import Options
 
 DELIMITERS = ",;\t|"
-DELIMITER = "precede-delimiter"
-"""Attribute of a frame that was read from text."""
-
 SAMPLE_BYTES = 2**16
 GZIP, PARQUET, ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04"
 OTHER_FORMATS = {
@@ -43,10 +38,7 @@ CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 """Characters that no text has; an escape may stand in a name, which is then shown escaped."""
 
 SMALL_FILE = 2**23
-"""Bytes up to which a CSV file of nothing but numbers may be read without pandas, whose import would take longer."""
-
-LARGEST_WHOLE = 2.0**53
-"""Whole numbers up to it are floats, too."""
+"""Bytes up to which a file may unpack from any size."""
 
 LONGEST_HEADER = 2**25
 """Bytes of a first line that are read before it is called none."""
@@ -69,32 +61,30 @@ MOST_TEXTS = 50_000_000
 EXCEL_ERRORS = ("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!")
 
 
-class Numbers(NamedTuple):
-    """A file that holds nothing but numbers: a float64 matrix (n_samples, n_variables), and the names."""
+class FileRead(NamedTuple):
+    """What was read from a file.
 
-    values: FloatArray
-    names: tuple[Hashable, ...]
+    Parameters
+    ----------
+    frame : DataFrame
+    remarks : list of str
+        What was done to it, a sentence each.
+    decimal : str or None
+        The decimal mark of the whole file; None where nothing tells.
+    delimiter : str
+        What divides the cells; empty where the file is no text.
+    """
+
+    frame: pd.DataFrame
+    remarks: list[str]
+    decimal: str | None
+    delimiter: str = ""
 
 
-@overload
-def read_file(
-    path: Path, na: Collection[str], quick: Literal[False] = False, decimal: str | None = None
-) -> tuple[pd.DataFrame, list[str]]: ...
-
-
-@overload
-def read_file(
-    path: Path, na: Collection[str], quick: bool, decimal: str | None = None
-) -> tuple[pd.DataFrame | Numbers, list[str]]: ...
-
-
-def read_file(
-    path: Path, na: Collection[str], quick: bool = False, decimal: str | None = None
-) -> tuple[pd.DataFrame | Numbers, list[str]]:
+def read_file(path: Path, na: Collection[str], decimal: str | None = None) -> FileRead:
     """Read a CSV, Excel or Parquet file, told apart by their first bytes; ``na`` are texts for missing values.
 
-    Returns the table and remarks about what was done to it; any trouble is a :class:`DataError`. ``quick`` spares
-    pandas where a small file holds nothing but numbers; ``decimal`` is the mark of cells that can be read either way.
+    Any trouble is a :class:`DataError`. ``decimal`` is the mark of cells that can be read either way.
     """
     if path.is_dir():
         raise DataError(f"{str(path)!r} is a directory: name a file in it.")
@@ -114,13 +104,11 @@ def read_file(
         raise DataError(f"{str(path)!r} cannot be read: {_reason(error)}.") from None
     if head.startswith((PARQUET, ZIP)):
         frame, said = _read_parquet(path) if head.startswith(PARQUET) else _read_excel(path)
-        if decimal is not None:
-            frame.attrs[DECIMAL] = decimal
-        return frame, said
+        return FileRead(frame, said, decimal or decimal_of(frame, na))
     for magic, kind in OTHER_FORMATS.items():
         if head.startswith(magic):
             raise DataError(f"{path.name} is {kind}: save the table as CSV, Excel (.xlsx) or Parquet.")
-    return _read_csv(_TextFile(path, packed, na, quick, decimal), head)
+    return _read_csv(path, head, packed, na, decimal)
 
 
 def _head(file: IO[bytes] | gzip.GzipFile) -> bytes:
@@ -147,27 +135,31 @@ def _files_like(path: Path) -> str:
     return f":{hint}" if hint else beside
 
 
+@contextmanager
+def _readable(path: Path, article: str, kind: str, needs: str) -> Iterator[None]:
+    """Say in a sentence what keeps a library from reading a file."""
+    try:
+        yield
+    except DataError:
+        raise
+    except ImportError:
+        raise DataError(f"{path.name} is {article} {kind} file, which needs {needs}.") from None
+    except Exception as error:  # what a damaged file makes openpyxl, zipfile and pyarrow raise has no common class
+        raise DataError(f"{path.name} is not a readable {kind} file: {_reason(error)}.") from None
+
+
 def _read_excel(path: Path) -> tuple[pd.DataFrame, list[str]]:
     """The first sheet of a workbook, checked as a CSV file is."""
-    try:
+    with _readable(path, "an", "Excel", "openpyxl: install precede[excel]"):
         import openpyxl  # type: ignore[import-untyped]
-    except ImportError:
-        raise DataError(f"{path.name} is an Excel file, which needs openpyxl: install precede[excel].") from None
-    try:
+
         with zipfile.ZipFile(path) as archive:
             size = sum(part.file_size for part in archive.infolist())
         if size > max(MOST_EXPANSION // 2 * path.stat().st_size, SMALL_FILE):
             raise DataError(_too_large(path, f"unpacks to {size:,} bytes, over {MOST_EXPANSION // 2} times its size"))
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        try:
+        with closing(openpyxl.load_workbook(path, read_only=True, data_only=True)) as book:
             sheets = list(book.sheetnames)
             rows = _sheet_rows(path, book[sheets[0]])
-        finally:
-            book.close()
-    except DataError:
-        raise
-    except Exception as error:  # what a damaged workbook makes openpyxl and zipfile raise has no common class
-        raise DataError(f"{path.name} is not a readable Excel file: {_reason(error)}.") from None
     if not rows:
         raise DataError(f"{path.name} is empty.")
     width = max(map(len, rows))
@@ -218,17 +210,11 @@ def _check_expansion(path: Path) -> None:
 
 
 def _read_parquet(path: Path) -> tuple[pd.DataFrame, list[str]]:
-    try:
+    with _readable(path, "a", "Parquet", "pyarrow: install precede[tables]"):
         from pyarrow import parquet
-    except ImportError:
-        raise DataError(f"{path.name} is a Parquet file, which needs pyarrow: install precede[tables].") from None
-    try:
+
         _check_parquet_size(path, parquet.read_metadata(path))
         frame = pd.read_parquet(path)
-    except DataError:
-        raise
-    except Exception as error:  # damaged notes of pandas in a file make pyarrow raise anything
-        raise DataError(f"{path.name} is not a readable Parquet file: {_reason(error)}.") from None
     _check_header(path, [str(name).strip() for name in frame.columns])
     said = []
     index = [name for name in frame.index.names if name is not None]
@@ -255,65 +241,42 @@ def _check_parquet_size(path: Path, about: Any) -> None:
         )
 
 
-class _TextFile(NamedTuple):
-    """A file of text, how it is packed, texts for missing values, whether to spare pandas, and the decimal mark."""
-
-    path: Path
-    packed: bool
-    na: Collection[str]
-    quick: bool
-    decimal: str | None = None
-
-
-def _read_csv(file: _TextFile, head: bytes) -> tuple[pd.DataFrame | Numbers, list[str]]:
-    path = file.path
+def _read_csv(path: Path, head: bytes, packed: bool, na: Collection[str], decimal: str | None) -> FileRead:
     encoding, text = _decoded(path, head)
-    try:
-        return _read_text(file, text, encoding)
-    except UnicodeDecodeError:  # further down than the sample goes
-        frame, remarks = _read_text(file, text, "latin-1")
-        return frame, [*remarks, _odd_encoding(path)]
-
-
-def _odd_encoding(path: Path) -> str:
-    return f"{path.name}: the text is not UTF-8 and was read as Latin-1 (Windows-1252): check names with accents."
-
-
-def _read_text(file: _TextFile, text: str, encoding: str) -> tuple[pd.DataFrame | Numbers, list[str]]:
-    path = file.path
-    said = [_odd_encoding(path)] if encoding == "cp1252" else []
     if not text.strip():
         raise DataError(f"{path.name} is empty.")
     lines = list(io.StringIO(text.lstrip(), newline=""))  # other characters that end lines may stand in a name
     delimiter = _delimiter(lines)
-    header, *rows = _records(path, lines, delimiter, len(text.encode()) < SAMPLE_BYTES - 8)
+    try:
+        header, *rows = _cut(lines, delimiter)
+    except csv.Error as error:
+        raise DataError(f"{path.name} is not a well-formed table: {_reason(error)}.") from None
     header = [name.strip() for name in header]
     if rows and len(rows[0]) == len(header) + 1:  # as R writes row names: without a name of their own
         header = ["", *header]
     _check_header(path, header)
-    if file.quick and header[0] and rows and not file.packed and path.stat().st_size <= SMALL_FILE:
-        values = _parse_numbers(path, delimiter, encoding)
-        if values is not None and values.shape[1] == len(header):
-            return Numbers(values, tuple(header)), said
-    dialect: Options = {"sep": r"\s+" if delimiter == " " else delimiter, "names": header, "encoding": encoding}
-    frame = _parse(file, **dialect)
-    frame.attrs[DELIMITER] = delimiter
-    if file.decimal == "," or decimal_of(frame, file.na) != ".":
-        frame = _by_decimal_mark(frame, _parse(file, dtype=str, **dialect), file)
-    frame, more = _without_counter(path, frame)
-    return frame, [*said, *more]
-
-
-def _by_decimal_mark(frame: pd.DataFrame, texts: pd.DataFrame, file: _TextFile) -> pd.DataFrame:
-    """The frame with the decimal mark of all its cells, and as text those numbers whose dots do not mark decimals."""
-    decimal = file.decimal or decimal_of(texts, file.na)
-    if decimal != ".":
-        for k, name in enumerate(frame.columns):
-            column = texts.iloc[:, k]
-            if pd.api.types.is_numeric_dtype(frame.dtypes.iloc[k]) and column.str.contains(".", regex=False).any():
-                frame[name] = column
-    frame.attrs[DECIMAL] = decimal
-    return frame
+    dialect = {
+        "sep": r"\s+" if delimiter == " " else delimiter, "names": header, "encoding": encoding,
+        "na_values": list(na), "compression": "gzip" if packed else None,
+    }  # fmt: skip
+    try:
+        frame = _parse(path, **dialect)
+    except UnicodeDecodeError:  # further down than the sample goes
+        dialect["encoding"] = encoding = "latin-1"
+        frame = _parse(path, **dialect)
+    mark = decimal or decimal_of(frame, na)
+    if mark != ".":  # the dots of numbers may then stand between thousands
+        texts = _parse(path, dtype=str, **dialect)
+        mark = decimal or decimal_of(texts, na)
+        for k, name in enumerate(header if mark != "." else ()):
+            dotted = texts.iloc[:, k].str.contains(".", regex=False).any()
+            if dotted and pd.api.types.is_numeric_dtype(frame.dtypes.iloc[k]):
+                frame[name] = texts.iloc[:, k]
+    frame, said = _without_counter(path, frame)
+    if encoding in ("cp1252", "latin-1"):
+        odd = "the text is not UTF-8 and was read as Latin-1 (Windows-1252): check names with accents."
+        said = [f"{path.name}: {odd}", *said]
+    return FileRead(frame, said, mark, delimiter)
 
 
 def _without_counter(path: Path, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
@@ -375,15 +338,6 @@ def _cut(lines: list[str], delimiter: str) -> list[list[str]]:
     return [record for record in records if record]
 
 
-def _records(path: Path, lines: list[str], delimiter: str, whole_file: bool) -> list[list[str]]:
-    """The first records, without one that may be cut."""
-    try:
-        found = _cut(lines, delimiter)
-    except csv.Error as error:
-        raise DataError(f"{path.name} is not a well-formed table: {_reason(error)}.") from None
-    return found if whole_file or len(found) == 20 or len(found) == 1 else found[:-1]
-
-
 def _check_header(path: Path, header: list[str]) -> None:
     nameless = [k + 1 for k, name in enumerate(header) if not name and k > 0]
     if nameless:
@@ -400,56 +354,29 @@ def _check_header(path: Path, header: list[str]) -> None:
         )
 
 
-def _parse_numbers(path: Path, delimiter: str, encoding: str) -> FloatArray | None:
-    """The lines below the header; None where a cell is not plainly a number, which is for pandas to judge."""
-    try:
-        header, *lines = (line for line in path.read_text(encoding).split("\n") if line.strip())
-        if not lines or '"' in header:  # a quoted header can go on in the next line
-            return None
-        values = np.loadtxt(lines, delimiter=None if delimiter == " " else delimiter, comments=None, ndmin=2)
-    except UnicodeDecodeError:
-        raise
-    except ValueError:
-        return None
-    if not (np.abs(values) < LARGEST_WHOLE).all():  # nan is a text that may stand for a missing value, or not
-        return None
-    return np.asfortranarray(values)  # as pandas lays out its columns, so that sums round alike
-
-
-def _parse(file: _TextFile, *, names: list[str], **dialect: Any) -> pd.DataFrame:
-    path, header = file.path, names
-    if _pandas_version() < FIRST_EXACT_PANDAS:
+def _parse(path: Path, **dialect: Any) -> pd.DataFrame:
+    if tuple(map(int, pd.__version__.split(".")[:2])) < FIRST_EXACT_PANDAS:
         dialect["float_precision"] = "round_trip"
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
             warnings.simplefilter("ignore", pd.errors.DtypeWarning)  # mixed columns are refused later, by name
             frame: pd.DataFrame = pd.read_csv(
-                path,
-                header=0,
-                names=header,
-                index_col=False,
-                skipinitialspace=True,
-                na_values=list(file.na),
-                keep_default_na=False,
-                compression="gzip" if file.packed else None,
-                **dialect,
+                path, header=0, index_col=False, skipinitialspace=True, keep_default_na=False, **dialect
             )
             return frame
     except UnicodeDecodeError:
         raise
     except pd.errors.ParserWarning:
-        raise DataError(f"{path.name} has lines with more fields than its header has names ({len(header)}).") from None
+        raise DataError(
+            f"{path.name} has lines with more fields than its header has names ({len(dialect['names'])})."
+        ) from None
     except pd.errors.EmptyDataError:
         raise DataError(f"{path.name} is empty.") from None
     except pd.errors.ParserError as error:
         raise DataError(f"{path.name} is not a well-formed table: {_reason(error)}.") from None
     except (OSError, EOFError, ValueError, zlib.error, OverflowError) as error:
         raise DataError(f"{path.name} cannot be read: {_reason(error)}.") from None
-
-
-def _pandas_version() -> tuple[int, ...]:
-    return tuple(map(int, pd.__version__.split(".")[:2]))
 
 
 def _reason(error: Exception) -> str:

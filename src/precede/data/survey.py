@@ -12,12 +12,12 @@ import numpy as np
 from precede.arrays import FloatArray
 from precede.data import untidy
 from precede.data.checks import MOSTLY_EMPTY, constant_problems, extremes
-from precede.data.columns import DECIMAL, frame_to_columns, spelling_in, storage
+from precede.data.columns import frame_to_columns, spelling_in, storage
 from precede.data.copies import without_copies
 from precede.data.load import Table, load_table
 from precede.data.numbers import NA_MARKERS, blanked, markers_of, numbers_among
 from precede.data.odd import without_odd
-from precede.data.read import DELIMITER, read_file
+from precede.data.read import read_file
 from precede.data.untidy import Finding, left_out
 from precede.errors import DataError
 from precede.lazy import pandas as pd
@@ -80,25 +80,25 @@ def survey(path: Path, decimal: str | None = None) -> Survey:
     DataError
         Where the file cannot be read as a table at all.
     """
-    frame, remarks = read_file(path, NA_MARKERS, decimal=decimal)
+    frame, remarks, mark, delimiter = read_file(path, NA_MARKERS, decimal)
     findings = [Finding(None, remark, "none") for remark in remarks]
     if frame.empty:
         return _read(path, findings)
-    if frame.attrs.get(DECIMAL, ".") is None and any(_unsure(frame[name]) for name in frame.columns):
-        decimal = "," if frame.attrs.get(DELIMITER) == ";" else "."
+    if decimal is not None:
+        findings.append(Finding(None, f"the decimal mark is {decimal!r}, as you say.", "option", {"decimal": decimal}))
+    elif mark is None and any(_unsure(frame[name]) for name in frame.columns):
+        decimal = "," if delimiter == ";" else "."
         meaning = "decimals, as where semicolons divide the cells" if decimal == "," else "thousands"
         sentence = f"cells such as 1,234 can be read in two ways; commas before three digits are taken for {meaning}."
         findings.append(Finding(None, sentence, "option", {"decimal": decimal}))
-        frame, _ = read_file(path, NA_MARKERS, decimal=decimal)
-    elif decimal is not None:
-        findings.append(Finding(None, f"the decimal mark is {decimal!r}, as you say.", "option", {"decimal": decimal}))
+        frame, _, mark, _ = read_file(path, NA_MARKERS, decimal)
     findings += untidy.interventions(frame) + untidy.rows_in_time(frame)
     apart = {found.options.get(name) for found in findings for name in ("interventions", "group")}
     apart |= {found.column for found in findings if "leave_out" in found.options}
     columns: dict[Hashable, FloatArray] = {}
     for place, name in enumerate(frame.columns):
         if name not in apart:
-            found, values = _look_at(frame.iloc[:, [place]], name)
+            found, values = _look_at(frame.iloc[:, [place]], name, mark)
             findings += found
             if values is not None:
                 columns[name] = values
@@ -129,7 +129,7 @@ def _read(path: Path, findings: list[Finding]) -> Survey:
     return Survey(tuple(findings), table)
 
 
-def _look_at(frame: pd.DataFrame, name: Hashable) -> tuple[list[Finding], FloatArray | None]:
+def _look_at(frame: pd.DataFrame, name: Hashable, decimal: str | None) -> tuple[list[Finding], FloatArray | None]:
     """What is to be said of one column, and its values where it can be used."""
     column = frame.iloc[:, 0]
     findings = untidy.identity(column, name)
@@ -137,7 +137,7 @@ def _look_at(frame: pd.DataFrame, name: Hashable) -> tuple[list[Finding], FloatA
         return findings, None
     findings += untidy.words_for_missing(column, name)
     options = Survey(tuple(findings), None).reading
-    read = frame_to_columns(frame, options.get("types", {}), with_usual(options).get("na", NA_MARKERS))
+    read = frame_to_columns(frame, options.get("types", {}), with_usual(options).get("na", NA_MARKERS), decimal)
     if read.problems:
         return [left_out(name, problem) for problem in read.problems], None
     findings += [Finding(name, note, "none") for note in read.notes]

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from precede.arrays import FloatArray
-from precede.data.columns import LOOKS_LIKE_AN_ID, storage
+from precede.data.columns import LOOKS_LIKE_AN_ID, all_distinct, storage
 from precede.data.interventions import NO_TARGET, SEPARATORS
 from precede.data.numbers import CELL, NA_MARKERS, spelling_of, spells_number
 from precede.errors import listed
@@ -210,8 +210,7 @@ def identity(column: pd.Series[Any], name: Hashable) -> list[Finding]:
         values = there.to_numpy(dtype=np.float64)
         if not np.array_equal(values, np.round(values)):
             return []
-        whole = len(values) >= 20 and distinct == len(values)
-        if whole and (named or np.ptp(values) == len(values) - 1):
+        if all_distinct(values) and (named or np.ptp(values) == len(values) - 1):
             return [left_out(name, f"column {name!r} numbers the rows: left out.")]
     if not named:
         return []

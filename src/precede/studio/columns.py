@@ -57,7 +57,7 @@ def _suggested(path: Path, looked: Survey) -> DataChoice:
 @lru_cache(maxsize=2)
 def _read(path: Path, changed: int, decimal: str | None = None) -> tuple[pd.DataFrame, Survey]:
     """A file as it is, and what was found in it; read again when it has changed."""
-    frame, _ = read_file(path, NA_MARKERS, decimal=decimal)
+    frame = read_file(path, NA_MARKERS, decimal=decimal).frame
     return frame, survey(path, decimal)
 
 
