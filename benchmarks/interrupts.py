@@ -85,7 +85,7 @@ PHASES = {
     "polish": Phase("precede.search.run:polish", [*DISCOVER, "--score=nongaussian"]),
     "restarts": Phase("precede.search.run:polish", [*DISCOVER, "--score=sparse-linear", "--set=n_restarts=2000"]),
     "training": Phase("precede.search.run:run_observed", LINEAR),
-    "exact": Phase("precede.search.run:exact_order_within", [*ONCE, "--score=gp", "--set=search=exact"], curved=True),
+    "exact": Phase("precede.search.run:exact_order", [*ONCE, "--score=gp", "--set=search=exact"], curved=True),
     "pruning": Phase("precede.corl.fit:order_to_graph", LINEAR),
     "labels": Phase("precede.estimator:CausalEstimator._store", LINEAR),
     "checks": Phase("precede.estimator:diagnosed", LINEAR),

@@ -116,7 +116,7 @@ def test_exact_search_that_is_cut_short_ends_with_the_greedy_order(ending, monke
     table = data()
     limit = 1e-9 if ending == "out_of_time" else None
     if ending == "interrupted":
-        interrupt_in(monkeypatch, "precede.search.run.exact_order_within")
+        interrupt_in(monkeypatch, "precede.search.run.exact_order")
     model = CORL("linear", search="exact", max_time=limit, verbose=False, diagnose=False).fit(table)
     search = model.diagnostics_["search"]
     assert search[ending]

@@ -37,7 +37,6 @@ SETTINGS = TrainingSettings(
     actor_learning_rate=1e-4,
     critic_learning_rate=1e-3,
     patience=None,
-    max_time=None,
     details=Details(),
 )
 
@@ -47,11 +46,11 @@ def data() -> np.ndarray:
     return simulate(n_variables=8, degree=2, n_samples=400, random_state=5).data.to_numpy()
 
 
-def run(data: np.ndarray, constraints: Constraints | None = None, seed: int = 0, **changes):
+def run(data: np.ndarray, constraints: Constraints | None = None, seed: int = 0, max_time=None, **changes):
     score = LinearScore(data)
     constraints = constraints or Constraints.none(data.shape[1])
     trainer = Trainer([Learner(score, data, replace(SETTINGS, **changes), constraints, np.random.default_rng(seed))])
-    return trainer, [record for (record,) in trainer.run()]
+    return trainer, [record for (record,) in trainer.run(Deadline(max_time))]
 
 
 @pytest.mark.parametrize("encoder", ["null", "mlp", "lstm", "transformer"])
@@ -188,39 +187,23 @@ def test_an_offered_order_stands_until_a_better_one_comes(data: np.ndarray, monk
 
 
 def test_a_cancelled_deadline_ends_the_run(data: np.ndarray) -> None:
-    class Canceller:
-        def see(self, record: IterationRecord, trainer: Trainer) -> None:
-            whole.cancel()
-
-        def finish(self, trainer: Trainer) -> None:
-            raise AssertionError
-
     whole = Deadline(None)
     trainer = Trainer([Learner(LinearScore(data), data, SETTINGS, Constraints.none(8), np.random.default_rng(0))])
-    records, interrupted = run_observed(trainer, [Canceller()], whole)
+    records, interrupted = run_observed(trainer, [lambda *_: whole.cancel()], whole)
     assert interrupted
     assert len(records) == READ_EVERY
     assert run_observed(trainer, [], whole) == ([], True)
 
 
 def test_every_observer_sees_every_record(data: np.ndarray) -> None:
-    class Notes:
-        def __init__(self) -> None:
-            self.seen: list[IterationRecord] = []
-            self.finished = False
-
-        def see(self, record: IterationRecord, trainer: Trainer) -> None:
-            self.seen.append(record)
-
-        def finish(self, trainer: Trainer) -> None:
-            self.finished = trainer.iteration == 20
-
-    one, two = Notes(), Notes()
+    one: list[tuple[IterationRecord, Trainer]] = []
+    two: list[tuple[IterationRecord, Trainer]] = []
     trainer = Trainer([Learner(LinearScore(data), data, SETTINGS, Constraints.none(8), np.random.default_rng(0))])
-    records, _ = run_observed(trainer, [one, two])
-    assert one.seen == two.seen == records
-    assert one.finished
-    assert two.finished
+    records, interrupted = run_observed(
+        trainer, [lambda *seen: one.append(seen), lambda *seen: two.append(seen)], Deadline(None)
+    )
+    assert one == two == [(record, trainer) for record in records]
+    assert not interrupted
 
 
 def test_patience_ends_the_run(data: np.ndarray) -> None:

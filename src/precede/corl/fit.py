@@ -39,11 +39,11 @@ from precede.scores.protocol import OrderScore
 from precede.search import local
 from precede.search.checkpoint import CheckpointFile, data_fingerprint, open_checkpoint
 from precede.search.equivalence import Member, choose_member, direction_sources
-from precede.search.observers import ProgressObserver, TensorBoard
+from precede.search.observers import tensorboard
 from precede.search.pag import independence_test, learn_pag
-from precede.search.run import OrderSearch, SearchResult, search_exactly
+from precede.search.run import OrderSearch, SearchResult
 from precede.search.settings import SearchSettings
-from precede.search.train import IterationRecord
+from precede.search.train import IterationRecord, Trainer
 from precede.strict_json import JsonObject
 
 if TYPE_CHECKING:
@@ -79,14 +79,14 @@ def learn(
     fit = Fit(model, settings, constraints, rng, deadline, said)
     score, choice = fit.score(seen)
     check_pruning(model.pruning, score)  # before the search, which may take hours
-    found, policy = fit.search(score, seen, pretrained)
+    found = fit.search(score, seen, pretrained)
     found, score, filled = fit.refit_imputed(score, found, seen)
     table = filled if seen is table else table
     if choice is not None:
         reported["score_choice"] = choice
     reported |= {"score": score.name, "identifies": score.identifies}
     again = ESTIMATED_AGAIN if score.name == "sparse-linear" else DRAWN_AGAIN
-    reported["remarks"] = [*score.notes, *([] if filled is seen else [again]), *unwatched(settings, found)]
+    reported["remarks"] = [*score.notes, *([] if filled is seen else [again]), *unwatched(model, found)]
     order = found.order
     edges, weights = fit.prune(order, table, score)
     assumes = score.assumes
@@ -114,7 +114,7 @@ def learn(
         assumes,
         found.record,
     )
-    return findings, policy
+    return findings, found.policy
 
 
 def directions_of(score: OrderScore, member: Member, table: Table) -> JsonObject:
@@ -220,39 +220,36 @@ class Fit:
             pruning=model.pruning, threshold=model.threshold, cutoff=model.cutoff, edge_probability=likely,
         )  # fmt: skip
 
-    def search(
-        self, score: OrderScore, table: Table, pretrained: Pretrained | None
-    ) -> tuple[SearchResult, TrainedPolicy | None]:
+    def search(self, score: OrderScore, table: Table, pretrained: Pretrained | None) -> SearchResult:
         """Learn an order with the policy (Algorithm 1) and polish it; or search exactly."""
-        settings = self.settings
+        model, settings = self.model, self.settings
+        search = OrderSearch(score, table.values, self.constraints, settings, self.rng, self.deadline, pretrained)
         if settings.kind == "exact":
-            return search_exactly(score, self.constraints, self.deadline, settings.why), None
+            return search.run()
         if settings.polish:
             local.prepare(score)  # compiles while the policy looks at the data
-        checkpoint = None if settings.checkpoint is None else self._checkpoint(settings.checkpoint, score, table)
-        search = OrderSearch(score, table.values, self.constraints, settings, self.rng, self.deadline, pretrained)
+        checkpoint = None if model.checkpoint is None else self._checkpoint(model.checkpoint, score, table)
         with (
-            ProgressBar("learning an order", settings.training.n_iterations, self.model.verbose) as bar,
-            TensorBoard.opened(settings.tensorboard) as board,
+            ProgressBar("learning an order", settings.training.n_iterations, model.verbose) as bar,
+            tensorboard(model.tensorboard) as boards,
         ):
-            found = search.run([ProgressObserver(bar), board], checkpoint)
-        trainer = found.trainer
-        if trainer is None:  # a climb from a given order
-            return found, None
-        (learner,) = trainer.learners
-        return found, TrainedPolicy(learner.actor, learner.inputs, learner.before, learner.score)
+
+            def see(record: IterationRecord, _: Trainer) -> None:
+                bar.update(record.iteration, best_score=record.best_score, mean_score=record.mean_score)
+
+            return search.run([see, *boards], checkpoint)
 
     def _checkpoint(self, path: str, score: OrderScore, table: Table) -> CheckpointFile:
         """The file that was named, opened for what shapes this run; when it ends may differ."""
         model, asked = self.model, self.settings
-        ends = ("n_iterations", "patience", "max_time")
+        ends = ("n_iterations", "patience")
         settings = {name: value for name, value in asdict(asked.training).items() if name not in ends}
         settings |= {"pretrained": None if asked.start is None else str(asked.start), "polish": asked.polish}
         settings |= {"score": score.name, "noise": model.noise}
         settings |= {"precedences": np.argwhere(self.constraints.before).tolist()}
         data = data_fingerprint(table.values, table.names)
         seed = model.random_state if isinstance(model.random_state, int) else None
-        return open_checkpoint(Path(path), asked.resume, data, settings, seed, self.rng)
+        return open_checkpoint(Path(path), model.resume, data, settings, seed, self.rng)
 
     def member(self, edges: BoolArray, found: SearchResult, table: Table, score: OrderScore) -> Member:
         """The member of the equivalence class that the evidence beside the score prefers, such as a given order."""
@@ -282,28 +279,28 @@ class Fit:
         if name is None or isinstance(self.model.score, OrderScore) or not settings.polish:
             return found, score, table
         restarts = RESTARTS if settings.n_restarts is None else min(RESTARTS, settings.n_restarts)
-        climbs = replace(settings, kind="local", n_restarts=restarts)
+        climbs = settings if settings.kind == "exact" else replace(settings, kind="local", n_restarts=restarts)
         for _ in range(ROUNDS[name]):
             if deadline.passed():
                 break
             edges, _ = self.prune(found.order, table, score)
             table = reestimated(table, edges) if name == "sparse-linear" else redrawn(table, edges, rng, deadline)
             score = build_score(name, table, constraints, noise=self.model.noise, device=score.device)
+            search = OrderSearch(
+                score, table.values, constraints, replace(climbs, initial_order=found.order), rng, deadline
+            )
+            again, first = search.run(), found.record
             if settings.kind == "exact":
-                found = search_exactly(score, constraints, deadline, settings.why)
+                found = again
                 continue
-            from_here = replace(climbs, initial_order=found.order)
-            again = OrderSearch(score, table.values, constraints, from_here, rng, deadline).run()
-            first = found.record
             kept = {name: getattr(first, name) for name in ("kind", "why", "policy_order", "iterations")}
-            record = replace(again.record, **kept)
-            found = replace(found, order=again.order, record=record)
+            found = replace(found, order=again.order, record=replace(again.record, **kept))
         return found, score, table
 
 
-def unwatched(settings: SearchSettings, found: SearchResult) -> list[str]:
+def unwatched(model: CORL, found: SearchResult) -> list[str]:
     """What was to follow the training, where there was none."""
-    asked = [name for name in ("checkpoint", "tensorboard") if getattr(settings, name) is not None]
+    asked = [name for name in ("checkpoint", "tensorboard") if getattr(model, name) is not None]
     if not asked or found.record.kind == "policy":
         return []
     return [f"Nothing was trained, so there was nothing for {' and '.join(asked)}: search='policy' trains."]

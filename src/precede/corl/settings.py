@@ -34,7 +34,7 @@ ARCHITECTURE = ("inputs", "encoder", "decoder", "pointer", "normalization", "n_e
 NETWORK_DETAILS = ("width", "heads", "glimpse", "sinks_first")
 """Those of ``details`` that do."""
 
-TRAINING_OPTIONS = tuple(name for name in TrainingSettings.__dataclass_fields__ if name != "max_time")
+TRAINING_OPTIONS = tuple(TrainingSettings.__dataclass_fields__)
 """Options of CORL that mean something only where a policy is trained: "auto" where they are not given."""
 
 PATIENCE, PATIENCE_FROM_SCRATCH = 10, 100
@@ -151,7 +151,6 @@ def search_settings(model: CORL, table: Table) -> SearchSettings:
         order_in(table, model.initial_order),
         first_look=model.initial_order is None or model.n_iterations != 0,
         is_wide=model.pretrained == "auto" and kind != "policy" and beyond,
-        checkpoint=model.checkpoint, resume=model.resume, tensorboard=model.tensorboard,
     )  # fmt: skip
 
 
@@ -160,7 +159,7 @@ def training_of(model: CORL, start: str | Path | None) -> TrainingSettings:
     options = {name: value for name in TRAINING_OPTIONS if (value := getattr(model, name)) != "auto"}
     if "n_iterations" not in options and "patience" not in options:
         options["patience"] = PATIENCE_FROM_SCRATCH if start is None else PATIENCE
-    return TrainingSettings(**options)  # without max_time: the deadline of the whole fit holds
+    return TrainingSettings(**options)
 
 
 PaperName = Literal["corl-1", "corl-2"]

@@ -74,9 +74,6 @@ class CheckpointFile:
         if settled and time.perf_counter() - self._last_save >= SECONDS_BETWEEN_SAVES:
             self.save(trainer)
 
-    def finish(self, trainer: Trainer) -> None:
-        self.save(trainer)
-
     def save(self, trainer: Trainer) -> None:
         """Write beside the target, then take its place: the file is whole or the one before."""
         history = torch.tensor([astuple(record) for record in self.records], dtype=torch.float64)

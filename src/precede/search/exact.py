@@ -11,7 +11,7 @@ import torch
 from precede.arrays import BoolArray, IntArray
 from precede.errors import OptionError
 from precede.knowledge import Constraints
-from precede.runtime.deadline import Deadline, OutOfTime
+from precede.runtime.deadline import Deadline
 from precede.scores.protocol import OrderScore
 from precede.ties import first_best_rows
 
@@ -27,10 +27,15 @@ class Optimum:
     score: float
 
 
-def exact_order(score: OrderScore, constraints: Constraints | None = None) -> Optimum:
+def exact_order(score: OrderScore, constraints: Constraints | None = None, deadline: Deadline | None = None) -> Optimum:
     r"""Best order of all, for up to 20 variables.
 
     :math:`F(T) = \max_{j \in T} F(T \setminus j) + \mathrm{term}(j \mid T \setminus j)`, over all subsets T by size.
+
+    Raises
+    ------
+    OutOfTime
+        The deadline has passed first.
 
     Examples
     --------
@@ -39,32 +44,23 @@ def exact_order(score: OrderScore, constraints: Constraints | None = None) -> Op
     >>> exact_order(LinearScore(x)).order
     array([0, 1, 2])
     """
-    found = exact_order_within(score, constraints or Constraints.none(score.n_variables), Deadline(None))
-    assert found is not None
-    return found
-
-
-def exact_order_within(score: OrderScore, constraints: Constraints, deadline: Deadline) -> Optimum | None:
-    """The same; None when the deadline passes first."""
     d = score.n_variables
     if d > MOST_VARIABLES:
         raise OptionError(
             f"exact search takes at most {MOST_VARIABLES} variables (2^d subsets); the data has {d}. "
             "Use the policy and polish instead."
         )
-    before = constraints.before
+    before = (constraints or Constraints.none(d)).before
+    deadline = deadline or Deadline(None)
     best = np.full(2**d, -np.inf)
     best[0] = 0.0
     last = np.full(2**d, -1, dtype=np.int8)
     for size in range(1, d + 1):
         subsets = np.array(list(combinations(range(d), size)), dtype=np.int64)
         for start in range(0, len(subsets), CHUNK_SUBSETS):
-            try:
-                with score.within(deadline):
-                    deadline.check()
-                    _extend(score, subsets[start : start + CHUNK_SUBSETS], before, best, last)
-            except OutOfTime:
-                return None
+            with score.within(deadline):
+                deadline.check()
+                _extend(score, subsets[start : start + CHUNK_SUBSETS], before, best, last)
     order = np.empty(d, dtype=np.int64)
     mask = 2**d - 1
     for position in reversed(range(d)):

@@ -2,39 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from importlib import import_module
-from typing import Any, Protocol
 
 from precede.errors import OptionError
 from precede.runtime.deadline import Deadline
-from precede.runtime.progress import ProgressBar, logger
+from precede.runtime.progress import logger
 from precede.search.train import IterationRecord, Trainer
 
-
-class Observer(Protocol):
-    """Progress bar, TensorBoard, checkpoint, or anything of your own."""
-
-    def see(self, record: IterationRecord, trainer: Trainer) -> None:
-        """After every iteration."""
-
-    def finish(self, trainer: Trainer) -> None:
-        """After the last one; not where training was interrupted."""
-
-
-class ProgressObserver:
-    """Show best and mean score on a progress bar."""
-
-    def __init__(self, bar: ProgressBar) -> None:
-        self._bar = bar
-
-    def see(self, record: IterationRecord, trainer: Trainer) -> None:
-        self._bar.update(record.iteration, best_score=record.best_score, mean_score=record.mean_score)
-
-    def finish(self, trainer: Trainer) -> None:
-        """Nothing more to show."""
+Observer = Callable[[IterationRecord, Trainer], None]
+"""What is called after every iteration: progress bar, TensorBoard, checkpoint, or anything of your own."""
 
 
 def run_observed(
@@ -54,46 +33,30 @@ def run_observed(
                 continue
             records.append(record)
             for observer in observers:
-                observer.see(record, trainer)
+                observer(record, trainer)
     except KeyboardInterrupt:
         logger.warning("interrupted after %d iterations; the best order so far is kept", trainer.iteration)
         return records, True
-    if within is not None and within.cancelled:
-        return records, True
-    for observer in observers:
-        observer.finish(trainer)
-    return records, False
+    return records, within is not None and within.cancelled
 
 
-class TensorBoard:
-    """Scalars for TensorBoard; without a folder it does nothing."""
+@contextmanager
+def tensorboard(folder: str | None) -> Iterator[list[Observer]]:
+    """An observer that writes one point on each curve to a folder's event file, closed at the end; none without one."""
+    if folder is None:
+        yield []
+        return
+    try:
+        writer = import_module("torch.utils.tensorboard").SummaryWriter(folder)
+    except ImportError:
+        raise OptionError(f"tensorboard={folder!r} needs the package tensorboard: install it first.") from None
 
-    def __init__(self, writer: Any) -> None:
-        self._writer = writer
-
-    @classmethod
-    @contextmanager
-    def opened(cls, folder: str | None) -> Iterator[TensorBoard]:
-        """Open the folder's event file and close it at the end."""
-        if folder is None:
-            yield cls(None)
-            return
-        try:
-            writer = import_module("torch.utils.tensorboard").SummaryWriter(folder)
-        except ImportError:
-            raise OptionError(f"tensorboard={folder!r} needs the package tensorboard: install it first.") from None
-        try:
-            yield cls(writer)
-        finally:
-            writer.close()
-
-    def see(self, record: IterationRecord, trainer: Trainer) -> None:
-        """One point on each curve."""
-        if self._writer is None:
-            return
+    def see(record: IterationRecord, trainer: Trainer) -> None:
         for name, value in asdict(record).items():
             if name != "iteration":
-                self._writer.add_scalar(name, value, record.iteration)
+                writer.add_scalar(name, value, record.iteration)
 
-    def finish(self, trainer: Trainer) -> None:
-        """The file is closed with its context."""
+    try:
+        yield [see]
+    finally:
+        writer.close()

@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from precede.arrays import FloatArray, IntArray
 from precede.knowledge import Constraints
+from precede.policy.actor import TrainedPolicy
 from precede.policy.pretrained import Pretrained
 from precede.runtime.deadline import GRACE, Deadline, OutOfTime
 from precede.runtime.device import all_threads, one_thread
@@ -23,7 +25,7 @@ from precede.scores.policy_prior import PolicyScore
 from precede.scores.protocol import OrderScore
 from precede.search import local
 from precede.search.checkpoint import CheckpointFile
-from precede.search.exact import exact_order_within
+from precede.search.exact import exact_order
 from precede.search.greedy import greedy_order
 from precede.search.learner import Learner
 from precede.search.observers import Observer, run_observed
@@ -45,29 +47,15 @@ LOOK_SHARE = 0.3
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The order that the search ended with, and how it got there."""
+    """The order that the search ended with, how it got there, and the policy, where one has looked at the data."""
 
     order: IntArray
     record: SearchRecord
     history: list[IterationRecord] = field(default_factory=list)
-    trainer: Trainer | None = None
+    policy: TrainedPolicy | None = None
 
 
-def search_exactly(
-    score: OrderScore, constraints: Constraints, deadline: Deadline, why: str = "as asked"
-) -> SearchResult:
-    """Dynamic programming instead of a policy; the greedy order where it is cut short."""
-    optimum = exact_order_within(score, constraints, deadline)
-    if optimum is not None:
-        record = SearchRecord(optimum.score, "exact", why, exact=True, seconds=deadline.elapsed())
-        return SearchResult(optimum.order, record)
-    order = greedy_order(score, constraints, deadline.with_grace(GRACE))
-    greedy = score.score_of(order)
-    record = SearchRecord(greedy, "local", "exact search was cut short: a greedy order", greedy)
-    record.end(deadline, out_of_time=True)
-    return SearchResult(order, record)
-
-
+@dataclass(eq=False)
 class OrderSearch:
     """Search for the best order of a score.
 
@@ -91,48 +79,45 @@ class OrderSearch:
     counts as it is.
     """
 
-    def __init__(
-        self,
-        score: OrderScore,
-        values: FloatArray,
-        constraints: Constraints,
-        settings: SearchSettings,
-        rng: np.random.Generator,
-        deadline: Deadline,
-        pretrained: Pretrained | None = None,
-    ) -> None:
-        self.score, self.constraints, self.settings = score, constraints, settings
-        self.rng, self.deadline, self.pretrained = rng, deadline, pretrained
-        self._trainer: Trainer | None = None
-        self._values = values
+    score: OrderScore
+    values: FloatArray
+    constraints: Constraints
+    settings: SearchSettings
+    rng: np.random.Generator
+    deadline: Deadline
+    pretrained: Pretrained | None = None
+
+    def __post_init__(self) -> None:
+        self._learner: Learner | None = None
         self._starts: dict[str, tuple[IntArray, float]] = {}
         self._order: IntArray | None = None
         self._polished: float | None = None
         self._was_hurried = False
-        self.record = SearchRecord(-math.inf, settings.kind, settings.why)
+        self.record = SearchRecord(-math.inf, self.settings.kind, self.settings.why)
 
     def run(self, observers: Sequence[Observer] = (), checkpoint: CheckpointFile | None = None) -> SearchResult:
         """Search, with observers of the training, and a checkpoint to save it to and go on from."""
         settings = self.settings
+        history: list[IterationRecord] = []
+        if settings.kind == "exact":
+            return self._exact()
         self._phase(self._greedy, always=True)
         self._phase(self._given)
-        if self._leaves_out_the_policy() or not self._has_trainer():
+        if self._leaves_out_the_policy() or not self._has_learner():
             self._phase(self._polish)
-            return self._result([])
+            return self._result(history)
         if self.pretrained is not None:
             self._first_look()
         if settings.polish:
             self._phase(self._polish)
-        records = [] if checkpoint is None else checkpoint.load_into(self.trainer)
-        self._take_over()
+        if checkpoint is not None:
+            history += checkpoint.load_into(self.trainer)
+            self._take_over(history)
         self._decide()
         if self.record.kind == "policy":
-            records += self._train([*observers, *([] if checkpoint is None else [checkpoint])])
-        for record in records:  # those before a checkpoint included
-            known = self.record.policy_score
-            self.record.policy_score = record.batch_best if known is None else max(known, record.batch_best)
-        self._take_over()
-        return self._result(records)
+            history += self._train(observers, checkpoint)
+            self._take_over(history)
+        return self._result(history)
 
     # -- phases ------------------------------------------------------------------------------------------------
 
@@ -151,6 +136,19 @@ class OrderSearch:
         small = self.score.device.type == "cpu" and self.score.n_variables < SHARED_FROM
         return one_thread() if small or compiled else all_threads()
 
+    def _exact(self) -> SearchResult:
+        """Dynamic programming instead of a policy; the greedy order where it is cut short."""
+        try:
+            optimum = exact_order(self.score, self.constraints, self.deadline)
+        except OutOfTime:
+            order = greedy_order(self.score, self.constraints, self.deadline.with_grace(GRACE))
+            greedy = self.score.score_of(order)
+            record = SearchRecord(greedy, "local", "exact search was cut short: a greedy order", greedy)
+            record.end(self.deadline, out_of_time=True)
+            return SearchResult(order, record)
+        record = SearchRecord(optimum.score, "exact", self.settings.why, exact=True, seconds=self.deadline.elapsed())
+        return SearchResult(optimum.order, record)
+
     def _greedy(self) -> None:
         part = self.deadline.part(share=GREEDY_SHARE).with_grace(GRACE)
         order = greedy_order(self.score, self.constraints, part)
@@ -163,18 +161,17 @@ class OrderSearch:
             order = self.constraints.nearest_order(self.settings.initial_order)
             self._start("given", order, self.score.score_of(order))
 
-    def _has_trainer(self) -> bool:
+    def _has_learner(self) -> bool:
         """Make the networks; False where there is no time for a pretrained policy to look at the data."""
         within = self.deadline.part(share=LOOK_SHARE)
         # the paper's result is the policy's own, so that it looks in any case
         limited = self.settings.polish and self.pretrained is not None and self._order is not None
         try:
             with self._threads():
-                learner = Learner(
-                    self.score, self._values, self.settings.training, self.constraints, self.rng, self.pretrained,
+                self._learner = Learner(
+                    self.score, self.values, self.settings.training, self.constraints, self.rng, self.pretrained,
                     within=within if limited else None,
                 )  # fmt: skip
-                self._trainer = Trainer([learner])
         except OutOfTime:
             self._was_hurried = True
             self._take("local", "it was cut short before the policy had looked at the data")
@@ -183,9 +180,9 @@ class OrderSearch:
 
     def _first_look(self) -> None:
         """The order that the pretrained policy finds most likely."""
-        self.record.policy_order = self.trainer.best_order.tolist()
-        self.record.policy_score = self.trainer.best_score
-        self._start("policy", self.trainer.best_order, self.trainer.best_score)
+        order, score = self.learner.order.cpu().numpy(), self.learner.order_score
+        self.record.policy_order, self.record.policy_score = order.tolist(), score
+        self._start("policy", order, score)
 
     def _polish(self) -> None:
         """Climb from every start, with restarts where they are asked for."""
@@ -220,7 +217,7 @@ class OrderSearch:
         """Which search to take, and why; "auto" trains where local search leaves a question open and there is time."""
         if self.settings.kind != "auto":
             return
-        if self.trainer.iteration:
+        if self.learner.iteration:
             self._take("policy", "the checkpoint's training is continued")
         elif isinstance(self.score, PolicyScore):
             self._take("local", "the score judges edges one by one, so that there is nothing to learn")
@@ -236,35 +233,45 @@ class OrderSearch:
     def _take(self, kind: str, why: str) -> None:
         self.record.kind, self.record.why = kind, why
 
-    def _train(self, observers: Sequence[Observer]) -> list[IterationRecord]:
+    def _train(self, observers: Sequence[Observer], checkpoint: CheckpointFile | None) -> list[IterationRecord]:
         """Algorithm 1, before its observers."""
         if self.settings.polish and self.pretrained is not None and self._order is not None:
             self.trainer.offer(*self.best)
             if self.trainer.iteration == 0:  # else a checkpoint has said what patience waits for
-                self.trainer.learners[0].patience.expect(self.record.best_score)
-        ours: list[Observer] = [_Proposals(self)] if self.settings.polish else []
+                self.learner.patience.expect(self.record.best_score)
+        ours = [self._polish_proposals] if self.settings.polish else []
+        saves = [] if checkpoint is None else [checkpoint.see]
         with self._threads():
-            records, interrupted = run_observed(self.trainer, [*ours, *observers], self.deadline)
+            records, interrupted = run_observed(self.trainer, [*ours, *observers, *saves], self.deadline)
         if interrupted:
             self.deadline.cancel()
+        elif checkpoint is not None:
+            checkpoint.save(self.trainer)
         return records
 
-    def _take_over(self) -> None:
+    def _polish_proposals(self, record: IterationRecord, trainer: Trainer) -> None:
+        """Polish the best order of each group of iterations; a pretrained policy learns from it."""
+        if record.iteration != trainer.iteration or record.iteration % READ_EVERY or self.deadline.passed():
+            return  # in the middle of a group, or too late
+        found = polish(self.score, trainer.take_proposal(), self.constraints, deadline=self.deadline)
+        self.record.polish_moves = (self.record.polish_moves or 0) + found.n_moves
+        if not self._offer(found.order, found.score):
+            return
+        trainer.improved.offer_one(*self.best)
+        if self.pretrained is not None:
+            trainer.offer(*self.best)
+            trainer.imitate(trainer.best_order)
+
+    def _take_over(self, history: Sequence[IterationRecord]) -> None:
         """Keep what training has found, now or before a checkpoint."""
+        known = [] if self.record.policy_score is None else [self.record.policy_score]
+        self.record.policy_score = max([*known, *(record.batch_best for record in history)], default=None)
         own, improved = self.trainer.best.known(), self.trainer.improved.known()
         if own is not None and self.pretrained is None:
             self.record.policy_order, self.record.policy_score = own[0].tolist(), own[1]
         for found in (own, improved):
             if found is not None:
                 self._offer(*found)
-
-    def improve(self, order: IntArray) -> bool:
-        """Polish an order that the policy proposed; whether the best one has become better."""
-        if self.deadline.passed():
-            return False
-        found = polish(self.score, order, self.constraints, deadline=self.deadline)
-        self.record.polish_moves = (self.record.polish_moves or 0) + found.n_moves
-        return self._offer(found.order, found.score)
 
     # -- the best so far ---------------------------------------------------------------------------------------
 
@@ -274,10 +281,15 @@ class OrderSearch:
             self._offer(order, score)
 
     @property
+    def learner(self) -> Learner:
+        """The networks, once a policy has looked at the data."""
+        assert self._learner is not None
+        return self._learner
+
+    @cached_property
     def trainer(self) -> Trainer:
-        """The state of the training, once there is one."""
-        assert self._trainer is not None
-        return self._trainer
+        """The state of the training, made when there is any."""
+        return Trainer([self.learner])
 
     @property
     def best(self) -> tuple[IntArray, float]:
@@ -299,26 +311,9 @@ class OrderSearch:
         order, best = self.best
         if self._polished is not None and records:
             self.record.rl_gain = best - self._polished
-        self.record.iterations = 0 if self._trainer is None else self._trainer.iteration
+        learner, policy = self._learner, None
+        if learner is not None:
+            self.record.iterations = learner.iteration
+            policy = TrainedPolicy(learner.actor, learner.inputs, learner.before, self.score)
         self.record.end(self.deadline, self.deadline.passed() or self._was_hurried)
-        return SearchResult(order, self.record, records, self._trainer)
-
-
-class _Proposals:
-    """Observer that polishes the best order of each group of iterations; a pretrained policy learns from it."""
-
-    def __init__(self, search: OrderSearch) -> None:
-        self._search = search
-
-    def see(self, record: IterationRecord, trainer: Trainer) -> None:
-        if record.iteration != trainer.iteration or record.iteration % READ_EVERY:
-            return  # in the middle of a group
-        if not self._search.improve(trainer.take_proposal()):
-            return
-        trainer.improved.offer_one(*self._search.best)
-        if self._search.pretrained is not None:
-            trainer.offer(*self._search.best)
-            trainer.imitate(trainer.best_order)
-
-    def finish(self, trainer: Trainer) -> None:
-        """Nothing is left to do."""
+        return SearchResult(order, self.record, records, policy)

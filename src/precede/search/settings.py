@@ -95,7 +95,6 @@ class TrainingSettings:
     actor_learning_rate: float = 1e-4
     critic_learning_rate: float = 1e-3
     patience: int | None = None
-    max_time: float | None = None
     details: Details = Details()
 
     @property
@@ -131,12 +130,6 @@ class SearchSettings:
     is_wide : bool
         There are more columns than the policy was made for, or no more rows than columns, and nobody asked for it:
         where restarts do better in less time (:func:`precede.search.polish.do_without_policy`), they are all there is.
-    checkpoint : str or None
-        File that training is saved to.
-    resume : bool
-        Whether to continue from that file.
-    tensorboard : str or None
-        Folder for TensorBoard.
     """
 
     kind: SearchName | Literal["none"] = "policy"
@@ -148,6 +141,3 @@ class SearchSettings:
     initial_order: IntArray | None = None
     first_look: bool = True
     is_wide: bool = False
-    checkpoint: str | None = None
-    resume: bool = False
-    tensorboard: str | None = None

@@ -214,14 +214,14 @@ class Trainer:
         start = torch.full_like(placed[..., :1], d)  # the initial state, then that of every variable but the last
         return values.gather(2, torch.cat([start, placed[..., :-1]], dim=2))
 
-    def run(self, within: Deadline | None = None) -> Iterator[list[IterationRecord | None]]:
+    def run(self, deadline: Deadline | None = None) -> Iterator[list[IterationRecord | None]]:
         """Train until the iterations, the patience or the time is spent.
 
         Yields the record of each run for every iteration, None for runs that have ended. There is one at least, but
         for a deadline that was cancelled before, or that passed while a score took its time over the first orders. The
         whole state is settled, and may be saved, whenever ``record.iteration == trainer.iteration``.
         """
-        deadline, earlier = Deadline(self.settings.max_time, within), self.seconds
+        deadline, earlier = (deadline or Deadline(None)).part(), self.seconds
         while not (self.finished or deadline.cancelled or (self.iteration and deadline.passed())):
             taking_part = [not learner.finished for learner in self.learners]  # to the end of the group
             numbers = self._group(deadline)
