@@ -125,7 +125,7 @@ def test_exact_search_that_is_cut_short_ends_with_the_greedy_order(ending, monke
     assert model.score_ == pytest.approx(plain.score_of(greedy_order(plain)))
 
 
-@pytest.mark.parametrize("where", ["precede.estimator.sample_of", "precede.evidence.checks.all_checks.read_edges"])
+@pytest.mark.parametrize("where", ["precede.estimator.sample_of", "precede.evidence.checks.edge_readings.read_edges"])
 def test_an_interrupt_after_the_search_keeps_its_result(where, monkeypatch):
     table = data()
     options = {**QUICK, "diagnose": True}
