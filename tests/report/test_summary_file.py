@@ -94,6 +94,14 @@ def test_a_damaged_summary_is_a_page_or_a_sentence(summary, name, tmp_path):
     assert all("\n" not in sentence and len(sentence) < 600 for sentence in said)
 
 
+@pytest.mark.parametrize("place", [0, -1])
+def test_what_only_some_variables_have_is_no_traceback(summary, place, tmp_path):
+    nodes = [dict(node) for node in summary["nodes"]]
+    del nodes[place]["levels"]
+    (tmp_path / "summary.json").write_text(json.dumps({**summary, "nodes": nodes}))
+    assert "</html>" in rebuild_report(tmp_path).read_text()
+
+
 def test_nothing_of_a_summary_reaches_the_page_as_markup(summary):
     """A place, mean or count of a variable that is text was once put into the page's markup as it stood."""
     damaged = copy.deepcopy(summary)

@@ -276,8 +276,9 @@ def _embedded(summary: Summary, drawn: ShownGraph) -> str:
 
 
 def _columns(records: Sequence[Mapping[str, object]]) -> dict[str, list[object]]:
-    """A list of like dictionaries as one dictionary of lists: each name once."""
-    return {name: [record[name] for record in records] for name in records[0]} if records else {"none": []}
+    """A list of like dictionaries as one dictionary of lists: each name once, null where a dictionary lacks it."""
+    names = dict.fromkeys(name for record in records for name in record)
+    return {name: [record.get(name) for record in records] for name in names} if records else {"none": []}
 
 
 def shades(density: list[list[int]]) -> str:
