@@ -5,15 +5,18 @@ import gzip
 from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
 from chromium import CHROMIUM, Chromium
 
 from precede.baselines import EqVar
+from precede.corl import CORL
 from precede.data.datasets import load_sachs
 from precede.data.load import load_table
 from precede.graph import CausalGraph
 from precede.graph.component import policy_hash
 from precede.graph.dags import ancestors
+from precede.knowledge import Knowledge
 from precede.report import Heading, render_report, summarize
 from precede.report.render import graph_of
 from precede.simulation import simulate
@@ -290,3 +293,26 @@ def test_a_tangle_starts_with_its_strongest_edges(tmp_path):
         browser.value("document.getElementById('strength-slider').focus()")
         browser.press("Home")
         assert browser.value("Number(document.getElementById('visible-edges').textContent)") == n_edges
+
+
+def test_no_line_leads_over_the_levels_of_a_category(tmp_path):
+    rng = np.random.default_rng(0)
+    place = rng.choice(["an office", "a very long road"], 300)
+    place[:90] = "outside"
+    cause = 2.0 * (place == "outside") + rng.normal(size=300)
+    frame = pd.DataFrame({"place": place, "cause": cause, "effect": cause + rng.normal(size=300)})
+    model = CORL(knowledge=Knowledge(required=[("place", "cause"), ("cause", "effect")]), verbose=False).fit(frame)
+    summary = summarize(model, load_table(frame))
+    path = tmp_path / "report.html"
+    path.write_text(probed(render_report(summary)))
+    plots = {}
+    with Chromium(1360, 900) as browser:
+        browser.open(path.as_uri())
+        browser.wait(READY)
+        for k, edge in enumerate(summary["edges"]):
+            browser.value(f"document.querySelectorAll('#edges .show')[{k}].click()")
+            lines = browser.value("document.querySelectorAll('#card .plot polyline').length")
+            words = browser.value("document.getElementById('card').innerText")
+            plots[edge["cause"], edge["effect"]] = lines, "linear fit" in words
+    assert plots[0, 1] == (0, False)
+    assert plots[1, 2] == (2, True)

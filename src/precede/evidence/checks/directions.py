@@ -124,8 +124,9 @@ def check_identifiability(learned: CheckContext) -> Verdict:
         level = "note"
         sentence = f"{n - count} of {n} edges are sure to be causes; the others may stand for a hidden cause."
     elif undirected:
+        lines = [f"{learned.names[i]} – {learned.names[j]}" for (i, j), source in sources.items() if source == "open"]
         sentence = (
-            f"The direction of {counted(count, 'edge')} of {n} cannot be determined ({some(undirected)}): "
+            f"The direction of {counted(count, 'edge')} of {n} cannot be determined ({some(lines)}): "
             "the data show that the two are connected, not which causes which."
         )
     elif by_model:

@@ -28,19 +28,21 @@ function frame(xs, ys, xName, yName, contents, fromZero = false, levels = null) 
 const polyline = (kind, xs, ys, px, py) => drawn("polyline", { class: kind, points: xs.map((x, k) => `${px(x).toFixed(1)},${py(ys[k]).toFixed(1)}`).join(" ") });
 const dots = (kind, radius, xs, ys, px, py) => drawn("g", { class: kind }, xs.map((x, k) => drawn("circle", { cx: px(x).toFixed(1), cy: py(ys[k]).toFixed(1), r: radius })));
 
-// what is left of the effect once its other causes are taken out, against the cause: points of rows, or their density
+// what is left of the effect once its other causes are taken out, against the cause: points of rows, or their density;
+// a category has no mean: none is drawn as an effect, and no line leads over its levels as a cause
 export function mechanism(edge, cause, effect) {
-  if (!edge.curve || !cause.grid || !(edge.points || (edge.density && edge.extent))) return null;
+  if (!edge.curve || !cause.grid || effect.mean === null || !(edge.points || (edge.density && edge.extent))) return null;
   const straight = edge.slope !== null, line = cause.grid.map((x) => edge.slope * (x - cause.mean));
-  const fits = (px, py) => [polyline(straight ? "smooth" : "fitted", cause.grid, edge.curve, px, py), straight && polyline("fitted", cause.grid, line, px, py)];
+  const fits = (px, py) => cause.mean === null ? [] : [polyline(straight ? "smooth" : "fitted", cause.grid, edge.curve, px, py), straight && polyline("fitted", cause.grid, line, px, py)];
   const yName = `${effect.name}, other causes taken out`;
+  const at = cause.levels?.values ?? [], half = (at[1] - at[0]) / 2, ends = at.length > 1 ? [at[0] - half, at.at(-1) + half] : [];  // room for names
   if (edge.points) {
     const [ex, ey] = edge.extremes ?? [[], []];
-    return frame([...cause.values, ...cause.grid, ...ex], [...edge.points, ...edge.curve, ...ey, ...(straight ? line : [])], cause.name, yName,
+    return frame([...cause.values, ...cause.grid, ...ex, ...ends], [...edge.points, ...edge.curve, ...ey, ...(straight ? line : [])], cause.name, yName,
       (px, py) => [dots("dots", 1.7, cause.values, edge.points, px, py), dots("far", 2.6, ex, ey, px, py), ...fits(px, py)], false, cause.levels);
   }
   const [x0, x1, y0, y1] = edge.extent, n = edge.density.length, most = Math.max(...edge.density.flat(), 1);
-  return frame([x0, x1], [y0, y1, ...edge.curve], cause.name, yName, (px, py) => [
+  return frame([x0, x1, ...ends], [y0, y1, ...edge.curve], cause.name, yName, (px, py) => [
     drawn("g", { class: "cells" }, edge.density.flatMap((row, i) => row.map((count, j) => count > 0 && drawn("rect", {
       x: px(x0 + (x1 - x0) * i / n).toFixed(1), y: py(y0 + (y1 - y0) * (j + 1) / n).toFixed(1), width: ((px(x1) - px(x0)) / n).toFixed(1),
       height: ((py(y0) - py(y1)) / n).toFixed(1), "fill-opacity": (0.12 + 0.75 * count / most).toFixed(2) })))), ...fits(px, py)], false, cause.levels);

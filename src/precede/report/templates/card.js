@@ -14,7 +14,7 @@ function edgeCard(k) {
     ["Direction from", edge.direction], ["Believe it?", edge.belief], rests && ["Rests on", rests]]), ...(plot ? [plot, el("p", { class: "hint" },
     `${effect.name} as it depends on ${cause.name}, its other causes taken out. ` +
     (edge.points === null ? `Darker cells hold more rows; ${edge.outside || "no"} row${edge.outside === 1 ? " lies" : "s lie"} outside. ` : edge.extremes[0].length ? "Larger points are values far out. " : "") +
-    (edge.slope !== null ? "The line is the linear fit, the thin curve a smooth one." : "The curve is a smooth fit."))] : []));
+    (cause.mean === null ? "" : edge.slope !== null ? "The line is the linear fit, the thin curve a smooth one." : "The curve is a smooth fit."))] : []));
 }
 
 function sharedCard(pair) {
