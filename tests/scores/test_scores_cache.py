@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from precede.errors import OptionError
 from precede.runtime.deadline import Deadline, OutOfTime
 from precede.runtime.device import memory_budget
-from precede.scores.predecessors import PredecessorCache, members_of, predecessor_masks
+from precede.scores.predecessors import PredecessorCache, PredecessorScore, members_of, predecessor_masks
 
 
 def fingerprint(members):
@@ -19,9 +19,25 @@ def fingerprint(members):
     return members @ weights + 1000 * np.arange(d)
 
 
-def at_once(members):
-    """All sets in one piece."""
-    yield np.arange(len(members)), fingerprint(members)
+class Fingerprints(PredecessorScore):
+    """Of sets instead of variances; so many sets a piece."""
+
+    def __init__(self, n_variables, a_piece=1000, max_sets=1_000_000):
+        super().__init__(np.random.default_rng(0).normal(size=(9, n_variables)), "unequal", 0, "cpu", max_sets)
+        self.likelihood.terms = lambda variances: variances
+        self.a_piece, self.calls = a_piece, []
+
+    @classmethod
+    def regressions(cls, scores, members):
+        for k, (score, own) in enumerate(zip(scores, members, strict=True)):
+            score.calls.append(len(own))
+            last_first = np.arange(len(own))[::-1]
+            for which in np.split(last_first, range(score.a_piece, len(own), score.a_piece)):
+                yield k, which, fingerprint(own[which])
+
+
+def terms_of(score, orders):
+    return score.terms(torch.from_numpy(orders)).numpy()
 
 
 @settings(deadline=None, max_examples=20)
@@ -29,7 +45,7 @@ def at_once(members):
 def test_terms_are_those_of_the_sets(n_variables, seed):
     rng = np.random.default_rng(seed)
     orders = np.array([rng.permutation(n_variables) for _ in range(5)])
-    terms = PredecessorCache(n_variables, at_once).terms(orders)
+    terms = terms_of(Fingerprints(n_variables), orders)
     for order, row in zip(orders, terms, strict=True):
         for t, variable in enumerate(order):
             members = np.zeros((1, n_variables), dtype=bool)
@@ -46,61 +62,63 @@ def test_masks_and_members_are_inverse(n_variables):
 
 
 def test_counts_and_identical_values():
-    calls = []
-
-    def evaluate(members):
-        calls.append(len(members))
-        yield from at_once(members)
-
-    cache = PredecessorCache(4, evaluate)
+    score = Fingerprints(4)
+    cache = score.cache
     assert cache.hit_rate == 0.0
     orders = np.array([[0, 1, 2, 3], [0, 1, 3, 2]])
-    first = cache.terms(orders)
+    first = terms_of(score, orders)
     # {}, {0}, {0,1}, {0,1,2} and {0,1,3}
-    assert (cache.n_lookups, cache.n_evaluations, len(cache), calls) == (8, 5, 5, [5])
-    assert np.array_equal(cache.terms(orders), first)
-    assert (cache.n_lookups, cache.n_evaluations, calls) == (16, 5, [5])
+    assert (cache.n_lookups, cache.n_evaluations, len(cache), score.calls) == (8, 5, 5, [5])
+    assert np.array_equal(terms_of(score, orders), first)
+    assert (cache.n_lookups, cache.n_evaluations, sum(score.calls)) == (16, 5, 5)
     assert cache.hit_rate == 1 - 5 / 16
 
 
 def test_a_set_serves_every_variable_outside_it():
-    cache = PredecessorCache(3, at_once)
-    cache.terms(np.array([[0, 1, 2]]))
-    before = cache.n_evaluations
-    cache.terms(np.array([[0, 2, 1]]))
-    assert cache.n_evaluations == before + 1  # only {0, 2} is new
+    score = Fingerprints(3)
+    terms_of(score, np.array([[0, 1, 2]]))
+    before = score.n_evaluations
+    terms_of(score, np.array([[0, 2, 1]]))
+    assert score.n_evaluations == before + 1  # only {0, 2} is new
 
 
 def test_max_sets_starts_afresh_with_right_values():
-    small, large = PredecessorCache(6, at_once, max_sets=8), PredecessorCache(6, at_once)
+    small, large = Fingerprints(6, max_sets=8), Fingerprints(6)
     rng = np.random.default_rng(1)
     for _ in range(20):
         orders = rng.permutation(6)[None]
-        assert np.array_equal(small.terms(orders), large.terms(orders))
-        assert len(small) <= 8
+        assert np.array_equal(terms_of(small, orders), terms_of(large, orders))
+        assert len(small.cache) <= 8
     assert small.n_evaluations > large.n_evaluations
     with pytest.raises(OptionError, match="max_sets=0"):
-        PredecessorCache(3, at_once, max_sets=0)
+        PredecessorCache(3, max_sets=0)
 
 
 def test_what_was_evaluated_before_the_deadline_is_kept():
     ticks = iter(range(100))
     deadline = Deadline(2.5, clock=lambda: float(next(ticks)))
-
-    def backwards(members):
-        for s in reversed(range(len(members))):
-            yield np.array([s]), fingerprint(members[s : s + 1])
-
-    cache, whole = PredecessorCache(5, backwards), PredecessorCache(5, at_once)
+    score, whole = Fingerprints(5, a_piece=1), Fingerprints(5)
     orders = np.array([[2, 0, 1, 4, 3]])
-    with pytest.raises(OutOfTime):
-        cache.terms(orders, deadline)
-    assert (cache.n_evaluations, cache.n_lookups) == (2, 0)
-    assert np.array_equal(cache.terms(orders), whole.terms(orders))
-    assert cache.n_evaluations == 5
-    assert np.array_equal(cache.terms(orders, deadline), whole.terms(orders))  # nothing is missing: nothing to wait for
-    with pytest.raises(OutOfTime):
-        cache.given_all_others(deadline)
+    with score.within(deadline), pytest.raises(OutOfTime):
+        terms_of(score, orders)
+    assert (score.n_evaluations, score.cache.n_lookups) == (2, 0)
+    assert np.array_equal(terms_of(score, orders), terms_of(whole, orders))
+    assert score.n_evaluations == 5
+    with score.within(deadline):  # nothing is missing: nothing to wait for
+        assert np.array_equal(terms_of(score, orders), terms_of(whole, orders))
+    with score.within(deadline), pytest.raises(OutOfTime):
+        score.bounds()
+
+
+def test_several_scores_are_filled_together():
+    one, other = Fingerprints(5), Fingerprints(5)
+    orders = torch.stack([torch.randperm(5, generator=torch.Generator().manual_seed(k)) for k in range(6)]).view(
+        2, 3, 5
+    )
+    terms = Fingerprints.together([one, other]).terms(orders)
+    assert (len(one.calls), len(other.calls)) == (1, 1)
+    for score, own, found in zip((one, other), orders, terms, strict=True):
+        assert torch.equal(found, score.terms(own))
 
 
 def test_memory_budget():

@@ -16,7 +16,7 @@ from precede.arrays import BoolArray, FloatArray
 from precede.errors import DataError, check_choice, check_positive
 from precede.runtime.device import memory_budget, size_in_words
 from precede.scores.assumptions import Assumptions
-from precede.scores.predecessors import JITTERS, JointPieces, Noise, Pieces, PredecessorScore, solve_positive
+from precede.scores.predecessors import JITTERS, Noise, Pieces, PredecessorScore, solve_positive
 
 Precision = Literal["float64", "float32"]
 KernelName = Literal["median", "fixed"]
@@ -153,12 +153,8 @@ class GPScore(PredecessorScore):
         step = math.ceil(self.n_samples / kernel.median_samples)
         self._median_pairs = None if step == 1 else ((rows % step == 0) & (columns % step == 0)).nonzero()[:, 0]
 
-    def regressions(self, members: BoolArray) -> Pieces:
-        for _, which, variances in self.joint_regressions([self], [members]):
-            yield which, variances
-
     @classmethod
-    def joint_regressions(cls, scores: Sequence[Self], members: Sequence[BoolArray]) -> JointPieces:
+    def regressions(cls, scores: Sequence[Self], members: Sequence[BoolArray]) -> Pieces:
         """Sets of data sets with as many rows and the same kernel are factorized in one batch."""
         alike: dict[tuple[object, ...], list[int]] = {}
         for k, (score, own) in enumerate(zip(scores, members, strict=True)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, Self, TypeVar
 
 import numpy as np
@@ -13,7 +13,6 @@ from torch import Tensor
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import check_choice, check_positive
-from precede.runtime.deadline import Deadline
 from precede.scores.protocol import BatchedScore, OrderScore
 
 Noise = Literal["equal", "unequal"]
@@ -81,24 +80,15 @@ class NoiseModel:
         return sums - self._price
 
 
-# Which of the sets were evaluated, and their rows of terms, one piece after another.
-Pieces = Iterator[tuple[IntArray, FloatArray]]
-
-
 class PredecessorCache:
-    """Terms of any variable given any set of predecessors, computed once per set.
+    """Terms of any variable given any set of predecessors.
 
-    One factorization of a set serves every variable outside it, so a miss evaluates the whole set and stores a row of
-    terms, one for each variable. Keys are Python ints whose bit j says that variable j is in the set: exact for any
-    number of variables.
+    One factorization of a set serves every variable outside it, so a row of terms is kept for each set, one for each
+    variable. Keys are Python ints whose bit j says that variable j is in the set: exact for any number of variables.
 
     Parameters
     ----------
     n_variables : int
-    evaluate : callable
-        ``evaluate(members)`` takes an (n_sets, n_variables) bool array and yields pieces: which of the sets, and an
-        (n_of_these, n_variables) float array whose ``[s, j]`` is the term of variable j given set s. What it says of
-        members is never read.
     max_sets : int
         The cache starts afresh when it would hold more sets than this.
 
@@ -107,27 +97,23 @@ class PredecessorCache:
     n_lookups : int
         (variable, set) pairs asked for.
     n_evaluations : int
-        Sets evaluated.
+        Rows kept so far.
 
     Examples
     --------
-    >>> def evaluate(members):
-    ...     yield np.arange(len(members)), np.repeat(members.sum(1, keepdims=True), 3, axis=1)
-    >>> cache = PredecessorCache(3, evaluate)
-    >>> cache.terms(np.array([[2, 0, 1], [2, 1, 0]]))
-    array([[0., 1., 2.],
-           [0., 1., 2.]])
-    >>> cache.n_lookups, cache.n_evaluations  # {}, {2}, {2, 0} and {2, 1}
-    (6, 4)
+    >>> cache = PredecessorCache(3)
+    >>> cache.missing([0, 4, 0])
+    [0, 4]
+    >>> cache.keep([0, 4], np.arange(6.0).reshape(2, 3))
+    >>> cache.look_up([4, 0, 4], np.array([0, 1, 1]))
+    array([3., 1., 4.])
     """
 
-    def __init__(self, n_variables: int, evaluate: Callable[[BoolArray], Pieces], *, max_sets: int = 1_000_000) -> None:
+    def __init__(self, n_variables: int, max_sets: int = 1_000_000) -> None:
         check_positive("max_sets", max_sets, integer=True)
-        self.n_variables = n_variables
         self.max_sets = max_sets
         self.n_lookups = 0
         self.n_evaluations = 0
-        self._evaluate = evaluate
         self._row_of: dict[int, int] = {}
         self._table = np.empty((0, n_variables))
 
@@ -140,62 +126,32 @@ class PredecessorCache:
         """Share of the lookups that needed no evaluation; 0 before the first."""
         return 1 - self.n_evaluations / self.n_lookups if self.n_lookups else 0.0
 
-    def terms(self, orders: IntArray, deadline: Deadline | None = None) -> FloatArray:
-        """Term of each variable given all before it, (n_orders, n_variables), in each order's own sequence.
-
-        Raises
-        ------
-        OutOfTime
-            The deadline passed while sets were missing; those evaluated until then are kept.
-        """
-        keys = predecessor_masks(orders)
-        self._fill(list(dict.fromkeys(keys)), deadline)
-        rows = np.fromiter(map(self._row_of.__getitem__, keys), dtype=np.int64, count=len(keys))
-        self.n_lookups += len(keys)
-        result: FloatArray = self._table[rows, orders.ravel()].reshape(orders.shape)
-        return result
-
-    def given_all_others(self, deadline: Deadline | None = None) -> FloatArray:
-        """Term of each variable given all the others, (n_variables,): one set for each; raises as ``terms`` does."""
-        everything = (1 << self.n_variables) - 1
-        keys = [everything ^ (1 << j) for j in range(self.n_variables)]
-        self._fill(keys, deadline)
-        self.n_lookups += len(keys)
-        return self._table[[self._row_of[key] for key in keys], np.arange(self.n_variables)]
-
-    def missing(self, orders: IntArray) -> list[int]:
-        """Keys of the sets that ``terms`` of these orders would evaluate; whoever has their rows may ``keep`` them."""
-        return self._missing(list(dict.fromkeys(predecessor_masks(orders))))
+    def missing(self, keys: list[int]) -> list[int]:
+        """Sets that have to be kept before these can be looked up."""
+        asked = list(dict.fromkeys(keys))
+        missing = [key for key in asked if key not in self._row_of]
+        if len(self._row_of) + len(missing) > self.max_sets:
+            self._row_of.clear()
+            return asked
+        return missing
 
     def keep(self, keys: list[int], rows: FloatArray) -> None:
         """Remember the rows of sets, (n_keys, n_variables), but for those that came in the meantime."""
         new = [s for s, key in enumerate(keys) if key not in self._row_of]
         start, stop = len(self._row_of), len(self._row_of) + len(new)
         if stop > len(self._table):
-            grown = np.empty((max(stop, 2 * start), self.n_variables))
+            grown = np.empty((max(stop, 2 * start), self._table.shape[1]))
             grown[:start] = self._table[:start]
             self._table = grown
         self._table[start:stop] = rows[new]
         self._row_of.update(zip((keys[s] for s in new), range(start, stop), strict=True))
         self.n_evaluations += len(new)
 
-    def _missing(self, keys: list[int]) -> list[int]:
-        missing = [key for key in keys if key not in self._row_of]
-        if len(self._row_of) + len(missing) > self.max_sets:
-            self._row_of.clear()
-            return keys
-        return missing
-
-    def _fill(self, keys: list[int], deadline: Deadline | None) -> None:
-        missing = self._missing(keys)
-        n_left = len(missing)
-        pieces = self._evaluate(members_of(missing, self.n_variables)) if missing else iter(())
-        while n_left:
-            if deadline is not None:
-                deadline.check()
-            which, values = next(pieces)
-            self.keep([missing[s] for s in which], values)
-            n_left -= len(which)
+    def look_up(self, keys: list[int], variables: IntArray) -> FloatArray:
+        """Term of each variable given the set beside it, (n_keys,)."""
+        self.n_lookups += len(keys)
+        rows = np.fromiter(map(self._row_of.__getitem__, keys), dtype=np.int64, count=len(keys))
+        return self._table[rows, variables]
 
 
 def predecessor_masks(orders: IntArray) -> list[int]:
@@ -227,8 +183,8 @@ def members_of(masks: list[int], n_variables: int) -> BoolArray:
     return np.unpackbits(words, axis=1, count=n_variables, bitorder="little").astype(bool)
 
 
-# Which of several scores, which of its sets were regressed on, and the residual variances given each.
-JointPieces = Iterator[tuple[int, IntArray, FloatArray]]
+Pieces = Iterator[tuple[int, IntArray, FloatArray]]
+"""Which of several scores, which of its sets were regressed on, and the residual variances given each."""
 
 
 class PredecessorScore(OrderScore):
@@ -257,7 +213,7 @@ class PredecessorScore(OrderScore):
         self.likelihood = NoiseModel(noise, self.n_samples, values.var(axis=0), n_coefficients)
         if noise == "equal":
             self.assumes = self.assumes.with_equal_variances()
-        self.cache = PredecessorCache(self.n_variables, self.evaluate, max_sets=max_sets)
+        self.cache = PredecessorCache(self.n_variables, max_sets)
 
     @property
     def hit_rate(self) -> float:
@@ -274,17 +230,21 @@ class PredecessorScore(OrderScore):
         return self.likelihood.residual_units
 
     def terms(self, orders: Tensor) -> Tensor:
-        return torch.from_numpy(self.cache.terms(orders.cpu().numpy(), self.deadline)).to(self.device)
+        return look_up([self], orders[None])[0]
 
     def total(self, sums: Tensor) -> Tensor:
         return self.likelihood.total(sums)
 
     def bounds(self) -> Tensor:
-        return torch.from_numpy(self.cache.given_all_others(self.deadline)).to(self.device)
+        variables = np.arange(self.n_variables)
+        others = [(1 << self.n_variables) - 1 ^ 1 << j for j in range(self.n_variables)]
+        evaluate([self], [others])
+        return torch.from_numpy(self.cache.look_up(others, variables)).to(self.device)
 
+    @classmethod
     @abstractmethod
-    def regressions(self, members: BoolArray) -> Pieces:
-        """Regress on sets, piece by piece: which of them, and the residual variance of every variable given each."""
+    def regressions(cls, scores: Sequence[Self], members: Sequence[BoolArray]) -> Pieces:
+        """Regress every variable on sets of several data sets, (n_sets, n_variables) each, piece by piece."""
 
     def residual_variances(self, members: BoolArray) -> FloatArray:
         """Residual variance of every variable given each set, (n_sets, n_variables).
@@ -294,26 +254,14 @@ class PredecessorScore(OrderScore):
         members : (n_sets, n_variables) bool array
         """
         variances = np.empty(members.shape)
-        for which, piece in self.regressions(members):
+        for _, which, piece in self.regressions([self], [members]):
             variances[which] = piece
         return variances
-
-    def evaluate(self, members: BoolArray) -> Pieces:
-        """Terms in the place of the variances."""
-        for which, variances in self.regressions(members):
-            yield which, self.likelihood.terms(variances)
 
     @classmethod
     def together(cls, scores: Sequence[Self]) -> BatchedScore:
         """One transfer of all orders, and one round of regressions on all sets that are missing."""
         return PredecessorScores(scores)
-
-    @classmethod
-    def joint_regressions(cls, scores: Sequence[Self], members: Sequence[BoolArray]) -> JointPieces:
-        """Regress on the sets of several scores, here one score after another."""
-        for k, (score, own) in enumerate(zip(scores, members, strict=True)):
-            for which, variances in score.regressions(own):
-                yield k, which, variances
 
 
 class PredecessorScores(BatchedScore):
@@ -321,24 +269,39 @@ class PredecessorScores(BatchedScore):
 
     def __init__(self, scores: Sequence[PredecessorScore]) -> None:
         super().__init__(scores)
-        self._kind = type(scores[0])
         self._own = list(scores)
 
     def terms(self, orders: Tensor) -> Tensor:
-        host = orders.cpu().numpy()
-        missing = [score.cache.missing(own) for score, own in zip(self._own, host, strict=True)]
-        members = [members_of(keys, orders.shape[2]) for keys in missing]
-        n_left, deadline = sum(map(len, missing)), self._own[0].deadline
-        pieces = self._kind.joint_regressions(self._own, members)
-        while n_left:
-            if deadline is not None:
-                deadline.check()
-            k, which, variances = next(pieces)
-            score = self._own[k]
-            score.cache.keep([missing[k][s] for s in which], score.likelihood.terms(variances))
-            n_left -= len(which)
-        found = [score.cache.terms(own) for score, own in zip(self._own, host, strict=True)]
-        return torch.from_numpy(np.stack(found)).to(orders.device)
+        return look_up(self._own, orders)
+
+
+def look_up(scores: Sequence[PredecessorScore], orders: Tensor) -> Tensor:
+    """Terms (n_scores, n_orders, n_variables) of as many orders, by each order's own score."""
+    host = orders.cpu().numpy()
+    keys = [predecessor_masks(own) for own in host]
+    evaluate(scores, keys)
+    found = [score.cache.look_up(asked, own.ravel()) for score, asked, own in zip(scores, keys, host, strict=True)]
+    return torch.from_numpy(np.stack(found).reshape(host.shape)).to(orders.device)
+
+
+def evaluate(scores: Sequence[PredecessorScore], keys: Sequence[list[int]]) -> None:
+    """Regress on the sets that each score lacks.
+
+    Raises
+    ------
+    OutOfTime
+        The deadline passed while sets were missing; those evaluated until then are kept.
+    """
+    missing = [score.cache.missing(own) for score, own in zip(scores, keys, strict=True)]
+    members = [members_of(own, scores[0].n_variables) for own in missing]
+    n_left, deadline = sum(map(len, missing)), scores[0].deadline
+    pieces = type(scores[0]).regressions(scores, members)
+    while n_left:
+        if deadline is not None:
+            deadline.check()
+        k, which, variances = next(pieces)
+        scores[k].cache.keep([missing[k][s] for s in which], scores[k].likelihood.terms(variances))
+        n_left -= len(which)
 
 
 JITTERS = (1e-12, 1e-10, 1e-8, 1e-6, 1e-4)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
 import torch
@@ -94,16 +96,18 @@ class QuadraticScore(PredecessorScore):
         self._product = torch.zeros(d, d, dtype=torch.int64, device=self.device)  # where x_i x_k lies, i <= k
         self._product[left, right] = torch.arange(d, d + len(left), device=self.device)
 
-    def regressions(self, members: BoolArray) -> Pieces:
-        sizes = members.sum(axis=1)
-        for size in np.unique(sizes):  # sets of one size have Gram matrices of one shape
-            which = np.flatnonzero(sizes == size)
-            at_once = len(which) if size == 0 else self._sets_at_once(int(size))
-            for start in range(0, len(which), at_once):
-                piece = which[start : start + at_once]
-                variables = torch.from_numpy(np.nonzero(members[piece])[1].reshape(len(piece), size)).to(self.device)
-                shares = self._regress(variables).cpu().numpy() if size else np.ones((len(piece), self.n_variables))
-                yield piece, shares * self.likelihood.variances
+    @classmethod
+    def regressions(cls, scores: Sequence[Self], members: Sequence[BoolArray]) -> Pieces:
+        """Sets of one size have Gram matrices of one shape."""
+        for k, (score, own) in enumerate(zip(scores, members, strict=True)):
+            sizes = own.sum(axis=1)
+            for size in np.unique(sizes).tolist():
+                which = np.flatnonzero(sizes == size)
+                at_once = score._sets_at_once(size)
+                for piece in np.split(which, range(at_once, len(which), at_once)):
+                    variables = np.nonzero(own[piece])[1].reshape(len(piece), size)
+                    shares = score._regress(torch.from_numpy(variables).to(score.device)).cpu().numpy()
+                    yield k, piece, shares * score.likelihood.variances
 
     def _regress(self, variables: Tensor) -> Tensor:
         """Share of each variable's variance left by the sets of these variables, (n_sets, n_variables)."""
@@ -116,7 +120,7 @@ class QuadraticScore(PredecessorScore):
         return left_over.clamp_min(0)
 
     def _sets_at_once(self, size: int) -> int:
-        entries = n_features(size) ** 2
+        entries = max(1, n_features(size) ** 2)
         fitting = (self._budget - 8 * self._n_columns**2) // (24 * entries)
         return max(1, min(fitting, ENTRIES_AT_ONCE[self.device.type] // entries))
 
