@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 
-from precede.arrays import FloatArray
+from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.kinds import ColumnKind
 from precede.data.load import Table
 from precede.data.table import evenly_spaced
@@ -19,11 +19,13 @@ from precede.effects.possible import possible_effects
 from precede.errors import OptionError, PrecedeError
 from precede.estimator import CausalEstimator
 from precede.evidence.checks import Chance, Diagnostics, EdgeDiagnostics, Remark, compare_with_chance
-from precede.evidence.checks.record import SOURCE_WORDS, Check, Level, NodePlot, ranked, unchecked_edges
+from precede.evidence.checks.edge_readings import ends, rounded
+from precede.evidence.checks.record import SOURCE_WORDS, Check, EdgePlot, Level, NodePlot, ranked, unchecked_edges
 from precede.evidence.checks.stability import with_shares
 from precede.evidence.confidence import Confidence
 from precede.graph import CausalGraph
 from precede.graph.component.payload import mark_of
+from precede.graph.dags import full_dag
 from precede.metrics.structure import aligned, evaluate
 from precede.pruning.gam import prune_by_gam
 from precede.report.provenance import Provenance, code_for, versions
@@ -48,7 +50,7 @@ from precede.report.words import (
     sure_words,
     unknown_words,
 )
-from precede.strict_json import JsonObject, plain
+from precede.strict_json import plain
 
 FORMAT, VERSION = "precede-summary", 5
 
@@ -112,10 +114,9 @@ def summarize(
         Lists, numbers, strings and None only. ``render_report`` turns it into a page.
     """
     heading, provenance = heading or Heading(), provenance or Provenance.now()
-    known = with_confidence(model, table, confidence)
-    chance = None if truth is None else _evaluation(model.graph_, truth, table, known)
-    if chance is not None:
-        against = chance[1]
+    known, evaluation = with_confidence(model, table, confidence), None
+    if truth is not None:
+        evaluation, against = _evaluation(model.graph_, truth, table, known)
         level: Level = "warning" if against.no_better else "fine" if against.beatable else "note"
         remark = Remark(against.warning or against.sentence, level, "better than chance")
         known = replace(known, remarks=(remark, *known.remarks))
@@ -151,7 +152,7 @@ def summarize(
         "resamples": known.resamples,
         "rows_shown": heading.rows,
         "learning": _learning(model),
-        "evaluation": None if chance is None else _described(*chance),
+        "evaluation": evaluation,
         "settings": model.get_params(deep=False),
         "versions": versions(),
         "reproduce": code_for(model, provenance.file, provenance.loading),
@@ -208,42 +209,35 @@ def _edge_probability(confidence: Any, table: Table) -> FloatArray:
     return result
 
 
+DIGITS = {"weight": 6, "strength": 4, "partial_r2": 3, "confidence": 3, "connected": 3, "policy_probability": 3}
+"""Of an edge, as many as are shown."""
+
+NO_PLOT = EdgePlot(slope=None, curve=None, points=None, extremes=None, density=None, extent=None, outside=0)
+NO_NODE = NodePlot(values=None, grid=None, histogram=None, range=None)
+
+
 def _edges(graph: CausalGraph, known: Diagnostics, rows: bool) -> list[EdgeEntry]:
     """Every edge with what is known of it and its plot, in causal order."""
-    if not known.edges:  # nothing was checked
-        return [_edge(edge) for edge in unchecked_edges(graph)]
-    result, curved = [], curved_effects(known)
-    for k, (reading, total) in enumerate(zip(known.edges, total_effects(graph, known.edges), strict=True)):
-        entry = _edge(reading)
+    edges, curved = known.edges or unchecked_edges(graph), curved_effects(known)
+    totals = total_effects(graph, known.edges) or [None] * len(edges)
+    plots = known.plots[0] if known.plots is not None and known.edges else [NO_PLOT] * len(edges)
+    hidden = ("density", "extent", "outside") if rows else ("points", "extremes")
+    result = []
+    for edge, total, plot in zip(edges, totals, plots, strict=True):
+        bent = str(graph.names[edge.effect]) in curved
+        entry = {
+            **asdict(edge),
+            **{name: rounded(getattr(edge, name), digits) for name, digits in DIGITS.items()},
+            "direction": SOURCE_WORDS[edge.source],
+            "belief": belief_words(edge, None if total is None else total["value"], bent),
+            "total": total,
+            **plot,
+            **{name: value for name, value in NO_PLOT.items() if name in hidden},
+        }
         if graph.pag is not None:
-            entry["mark"] = mark_of(graph, reading.cause, reading.effect, None)
-        bent = str(graph.names[reading.effect]) in curved
-        entry["total"] = total
-        entry["belief"] = belief_words(reading, None if total is None else total["value"], bent)
-        if known.plots is not None:
-            plot = known.plots[0][k]
-            entry["slope"], entry["curve"] = _rounded(plot.slope, 4), _short(plot.curve)
-            if rows:
-                entry["points"], entry["extremes"] = _short(plot.points), [_short(values) for values in plot.extremes]
-            else:
-                entry["density"], entry["extent"] = plot.density.tolist(), _ends(plot.extent)
-                entry["outside"] = plot.outside
-        result.append(entry)
+            entry["mark"] = mark_of(graph, *edge.place, None)
+        result.append(cast(EdgeEntry, entry))
     return result
-
-
-def _edge(reading: EdgeDiagnostics) -> EdgeEntry:
-    """What is known of an edge, with as many digits as are shown; its plot is still to come."""
-    digits = {"weight": 6, "strength": 4, "partial_r2": 3, "confidence": 3, "connected": 3, "policy_probability": 3}
-    entry = {
-        **asdict(reading),
-        **{name: _rounded(getattr(reading, name), places) for name, places in digits.items()},
-        "direction": SOURCE_WORDS[reading.source],
-        "belief": belief_words(reading),
-        **dict.fromkeys(("total", "slope", "points", "extremes", "curve", "density", "extent")),
-        "outside": 0,
-    }
-    return cast(EdgeEntry, entry)
 
 
 def _nodes(graph: CausalGraph, table: Table, plots: Sequence[NodePlot] | None, rows: bool) -> list[NodeEntry]:
@@ -251,19 +245,17 @@ def _nodes(graph: CausalGraph, table: Table, plots: Sequence[NodePlot] | None, r
     entries: list[NodeEntry] = []
     for k, name in enumerate(graph.names):
         values, numeric = table.values[:, k], table.kinds[k].name != "categorical"
-        plot = None if plots is None else plots[k]
+        plot = NO_NODE if plots is None else plots[k]
         entries.append(
             {
                 "name": str(name),
                 "place": int(place[k]) + 1,
                 "causes": int(graph.edges[:, k].sum()),
                 "effects": int(graph.edges[k].sum()),
-                "mean": _rounded(values.mean(), 5) if numeric else None,
-                "sd": _rounded(values.std(), 5) if numeric else None,
-                "values": _short(plot.values) if plot is not None and rows else None,
-                "grid": None if plot is None else _short(plot.grid),
-                "histogram": None if plot is None else plot.histogram.tolist(),
-                "range": None if plot is None else _ends(plot.range),
+                "mean": rounded(values.mean(), 5) if numeric else None,
+                "sd": rounded(values.std(), 5) if numeric else None,
+                **plot,
+                "values": plot["values"] if rows else None,
                 "levels": _levels(table.kinds[k], values),
             }
         )
@@ -294,40 +286,21 @@ def _learning(model: CausalEstimator) -> LearningEntry | None:
     }
 
 
-def _evaluation(graph: CausalGraph, truth: CausalGraph, table: Table, known: Diagnostics) -> tuple[JsonObject, Chance]:
+def _evaluation(
+    graph: CausalGraph, truth: CausalGraph, table: Table, known: Diagnostics
+) -> tuple[EvaluationEntry, Chance]:
     """Agreement with a reference graph, and what chance would reach."""
     prune = None
     if known.assumptions.mechanism == "additive":
 
-        def prune(order: Any) -> Any:
-            position = np.argsort(order)
-            return prune_by_gam(table.values, position[:, None] < position[None, :], test="f").edges
+        def prune(order: IntArray) -> BoolArray:
+            return prune_by_gam(table.values, full_dag(order), test="f").edges
 
-    metrics = evaluate(graph, truth).to_dict()
     true = aligned(truth, graph)[0].edges  # in the column order of the data
     n_random = 100 if graph.n_variables <= 20 else 40
     chance = compare_with_chance(true, table.values, graph.edges, prune=prune, n_random=n_random)
-    return metrics, chance
-
-
-def _described(metrics: JsonObject, chance: Chance) -> EvaluationEntry:
     against = {**asdict(chance), "sentence": chance.sentence, "no_better": chance.no_better}
-    return {"metrics": metrics, "chance": cast(ChanceEntry, against)}
-
-
-def _rounded(value: float | None, digits: int) -> float | None:
-    return None if value is None else float(f"{value:.{digits}g}")
-
-
-def _ends(values: Iterable[float]) -> list[float]:
-    return [float(f"{end:.4g}") for end in values]
-
-
-def _short(values: FloatArray) -> list[float]:
-    """Three digits relative to the range are more than a plot of this size shows."""
-    span = float(np.ptp(values)) if len(values) else 1.0
-    digits = max(0, 3 - int(np.floor(np.log10(span or 1.0))) - 1)
-    return [float(v) for v in np.round(values, min(digits, 300))]
+    return {"metrics": evaluate(graph, truth).to_dict(), "chance": cast(ChanceEntry, against)}, chance
 
 
 LEVEL = 0.95
@@ -355,12 +328,12 @@ def total_effects(graph: CausalGraph, readings: tuple[EdgeDiagnostics, ...]) -> 
             asked = Question(graph, graph.names[reading.cause], graph.names[reading.effect], level=LEVEL)
             if reading.directed:
                 found = asked.answer()
-                value, ends = _rounded(found.value, 4), found.interval
+                value, interval = rounded(found.value, 4), found.interval
             else:
-                value, ends = None, possible_effects(asked).range
+                value, interval = None, possible_effects(asked).range
         except PrecedeError:
             result.append(None)
             continue
-        low, high = _ends(ends)
-        result.append({"value": value, "low": low, "high": high} if np.isfinite(ends).all() else None)
+        low, high = ends(interval)
+        result.append({"value": value, "low": low, "high": high} if np.isfinite(interval).all() else None)
     return result

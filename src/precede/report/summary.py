@@ -7,7 +7,7 @@ from typing import Any, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from precede.errors import OptionError
-from precede.evidence.checks.record import Level, Source, Trend
+from precede.evidence.checks.record import EdgePlot, Level, NodePlot, Source, Trend
 from precede.graph.component.payload import Mark
 from precede.options import Options
 from precede.strict_json import JsonObject, checked
@@ -21,7 +21,7 @@ class LevelsEntry(TypedDict):
     counts: list[int]
 
 
-class NodeEntry(TypedDict):
+class NodeEntry(NodePlot):
     """A variable; what is drawn is None where nothing was checked."""
 
     name: str
@@ -30,10 +30,6 @@ class NodeEntry(TypedDict):
     effects: int
     mean: float | None
     sd: float | None
-    values: list[float] | None
-    grid: list[float] | None
-    histogram: list[int] | None
-    range: list[float] | None
     levels: NotRequired[LevelsEntry | None]
 
 
@@ -53,7 +49,7 @@ class InfluenceEntry(TypedDict):
     farthest: float | None
 
 
-class EdgeEntry(TypedDict):
+class EdgeEntry(EdgePlot):
     """An edge, what is known of it, and its plot: points where rows are shown, a density where they are not."""
 
     cause: int
@@ -70,13 +66,6 @@ class EdgeEntry(TypedDict):
     belief: str
     total: TotalEntry | None
     influence: InfluenceEntry | None
-    slope: float | None
-    points: list[float] | None
-    extremes: list[list[float]] | None
-    curve: list[float] | None
-    density: list[list[int]] | None
-    extent: list[float] | None
-    outside: int
     mark: NotRequired[Mark]
 
 

@@ -219,7 +219,7 @@ def test_an_outlier_in_a_large_table_is_looked_at_and_drawn():
     x[12_345] = y[12_345] = 4000.0
     found = pair(x, y, score="linear")
     assert found.edges[0].influence.rows == (12_346,)
-    np.testing.assert_allclose(found.plots[0][0].extremes[:, 0], [4000.0, 4000.0], rtol=0.01)
+    np.testing.assert_allclose(np.array(found.plots[0][0]["extremes"])[:, 0], [4000.0, 4000.0], rtol=0.01)
 
 
 # kinds of columns

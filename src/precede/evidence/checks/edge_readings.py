@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -180,32 +181,50 @@ def draw_edges(learned: CheckContext, readings: tuple[EdgeDiagnostics, ...]) -> 
     budget = int(np.clip(POINTS_IN_ALL // max(len(readings), 1), FEWEST_POINTS, MOST_POINTS))
     shown = evenly_spaced(len(fit.rows), budget)
     sample = learned.values[fit.rows]
+    low, high = np.quantile(sample, [0.01, 0.99], axis=0)
+    grids = np.linspace(low, high, CURVE_POINTS).T
+    middles = [_middle(column) for column in sample.T]
     nodes = []
-    for column, (low, high) in zip(sample.T, np.quantile(sample, [0.01, 0.99], axis=0).T, strict=True):
-        middle = _middle(column)
-        nodes.append(
-            NodePlot(column[shown], np.linspace(low, high, CURVE_POINTS), np.histogram(column, BINS, middle)[0], middle)
-        )
+    for column, grid, middle in zip(sample.T, grids, middles, strict=True):
+        bars = np.histogram(column, BINS, middle)[0].tolist()
+        nodes.append(NodePlot(values=short(column[shown]), grid=short(grid), histogram=bars, range=ends(middle)))
     sequences = {k: np.argsort(sample[:, k], kind="stable") for k in {reading.cause for reading in readings}}
     edges = []
-    for edge in (reading.place for reading in readings):
-        x, node, sequence = sample[:, edge[0]], nodes[edge[0]], sequences[edge[0]]
-        partial = fit.residuals[:, edge[1]] + fit.effects[edge]
-        centered = (x - x.mean()) / fit.spread[edge[0]]
-        slope = float(centered @ fit.effects[edge] / (centered @ centered) / fit.spread[edge[0]])
-        counts, across, along = np.histogram2d(x, partial, BINS, [node.range, _middle(partial)])
+    for i, j in (reading.place for reading in readings):
+        x, sequence, effect = sample[:, i], sequences[i], fit.effects[i, j]
+        partial = fit.residuals[:, j] + effect
+        centered = (x - x.mean()) / fit.spread[i]
+        slope = float(centered @ effect / (centered @ centered) / fit.spread[i])
+        counts, across, along = np.histogram2d(x, partial, BINS, [middles[i], _middle(partial)])
         edges.append(
             EdgePlot(
-                slope if learned.assumptions.mechanism != "additive" else None,
-                np.interp(node.grid, x[sequence], curves.effects[edge][sequence]),
-                partial[shown],
-                _extremes(x, partial, shown),
-                np.where(counts >= FEWEST_IN_CELL, counts, 0).astype(np.int64),
-                np.array([across[0], across[-1], along[0], along[-1]]),
-                int(len(x) - counts.sum()),
+                slope=rounded(slope, 4) if learned.assumptions.mechanism != "additive" else None,
+                curve=short(np.interp(grids[i], x[sequence], curves.effects[i, j][sequence])),
+                points=short(partial[shown]),
+                extremes=[short(values) for values in _extremes(x, partial, shown)],
+                density=np.where(counts >= FEWEST_IN_CELL, counts, 0).astype(np.int64).tolist(),
+                extent=ends([across[0], across[-1], along[0], along[-1]]),
+                outside=int(len(x) - counts.sum()),
             )
         )
     return edges, nodes
+
+
+def rounded(value: float | None, digits: int) -> float | None:
+    """A number with as many digits as are shown."""
+    return None if value is None else float(f"{value:.{digits}g}")
+
+
+def ends(values: Iterable[float]) -> list[float]:
+    """The ends of a range, with four digits."""
+    return [float(f"{end:.4g}") for end in values]
+
+
+def short(values: FloatArray) -> list[float]:
+    """Three digits relative to the range are more than a plot of this size shows."""
+    span = float(np.ptp(values)) if len(values) else 1.0
+    digits = max(0, 3 - int(np.floor(np.log10(span or 1.0))) - 1)
+    return [float(v) for v in np.round(values, min(digits, 300))]
 
 
 def _extremes(x: FloatArray, partial: FloatArray, shown: IntArray) -> FloatArray:

@@ -10,8 +10,9 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
+from typing_extensions import TypedDict
 
-from precede.arrays import FloatArray, IntArray
+from precede.arrays import FloatArray
 from precede.graph import CausalGraph
 from precede.scores.assumptions import Assumptions
 from precede.strict_json import JsonObject, plain
@@ -227,56 +228,54 @@ def unchecked_edges(graph: CausalGraph) -> tuple[EdgeDiagnostics, ...]:
     return tuple(EdgeDiagnostics(*place, None, unknown, "mixed", unknown) for place in places)
 
 
-@dataclass(frozen=True, eq=False)
-class EdgePlot:
-    """Partial plot of an edge: the effect without its other causes, along the cause.
+class EdgePlot(TypedDict):
+    """Partial plot of an edge: the effect without its other causes, along the cause; numbers as short as it shows them.
 
     Parameters
     ----------
     slope : float or None
         Of the straight line; None where the method assumes none.
-    curve : (n_places,) float array
+    curve : list of float
         The smooth fit, along the grid of the cause.
-    points : (n_points,) float array
+    points : list of float
         Of the rows that are shown.
-    extremes : (2, n_points) float array
+    extremes : two lists of float
         Cause and effect of points far out that are not among the rows.
-    density : (n_bins, n_bins) int array
+    density : list of lists of int
         Rows by cause (first axis) and effect, for a report without points; cells with few rows are empty.
-    extent : (4,) float array
+    extent : list of four floats
         Least and largest of the cause, then of the effect, of the density.
     outside : int
         Rows beyond it.
     """
 
     slope: float | None
-    curve: FloatArray
-    points: FloatArray
-    extremes: FloatArray
-    density: IntArray
-    extent: FloatArray
+    curve: list[float] | None
+    points: list[float] | None
+    extremes: list[list[float]] | None
+    density: list[list[int]] | None
+    extent: list[float] | None
     outside: int
 
 
-@dataclass(frozen=True, eq=False)
-class NodePlot:
+class NodePlot(TypedDict):
     """What the plots of its edges need of a variable.
 
     Parameters
     ----------
-    values : (n_points,) float array
+    values : list of float
         In the rows that are shown.
-    grid : (n_places,) float array
+    grid : list of float
         Where along it the curves are drawn.
-    histogram : (n_bins,) int array
-    range : (float, float)
+    histogram : list of int
+    range : list of two floats
         Least and largest value that the histogram shows.
     """
 
-    values: FloatArray
-    grid: FloatArray
-    histogram: IntArray
-    range: tuple[float, float]
+    values: list[float] | None
+    grid: list[float] | None
+    histogram: list[int] | None
+    range: list[float] | None
 
 
 @dataclass(frozen=True, eq=False)
