@@ -51,6 +51,15 @@ def plain(value: Any) -> Any:
     return repr(value)
 
 
+class Spoken:
+    """A record with a ``sentence``, or ``sentences``, in plain words."""
+
+    def to_dict(self) -> JsonObject:
+        """Plain values by name, JSON-ready."""
+        said = {name: getattr(self, name) for name in ("sentence", "sentences") if hasattr(self, name)}
+        return {**plain(self), **said}
+
+
 def to_json(value: Any, indent: int | None = None, *, sort_keys: bool = False) -> str:
     """Strict JSON of any value: see :func:`plain`."""
     text = json.dumps(plain(value), ensure_ascii=False, allow_nan=False, indent=indent, sort_keys=sort_keys)

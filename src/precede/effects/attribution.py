@@ -22,7 +22,7 @@ from precede.errors import DataError, OptionError
 from precede.evidence.sample import columns_in_order
 from precede.graph import CausalGraph
 from precede.graph.dags import ancestors, weights_on_parents
-from precede.strict_json import JsonObject, plain
+from precede.strict_json import Spoken
 
 MOST_EXACT = 10
 """Variables that lead to the outcome up to which every combination is tried; of more, orders are drawn at random."""
@@ -51,7 +51,7 @@ class Contribution:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Spoken):
     """Where a difference in the outcome comes from, the largest contribution first.
 
     Parameters
@@ -91,10 +91,6 @@ class Explanation:
         if len(self.contributions) > 5:
             lines.append(f"{len(self.contributions) - 5} others together: {rest:+.4g}.")
         return lines
-
-    def to_dict(self) -> JsonObject:
-        """Plain values by name, JSON-ready."""
-        return {**plain(self), "sentences": self.sentences}
 
 
 def explain_row(graph: CausalGraph, outcome: Hashable, row: int, data: Any) -> Explanation:

@@ -202,16 +202,13 @@ def _contribution(
     before: FloatArray, after: FloatArray, parents: IntArray, child: int, mechanism: MechanismName
 ) -> FloatArray:
     """By how much the child changes, row by row, when its parents go from one state to another."""
-    m = len(before)
     if mechanism == "linear":
         edges = np.zeros((before.shape[1],) * 2, dtype=bool)
         edges[parents, child] = True
         return np.asarray((after - before) @ weights_on_parents(before - before.mean(axis=0), edges)[:, child])
     terms = fit_gam(before[:, parents], before[:, child]).terms
-    change = np.zeros(m)
-    for k, parent in enumerate(parents):
-        change += _read_curve(before[:, parent], terms[:, k], after[:, parent]) - terms[:, k]
-    return change
+    moved = [_read_curve(before[:, k], term, after[:, k]) - term for k, term in zip(parents, terms.T, strict=True)]
+    return np.asarray(np.sum(moved, axis=0))
 
 
 def _read_curve(x: FloatArray, y: FloatArray, new: FloatArray) -> FloatArray:

@@ -22,13 +22,13 @@ from precede.graph import CausalGraph
 from precede.graph.sample import Levels, Sample
 from precede.lazy import pandas as pd
 from precede.lazy import special
-from precede.strict_json import JsonObject, plain
+from precede.strict_json import Spoken
 
 Compared = tuple[Any, Any]
 
 
 @dataclass(frozen=True)
-class Effect:
+class Effect(Spoken):
     """How much one variable changes another.
 
     Parameters
@@ -149,10 +149,6 @@ class Effect:
         if self.probability is not None:
             text += f" {self.probability:.0%} of the resampled graphs have such an effect."
         return text
-
-    def to_dict(self) -> JsonObject:
-        """Plain values by name, JSON-ready."""
-        return {**plain(self), "sentence": self.sentence}
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,7 +283,8 @@ class Question:
                 "a direct effect is always adjusted for the effect's other causes: leave adjustment out, or ask for "
                 "kind='total'."
             )
-        check_level(self.level)
+        if not is_number(self.level) or not 0 < self.level < 1:
+            raise OptionError(f"level={self.level!r} cannot be used: give a share between 0 and 1, as 0.95 for 95%.")
         if self.pair[0] == self.pair[1]:
             raise OptionError(f"cause and effect are both {self.cause!r}: name two variables.")
 
@@ -377,12 +374,6 @@ def _with_ratio(found: Effect, fit: LeastSquares, asked: Contrast, reach: float)
     error = fit.standard_error(share @ away, share.sum(), share.sum() * fixed)
     ratio, spread = float(risks[1] / risks[0]), float(np.exp(reach * error))
     return replace(found, ratio=ratio, ratio_interval=(ratio / spread, ratio * spread))
-
-
-def check_level(level: float) -> None:
-    """Refuse a level that is no share of one."""
-    if not is_number(level) or not 0 < level < 1:
-        raise OptionError(f"level={level!r} cannot be used: give a share between 0 and 1, as 0.95 for 95%.")
 
 
 def robustness_value(t_value: float, freedom: int) -> float:

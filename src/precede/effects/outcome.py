@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from precede.arrays import BoolArray, FloatArray
+from precede.arrays import FloatArray
 from precede.effects.linear import Effect, Question
 from precede.effects.possible import PossibleEffects, effect_of, possible_effects
 from precede.errors import OptionError, PrecedeError
+from precede.evidence.checks.record import some
 from precede.evidence.confidence import Confidence
 from precede.evidence.sample import sample_for
 from precede.graph import CausalGraph
-from precede.graph.ancestral import ARROW, TAIL
+from precede.graph.ancestral import ARROW, TAIL, reachable
 from precede.graph.dags import ancestors
-from precede.graph.sample import Sample
 from precede.lazy import pandas as pd
 from precede.lazy import special
-from precede.strict_json import JsonObject, plain
+from precede.strict_json import JsonObject, Spoken, plain
 
 
 @dataclass(frozen=True)
@@ -93,13 +93,13 @@ class OutcomeCause:
     @property
     def way(self) -> str:
         """Through what it acts."""
-        through = f"through {_names(self.through)}" if self.through else ""
+        through = f"through {some(self.through, 5)}" if self.through else ""
         return " and ".join(part for part in ("directly" if self.direct else "", through) if part)
 
     @property
     def adjusted_for(self) -> str:
         """What is held fixed in the regression."""
-        sets = dict.fromkeys(_names(effect.adjusted_for) or "nothing" for effect in self.each)
+        sets = dict.fromkeys(some(effect.adjusted_for, 5) or "nothing" for effect in self.each)
         return next(iter(sets), "–") if len(sets) < 2 else "its causes, whichever they are"
 
     @property
@@ -117,7 +117,7 @@ class OutcomeCause:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Outcome(Spoken):
     """What a graph says about one variable.
 
     Parameters
@@ -139,7 +139,7 @@ class Outcome:
         """The causes and the rest, in plain words."""
         lines = [cause.sentence for cause in self.causes] or [f"The graph has no cause of {self.name}."]
         if self.correlated:
-            names = _names([f"{name} ({value:+.2f})" for name, value in self.correlated])
+            names = some([f"{name} ({value:+.2f})" for name, value in self.correlated], 5)
             lines.append(f"Correlated with {self.name}, but no cause of it in this graph: {names}.")
         return lines
 
@@ -157,12 +157,7 @@ class Outcome:
         """Plain values by name, JSON-ready."""
         said = ("change", "size", "interval", "way", "adjusted_for")
         causes = [{**plain(cause), "words": {name: getattr(cause, name) for name in said}} for cause in self.causes]
-        return {**plain(self), "causes": causes, "sentences": self.sentences}
-
-
-def _names(names: Sequence[Hashable], most: int = 5) -> str:
-    rest = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(str, names[:most])) + rest
+        return {**super().to_dict(), "causes": causes}
 
 
 def causes_of(
@@ -213,12 +208,10 @@ def causes_of(
         pattern = ((marks != 0) & (marks.T != ARROW) & (marks != TAIL)).astype(np.int64)
         settled = (marks == ARROW) & (marks.T == TAIL)
     surely = ancestors(settled)[:, at]
-    possibly = _reaches(pattern != 0, at)
-    spread = np.sqrt(np.diag(sample.covariance))
-    scale = {
-        k: (1.0 if k in sample.categories else spread[sample.columns_of([k])[0]]) / spread[sample.columns_of([at])[0]]
-        for k in range(sample.n_variables)
-    }
+    possibly = reachable(pattern != 0)[:, at]
+    possibly[at] = False
+    first = [int(sample.columns_of([k])[0]) for k in range(sample.n_variables)]
+    spread = np.sqrt(np.diag(sample.covariance))[first]
     surest = None if shares is None else _surest(np.where(pattern != 0, np.maximum(shares, shares.T), 0.0), at)
     found = []
     for k in np.flatnonzero(possibly):
@@ -227,7 +220,7 @@ def causes_of(
         ends = [0.0] if effect is None else [effect.value] if isinstance(effect, Effect) else list(effect.range)
         if effect is not None and not any(ends):
             continue  # no graph of the class has a path there
-        far = max(ends, key=abs) * scale[int(k)]
+        far = max(ends, key=abs) * (1.0 if k in sample.categories else spread[k]) / spread[at]
         steps = (pattern[k] != 0) & (possibly | (np.arange(len(pattern)) == at))
         through = tuple(graph.names[i] for i in np.flatnonzero(steps) if i != at)
         share = None if confidence is None else float(confidence.ancestor_probability.to_numpy()[k, at])
@@ -236,19 +229,20 @@ def causes_of(
             graph.names[k], effect, float(far), bool(pattern[k, at]), through, bool(surely[k]), share, weakest
         ))  # fmt: skip
     found.sort(key=lambda cause: -abs(cause.standardized))
-    return Outcome(graph.names[at], tuple(found), _correlated(graph, sample, at, possibly))
+    correlation = sample.covariance[first[at], first] / (spread * spread[at])
+    price = float(special.ndtri(1 - 0.025 / max(len(first) - 1, 1)))
+    sure = np.arctanh(np.clip(correlation, -0.999999, 0.999999)) * np.sqrt(max(sample.n_samples - 3, 1))
+    others = [k for k in np.flatnonzero((np.abs(sure) > price) & ~possibly) if k != at and k not in sample.categories]
+    others.sort(key=lambda k: -abs(correlation[k]))
+    return Outcome(graph.names[at], tuple(found), tuple((graph.names[k], float(correlation[k])) for k in others))
 
 
 def _surest(shares: FloatArray, at: int) -> FloatArray:
     """Of each variable, the least share on the way to another on which the least share is largest."""
-    best = np.zeros(len(shares))
-    best[at] = 1.0
-    for _ in range(len(shares)):
-        longer = np.maximum(best, np.minimum(shares, best).max(axis=1))
-        if np.array_equal(longer, best):
-            break
-        best = longer
-    return best
+    best, shorter = np.eye(len(shares))[at], np.zeros(0)
+    while not np.array_equal(best, shorter):
+        best, shorter = np.maximum(best, np.minimum(shares, best).max(axis=1)), best
+    return np.asarray(best)
 
 
 def _effect_on(asked: Question, pattern: Any, open_directions: bool) -> Effect | PossibleEffects | None:
@@ -263,27 +257,3 @@ def _effect_on(asked: Question, pattern: Any, open_directions: bool) -> Effect |
     each = [possible_effects(one, pattern) for one in asked.by_level()]
     possible = max(each, key=lambda one: max(map(abs, one.range)))
     return possible.effects[0] if len(possible.effects) == 1 else possible
-
-
-def _reaches(marks: BoolArray, at: int) -> BoolArray:
-    """Variables from which a path without an arrow against it leads to another."""
-    reached = np.zeros(len(marks), dtype=bool)
-    waiting = [at]
-    while waiting:
-        new = marks[:, waiting.pop()] & ~reached
-        reached |= new
-        waiting += np.flatnonzero(new).tolist()
-    reached[at] = False
-    return reached
-
-
-def _correlated(graph: CausalGraph, sample: Sample, at: int, causes: BoolArray) -> tuple[tuple[Hashable, float], ...]:
-    """What goes along with the outcome and causes it in no graph."""
-    first = [int(sample.columns_of([k])[0]) for k in range(sample.n_variables)]
-    matrix = sample.covariance[np.ix_(first, first)]
-    spread = np.sqrt(np.diag(matrix))
-    value: FloatArray = matrix[at] / (spread * spread[at])
-    price = float(special.ndtri(1 - 0.025 / max(len(value) - 1, 1)))
-    clear = np.abs(np.arctanh(np.clip(value, -0.999999, 0.999999))) > price / np.sqrt(max(sample.n_samples - 3, 1))
-    others = [k for k in np.flatnonzero(clear & ~causes) if k != at and k not in sample.categories]
-    return tuple((graph.names[k], float(value[k])) for k in sorted(others, key=lambda k: -abs(value[k])))

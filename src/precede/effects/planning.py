@@ -18,7 +18,7 @@ from precede.arrays import BoolArray, IntArray
 from precede.errors import OptionError
 from precede.graph import CausalGraph
 from precede.graph.equivalence import consistent_extension, meek_closure
-from precede.strict_json import JsonObject, plain
+from precede.strict_json import Spoken
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class NextSteps:
+class NextSteps(Spoken):
     """Experiments and facts, the most useful first.
 
     Parameters
@@ -87,10 +87,6 @@ class NextSteps:
         if others:
             lines.insert(2, f"The next best experiments: set {' or '.join(map(str, others))}.")
         return lines
-
-    def to_dict(self) -> JsonObject:
-        """Plain values by name, JSON-ready."""
-        return {**plain(self), "sentences": self.sentences}
 
 
 def next_steps(graph: CausalGraph, n_draws: int = 100, random_state: int | None = 0) -> NextSteps:
