@@ -31,7 +31,7 @@ from precede import CORL, load_table, simulate
 from precede.baselines import EqVar
 from precede.cli import app
 from precede.errors import PrecedeError
-from precede.report import load_results, summarize, write_results, write_summary
+from precede.report import load_results, write_report, write_results
 from precede.studio.answers import FORMATS
 from precede.studio.server import make_app
 from precede.studio.studio import Studio
@@ -63,7 +63,7 @@ def make_studio(folder: Path) -> tuple[Studio, Path]:
         resampled = model.bootstrap(table, 3, random_state=0, verbose=False) if k == 2 else None
         if resampled is not None:
             resampled.to_json(place / "confidence.json")
-        write_summary(place, summarize(model, table, None, resampled))
+        write_report(place, model, table, None, resampled)
         workspace.adopt(place)
     studio = Studio(workspace)
     studio.submit = _submitted  # type: ignore[method-assign]  # nothing is fitted

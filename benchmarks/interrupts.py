@@ -93,7 +93,7 @@ PHASES = {
     "writing results": Phase("precede.report:write_results", LINEAR),
     "bootstrap": Phase("precede.estimator:bootstrap", [*ONCE, "--method=eqvar", "--bootstrap=40", "--resume"]),
     "summary": Phase("precede.report:summarize", LINEAR),
-    "writing the report": Phase("precede.report:write_summary", LINEAR),
+    "writing the report": Phase("precede.report:write_report", LINEAR),
     "pretraining": Phase("precede.pretraining.run_folder:Pretrainer.run", [], keeps=False),
     "validation": Phase("precede.pretraining.supervised:Pretrainer.validate", [], keeps=False),
 }

@@ -195,11 +195,15 @@ class CausalEstimator:
         """A new one with copies of the same options, as scikit-learn's ``clone`` makes it."""
         return type(self)(**deepcopy(self.get_params()))
 
-    def __repr__(self) -> str:
+    def changed_options(self) -> JsonObject:
         """The options that differ from their defaults."""
         defaults = {name: option.default for name, option in signature(type(self)).parameters.items()}
-        changed = {name: value for name, value in self.get_params().items() if not _same(value, defaults[name])}
-        return f"{type(self).__name__}({', '.join(f'{name}={_SHORT.repr(value)}' for name, value in changed.items())})"
+        return {name: value for name, value in self.get_params().items() if not _same(value, defaults[name])}
+
+    def __repr__(self) -> str:
+        """The options that differ from their defaults."""
+        changed = self.changed_options().items()
+        return f"{type(self).__name__}({', '.join(f'{name}={_SHORT.repr(value)}' for name, value in changed)})"
 
     def _repr_html_(self) -> str:
         """As scikit-learn shows its estimators in a notebook."""

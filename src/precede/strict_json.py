@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from precede.errors import OptionError
+from precede.errors import DataError, OptionError
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -75,6 +75,23 @@ def read_json(path: Path) -> Any:
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise OptionError(f"{str(path)!r} is not valid JSON: {reason}.") from None
+
+
+def document(found: Any, form: str, version: int, what: str) -> JsonObject:
+    """What was read, or its text, once it is known to be what this package writes, in the version that is read."""
+    if isinstance(found, str):
+        try:
+            found = json.loads(found)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"{what} is not valid JSON: {error}.") from None
+    if not isinstance(found, dict) or found.get("format") != form:
+        raise OptionError(f"{what} is not what 'precede discover --out' writes: it lacks format={form!r}.")
+    if found.get("version") != version:
+        raise OptionError(
+            f"{what} is of version {str(found.get('version'))[:20]}, and this release of precede reads version "
+            f"{version}: run 'precede discover' again."
+        )
+    return found
 
 
 def checked(value: Any, shape: type[Record], what: str) -> Record:

@@ -301,8 +301,8 @@ def test_files_and_rebuilding(fitted, tmp_path):
     [
         (None, "has no summary.json"),
         ("{", "not valid JSON"),
-        ("[]", "not a summary"),
-        ("{}", "not a summary"),
+        ("[]", "is not what .precede discover --out. writes"),
+        ("{}", "is not what .precede discover --out. writes"),
         ('{"format": "precede-summary", "version": 2}', "version 2, and this release"),
         ('{"format": "precede-summary", "version": 5}', "'title' is missing"),
     ],

@@ -33,7 +33,7 @@ def demo(*, out: Path = Path("results/demo"), quiet: bool = False) -> None:
     from precede import CORL, evaluate, load_sachs, simulate
     from precede.data.load import load_table
     from precede.files import write_text
-    from precede.report import Heading, summarize, write_results, write_summary
+    from precede.report import Heading, write_report, write_results
 
     log_to_terminal(quiet=True)
     console, entries = SafeConsole(), []
@@ -46,7 +46,7 @@ def demo(*, out: Path = Path("results/demo"), quiet: bool = False) -> None:
         folder = out / name
         folder.mkdir(parents=True, exist_ok=True)
         write_results(folder, model, table)
-        write_summary(folder, summarize(model, table, dataset.graph, heading=Heading(title, rows=True)))
+        write_report(folder, model, table, dataset.graph, heading=Heading(title, rows=True))
         found = evaluate(model.graph_, dataset.graph)
         right = model.graph_.n_edges - found.n_extra - found.n_reversed
         words = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
@@ -15,13 +14,14 @@ from precede.arrays import BoolArray, FloatArray
 from precede.data.kinds import ColumnKind, indicator_blocks
 from precede.data.load import Table, load_table
 from precede.data.missing import Gaps, gaps_of
+from precede.data.table import evenly_spaced
 from precede.errors import DataError, listed
 from precede.files import write_text
 from precede.graph import CausalGraph
 from precede.graph.formats import text_of
 from precede.graph.sample import Levels, Sample, Setting
 from precede.scores.covariance import covariance
-from precede.strict_json import checked, plain, to_json
+from precede.strict_json import checked, document, plain, to_json
 
 MOST_ROWS = 5000
 """Rows that a graph keeps, evenly spaced: enough for curves, and a graph stays small."""
@@ -108,7 +108,7 @@ def sample_of(
         values = values[complete]
         targets = None if targets is None else targets[complete]
     m, d = values.shape
-    kept = np.linspace(0, m - 1, min(m, MOST_ROWS, max(MOST_CELLS // d, 2))).round().astype(np.int64)
+    kept = evenly_spaced(m, min(MOST_ROWS, max(MOST_CELLS // d, 2)))
     levels = {
         k: Levels(kind.levels, kind.labels, kind.name == "categorical")
         for k, kind in enumerate(kinds) if kind.name in ("categorical", "binary")
@@ -189,7 +189,7 @@ def moments_to_json(sample: Sample, names: Sequence[Hashable], path: str | os.Pa
     ]  # fmt: skip
     absent = sample.absent
     missing = None if absent is None else [{"columns": sorted(columns), "rows": rows} for columns, rows in absent]
-    document = {
+    content = {
         "format": FORMAT,
         "version": VERSION,
         "names": [str(name) for name in names],
@@ -198,7 +198,7 @@ def moments_to_json(sample: Sample, names: Sequence[Hashable], path: str | os.Pa
         "settings": settings,
         "missing": missing,
     }
-    text = to_json(document) + "\n"
+    text = to_json(content) + "\n"
     if path is not None:
         write_text(path, text)
     return text
@@ -210,16 +210,8 @@ def _plain_moments(part: Sample | Setting) -> PlainMoments:
 
 def moments_from_json(source: str | os.PathLike[str]) -> Sample:
     """From the text or the file that :func:`moments_to_json` wrote."""
-    try:
-        document = json.loads(text_of(source, "{"))
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"the moments are not valid JSON: {error}.") from None
-    if not isinstance(document, dict) or (document.get("format"), document.get("version")) != (FORMAT, VERSION):
-        raise DataError(
-            f"the JSON holds no moments that this release reads (format {FORMAT!r}, version {VERSION}): repeat "
-            "'precede discover' with this release."
-        )
-    found = checked(document, MomentsRecord, "the file of moments")
+    what = "the file of moments"
+    found = checked(document(text_of(source, "{"), FORMAT, VERSION, what), MomentsRecord, what)
     levels = {
         own["column"]: Levels(tuple(own["values"]), tuple(own["labels"]), own["category"]) for own in found["levels"]
     }

@@ -3,7 +3,7 @@
 from precede.report.load import Results, load_results
 from precede.report.provenance import Provenance
 from precede.report.render import render_report
-from precede.report.result_files import rebuild_report, write_report, write_results, write_summary
+from precede.report.result_files import rebuild_report, write_report, write_results
 from precede.report.summarize import Heading, said_in, summarize, with_confidence
 
 __all__ = [
@@ -18,5 +18,4 @@ __all__ = [
     "with_confidence",
     "write_report",
     "write_results",
-    "write_summary",
 ]

@@ -19,7 +19,7 @@ from precede.evidence.sample import moments_from_json, sample_for
 from precede.files import finish_swap
 from precede.graph import CausalGraph, MixedGraph
 from precede.knowledge import Knowledge
-from precede.strict_json import JsonObject, checked, read_json
+from precede.strict_json import JsonObject, checked, document, read_json
 
 MOMENTS_FILE, CONFIDENCE_FILE = "moments.json", "confidence.json"
 SUMMARY_FILE, REPORT_FILE = "summary.json", "report.html"
@@ -180,11 +180,4 @@ def read_result(path: Path) -> ResultRecord:
         found = read_json(path)
     except OSError as error:
         raise OptionError(f"{str(path)!r} cannot be read: {error.strerror}.") from None
-    if not isinstance(found, dict) or found.get("format") != "precede-result":
-        raise OptionError(f"{str(path)!r} is not what 'precede discover --out' writes.")
-    if found.get("version") != 1:
-        raise OptionError(
-            f"{str(path)!r} is of version {str(found.get('version'))[:20]}, and this release of precede reads "
-            "version 1: run 'precede discover' again."
-        )
-    return checked(found, ResultRecord, str(path))
+    return checked(document(found, "precede-result", 1, repr(str(path))), ResultRecord, str(path))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -83,17 +82,10 @@ def code_for(model: CausalEstimator, file: str | None = None, loading: Mapping[s
     model = precede.baselines.DirectLiNGAM(threshold=0.2)
     model.fit('data.csv')
     """
-    defaults = {
-        name: parameter.default for name, parameter in inspect.signature(type(model).__init__).parameters.items()
-    }
-    spelled = []
-    for name, value in model.get_params(deep=False).items():
-        if name in SILENT or _same(value, defaults.get(name)):
-            continue
-        text = _spelling(value)
-        if text is None:
-            return None
-        spelled.append(f"{name}={text}")
+    texts = {name: _spelling(value) for name, value in model.changed_options().items() if name not in SILENT}
+    if None in texts.values():
+        return None
+    spelled = [f"{name}={text}" for name, text in texts.items()]
     made = f"model = {_import_path(type(model))}({', '.join(spelled)})"
     if len(made) > 100:
         made = f"model = {_import_path(type(model))}(\n" + "".join(f"    {item},\n" for item in spelled) + ")"
@@ -118,10 +110,6 @@ def _import_path(cls: type) -> str:
         if getattr(module, cls.__name__, None) is cls:
             return f"{place}.{cls.__name__}"
     return f"{cls.__module__}.{cls.__qualname__}"
-
-
-def _same(value: Any, default: Any) -> bool:
-    return type(value) is type(default) and bool(value == default)
 
 
 def _spelling(value: Any) -> str | None:

@@ -25,7 +25,7 @@ from precede.report.provenance import Provenance, versions
 from precede.report.render import render_report
 from precede.report.summarize import Heading, summarize
 from precede.report.summary import Summary
-from precede.strict_json import JsonObject, plain, read_json, to_json
+from precede.strict_json import read_json, to_json
 
 
 def write_results(
@@ -68,9 +68,20 @@ ABOUT_THE_GRAPH = (CONFIDENCE_FILE, SUMMARY_FILE, REPORT_FILE, PAG_FILE, SUMMARY
 
 
 def result_texts(model: CausalEstimator, table: Table, loading: Mapping[str, Any] | None = None) -> dict[str, str]:
-    """The files of :func:`write_results`, by name."""
+    """The files of :func:`write_results`, by name; result.json says what was run, on what, with which versions."""
     graph = model.graph_
     sample = graph.sample or sample_of(table.values, table.kinds, table.targets, table.gaps)
+    described = {
+        "format": "precede-result",
+        "version": 1,
+        "method": type(model).__name__,
+        "settings": model.get_params(deep=False),
+        "data": {"rows": table.n_samples, "columns": list(map(str, table.names)), "remarks": table.remarks},
+        "score": model.score_,
+        "diagnostics": model.diagnostics_.to_dict(),
+        "versions": versions(),
+        "reading": dict(loading or {}),
+    }
     more = {} if graph.lags is None else {SUMMARY_GRAPH_FILE: model.summary_graph_.to_csv()}
     if graph.pag is not None:
         more[PAG_FILE] = to_json({"edges": graph.pag.edge_list()}, indent=1) + "\n"
@@ -82,8 +93,7 @@ def result_texts(model: CausalEstimator, table: Table, loading: Mapping[str, Any
         "graph.dot": graph.to_dot() if graph.pag is None else graph.pag.to_dot(),
         MOMENTS_FILE: moments_to_json(sample, graph.names),
         "history.csv": model.history_.to_csv(index=False),
-        "result.json": to_json({**describe_result(model, table), "reading": plain(dict(loading or {}))}, indent=1)
-        + "\n",
+        "result.json": to_json(described, indent=1) + "\n",
     }
 
 
@@ -97,24 +107,6 @@ def one_line(name: Hashable) -> str:
     """
     text = str(name)
     return to_json(text) if text[:1] == '"' or len(text.splitlines()) > 1 or text.endswith(("\n", "\r")) else text
-
-
-def describe_result(model: CausalEstimator, table: Table) -> JsonObject:
-    """What was run, on what, with which versions; the content of result.json."""
-    return {
-        "format": "precede-result",
-        "version": 1,
-        "method": type(model).__name__,
-        "settings": plain(model.get_params(deep=False)),
-        "data": {
-            "rows": table.n_samples,
-            "columns": [str(name) for name in table.names],
-            "remarks": list(table.remarks),
-        },
-        "score": plain(model.score_),
-        "diagnostics": model.diagnostics_.to_dict(),
-        "versions": versions(),
-    }
 
 
 def write_report(
@@ -138,17 +130,12 @@ def write_report(
     -------
     files : list of Path
     """
-    return write_summary(folder, summarize(model, table, truth, confidence, heading, provenance))
-
-
-def write_summary(folder: Path, summary: Summary) -> list[Path]:
-    """Write a summary and the page made from it."""
     check_outputs(folder, (SUMMARY_FILE, REPORT_FILE), MARKS, {})
-    return write_together(folder, summary_texts(summary))
+    return write_together(folder, summary_texts(summarize(model, table, truth, confidence, heading, provenance)))
 
 
 def summary_texts(summary: Summary) -> dict[str, str]:
-    """The files of :func:`write_summary`, by name."""
+    """The files of :func:`write_report`, by name."""
     return {SUMMARY_FILE: to_json(summary) + "\n", REPORT_FILE: render_report(summary)}
 
 

@@ -10,7 +10,7 @@ from precede.errors import OptionError
 from precede.evidence.checks.record import EdgePlot, Level, NodePlot, Source, Trend
 from precede.graph.component.payload import Mark
 from precede.options import Options
-from precede.strict_json import JsonObject, checked
+from precede.strict_json import JsonObject, checked, document
 
 
 class LevelsEntry(TypedDict):
@@ -209,46 +209,39 @@ def check_summary(summary: Any) -> Summary:
         ...
     precede.errors.OptionError: the summary is damaged: 'title' should be a text, and is 5.
     """
-    if not isinstance(summary, dict) or summary.get("format") != "precede-summary":
-        raise OptionError("this is not a summary that 'precede discover --out' wrote.")
-    if summary.get("version") != 5:
-        raise OptionError(
-            f"this is a summary of version {summary.get('version')!r}, and this release of precede shows version 5: "
-            "run 'precede discover' again."
-        )
-    _check_sizes(checked(summary, Summary, "the summary"))
-    return summary  # type: ignore[return-value]
+    _check_sizes(checked(document(summary, "precede-summary", 5, "the summary"), Summary, "the summary"))
+    return summary  # type: ignore[no-any-return]
 
 
 def _check_sizes(summary: Summary) -> None:
     """Lengths and places that belong together."""
-    nodes, edges, order, learning = summary["nodes"], summary["edges"], summary["order"], summary["learning"]
+    nodes, edges, learning, outcome = summary["nodes"], summary["edges"], summary["learning"], summary.get("outcome")
     d = len(nodes)
-    if d == 0 or sorted(order) != list(range(d)):
-        raise OptionError("the summary is damaged: 'order' does not list every variable once.")
+
+    def refuse(wrong: bool, why: str) -> None:
+        if wrong:
+            raise OptionError(f"the summary is damaged: {why}.")
+
+    refuse(d == 0 or sorted(summary["order"]) != list(range(d)), "'order' does not list every variable once")
     for k, edge in enumerate(edges):
-        if not (0 <= edge["cause"] < d and 0 <= edge["effect"] < d):
-            raise OptionError(f"the summary is damaged: 'edges[{k}]' joins variables that are not there.")
-        cause = nodes[edge["cause"]]
+        joined = 0 <= edge["cause"] < d and 0 <= edge["effect"] < d
+        refuse(not joined, f"'edges[{k}]' joins variables that are not there")
+        cause, extremes, density = nodes[edge["cause"]], edge["extremes"], edge["density"]
         pairs = [(edge["points"], cause["values"]), (edge["curve"], cause["grid"])]
         broken = any(len(own or ()) != len(other or ()) for own, other in pairs if own is not None)
-        extremes, density = edge["extremes"], edge["density"]
         broken |= extremes is not None and (len(extremes) != 2 or len(extremes[0]) != len(extremes[1]))
         if density is not None:
             broken |= len(edge["extent"] or ()) != 4 or {len(row) for row in density} != {len(density)}
-        if broken:
-            raise OptionError(f"the summary is damaged: the plot of 'edges[{k}]' has lists of different lengths.")
-    if any(not (0 <= pair[end] < d) for pair in summary["shared_causes"] for end in ("first", "second")):
-        raise OptionError("the summary is damaged: 'shared_causes' joins variables that are not there.")
-    outcome = summary.get("outcome")
-    if outcome is not None and not 0 <= outcome["place"] < d:
-        raise OptionError("the summary is damaged: 'outcome' is a variable that is not there.")
-    if any(levels and len(set(map(len, levels.values()))) != 1 for levels in (node.get("levels") for node in nodes)):  # type: ignore[arg-type]
-        raise OptionError("the summary is damaged: 'levels' has lists of different lengths.")
-    if any(node["range"] is not None and len(node["range"]) != 2 for node in nodes):
-        raise OptionError("the summary is damaged: a 'range' has two ends.")
+        refuse(broken, f"the plot of 'edges[{k}]' has lists of different lengths")
+    shared = [pair[end] for pair in summary["shared_causes"] for end in ("first", "second")]
+    refuse(any(not 0 <= k < d for k in shared), "'shared_causes' joins variables that are not there")
+    refuse(outcome is not None and not 0 <= outcome["place"] < d, "'outcome' is a variable that is not there")
+    for node in nodes:
+        sizes = {len(own) for own in (node.get("levels") or {}).values()}  # type: ignore[arg-type]
+        refuse(len(sizes) > 1, "'levels' has lists of different lengths")
+        refuse(node["range"] is not None and len(node["range"]) != 2, "a 'range' has two ends")
     if learning is not None:
-        mean = learning["mean"]
-        lengths = {len(learning["iteration"]), len(learning["best"]), *([] if mean is None else [len(mean)])}
-        if len(lengths) != 1 or 0 in lengths or all(value is None for value in learning["best"]):
-            raise OptionError("the summary is damaged: 'learning' has lists of different lengths, or none.")
+        mean, best = learning["mean"], learning["best"]
+        lengths = {len(learning["iteration"]), len(best), *([] if mean is None else [len(mean)])}
+        empty = 0 in lengths or all(value is None for value in best)
+        refuse(len(lengths) != 1 or empty, "'learning' has lists of different lengths, or none")

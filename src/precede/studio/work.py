@@ -77,7 +77,7 @@ def fit(run: Run, news: News) -> Run:
     """One run, from the data to a folder of results."""
     from precede.data.load import load_table
     from precede.graph import CausalGraph
-    from precede.report import Heading, Provenance, summarize, write_results, write_summary
+    from precede.report import Heading, Provenance, write_report, write_results
     from precede.runtime.progress import subscribe
     from precede.studio.request import RunRequest, earlier_result
 
@@ -100,7 +100,7 @@ def fit(run: Run, news: News) -> Run:
     outcome = next((name for name in table.names if str(name) == request.outcome), None)
     heading = Heading(request.name or data.path.name, outcome=outcome)
     origin = Provenance.now(data.path.name, loading=loading)
-    write_summary(run.folder, summarize(model, table, None, confidence, heading, origin))
+    write_report(run.folder, model, table, None, confidence, heading, origin)
     return replace(run, state="stopped" if stopped.exists() else "done")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Hashable, Sequence
@@ -19,7 +18,7 @@ from precede.graph.ancestral import reachable
 from precede.graph.equivalence import halves
 from precede.graph.formats import text_of
 from precede.lazy import pandas as pd
-from precede.strict_json import JsonObject, to_json
+from precede.strict_json import document, to_json
 
 
 def precedence_shares(orders: IntArray, weights: FloatArray | None = None) -> FloatArray:
@@ -97,6 +96,7 @@ class OrderSample:
 
 
 FORMAT, VERSION = "precede-confidence", 1
+SHARES = ("edge_probability", "ancestor_probability", "order_probability")
 
 
 @dataclass(frozen=True)
@@ -198,22 +198,20 @@ class Confidence:
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """JSON with everything; also written to ``path``, whole or not at all."""
         names = list(self.edge_probability.columns)
-        document = {
+        content = {
             "format": FORMAT,
             "version": VERSION,
-            "names": [name.item() if isinstance(name, np.generic) else name for name in names],
+            "names": names,
             "n_resamples": self.n_resamples,
-            "edge_probability": self.edge_probability.to_numpy().tolist(),
-            "ancestor_probability": self.ancestor_probability.to_numpy().tolist(),
-            "order_probability": self.order_probability.to_numpy().tolist(),
+            **{name: getattr(self, name).to_numpy() for name in SHARES},
             "order_agreement": self.order_agreement,
             "graphs": [
                 {"count": one.count, "edges": pairs_of(one.graph.edges), "open": pairs_of(one.graph.open_directions)}
                 for one in self.graphs
             ],
-            "remarks": list(self.remarks),
+            "remarks": self.remarks,
         }
-        text = to_json(document) + "\n"
+        text = to_json(content) + "\n"
         if path is not None:
             write_text(path, text)
         return text
@@ -221,37 +219,22 @@ class Confidence:
     @classmethod
     def from_json(cls, source: str | os.PathLike[str]) -> Self:
         """From the text or the file that :meth:`to_json` wrote."""
+        found = document(text_of(source, "{"), FORMAT, VERSION, "the confidence")
         try:
-            document = json.loads(text_of(source, "{"))
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"the confidence is not valid JSON: {error}.") from None
-        if not isinstance(document, dict) or document.get("format") != FORMAT:
-            raise DataError(f"the JSON is not a confidence of this package: it lacks format={FORMAT!r}.")
-        if document.get("version") != VERSION:
-            raise DataError(f"the confidence has version {document.get('version')!r}; this release reads {VERSION}.")
-        try:
-            return cls._from_document(document)
+            names, graphs = tuple(found["names"]), []
+            for entry in found["graphs"]:
+                loose = None if entry.get("open") is None else matrix_of(entry["open"], len(names))
+                graph = CausalGraph.from_matrix(matrix_of(entry["edges"], len(names)), names=names)
+                graphs.append(FrequentGraph(replace(graph, open_directions=loose), int(entry["count"])))
+            return cls(
+                n_resamples=int(found["n_resamples"]),
+                order_agreement=float(found["order_agreement"]),
+                graphs=tuple(graphs),
+                remarks=tuple(map(str, found["remarks"])),
+                **{name: _shares(found[name], names) for name in SHARES},
+            )
         except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
             raise DataError(f"the confidence's JSON is incomplete or misshapen: {error!r}.") from None
-
-    @classmethod
-    def _from_document(cls, document: JsonObject) -> Self:
-        names = tuple(document["names"])
-        graphs = []
-        for entry in document["graphs"]:
-            loose = None if entry.get("open") is None else matrix_of(entry["open"], len(names))
-            graph = CausalGraph.from_matrix(matrix_of(entry["edges"], len(names)), names=names)
-            graph = replace(graph, open_directions=loose)
-            graphs.append(FrequentGraph(graph, int(entry["count"])))
-        return cls(
-            n_resamples=int(document["n_resamples"]),
-            edge_probability=_shares(document["edge_probability"], names),
-            ancestor_probability=_shares(document["ancestor_probability"], names),
-            order_probability=_shares(document["order_probability"], names),
-            order_agreement=float(document["order_agreement"]),
-            graphs=tuple(graphs),
-            remarks=tuple(map(str, document["remarks"])),
-        )
 
 
 @overload
