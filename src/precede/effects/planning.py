@@ -123,9 +123,7 @@ def next_steps(graph: CausalGraph, n_draws: int = 100, random_state: int | None 
         for part, pairs, _, settled in parts for at, (i, j) in enumerate(pairs)
     ]  # fmt: skip
     return NextSteps(
-        len(facts),
-        tuple(sorted(experiments, key=_most_useful_first)),
-        tuple(sorted(facts, key=_most_useful_first)),
+        len(facts), tuple(sorted(experiments, key=_most_useful_first)), tuple(sorted(facts, key=_most_useful_first))
     )
 
 

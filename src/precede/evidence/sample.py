@@ -80,10 +80,7 @@ class MomentsRecord(PlainMoments):
 
 
 def sample_of(
-    values: FloatArray,
-    kinds: Sequence[ColumnKind] = (),
-    targets: BoolArray | None = None,
-    gaps: Gaps | None = None,
+    values: FloatArray, kinds: Sequence[ColumnKind] = (), targets: BoolArray | None = None, gaps: Gaps | None = None
 ) -> Sample:
     """Moments of all complete rows, and at most ``MOST_ROWS`` of the rows themselves, evenly spaced.
 
@@ -219,11 +216,7 @@ def moments_from_json(source: str | os.PathLike[str]) -> Sample:
     n_columns = len(found["mean"])
     sample = Sample(*_read_moments(found, n_columns), levels=levels)
     d = sample.n_variables
-    places = [
-        list(levels),
-        *(part["targets"] for part in parts or ()),
-        *(one["columns"] for one in missing or ()),
-    ]
+    places = [list(levels), *(part["targets"] for part in parts or ()), *(one["columns"] for one in missing or ())]
     if not all(0 <= k < d for columns in places for k in columns):
         raise DataError(f"the moments name columns that are not there: they are of {d} columns.")
     if not all(len(own.values) == len(own.labels) >= 2 for own in levels.values()):

@@ -34,8 +34,7 @@ def var_sortability(data: Any, adjacency: Any) -> float:
     >>> var_sortability([[0, 0], [1, 3], [0, 1]], [[0, 1], [0, 0]])
     1.0
     """
-    values = _matrix(data)
-    return sortability(values.var(axis=0), adjacency)
+    return sortability(_matrix(data).var(axis=0), adjacency)
 
 
 def r2_sortability(data: Any, adjacency: Any) -> float:
@@ -50,8 +49,7 @@ def r2_sortability(data: Any, adjacency: Any) -> float:
 
 def explained_shares(data: Any) -> FloatArray:
     """:math:`R^2` of each variable regressed linearly on all the others, (n_variables,)."""
-    values = _matrix(data)
-    correlations = np.corrcoef(values, rowvar=False)
+    correlations = np.corrcoef(_matrix(data), rowvar=False)
     precision = np.diag(np.linalg.pinv(correlations, hermitian=True))
     return np.clip(1.0 - 1.0 / precision, 0.0, 1.0)
 

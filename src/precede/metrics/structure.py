@@ -78,26 +78,14 @@ def evaluate_marks(estimated: Any, true: MixedGraph) -> MarkMetrics:
         )
     where = [graph.position(name) for name in true.names]
     here, there = graph.ends[np.ix_(where, where)], true.ends
-    differs = here != there
-    shares = [
-        share
-        for guess, truth in (
-            (np.triu(here != 0), np.triu(there != 0)),
-            (here == ARROW, there == ARROW),
-            (here == TAIL, there == TAIL),
-            (definite_ancestors(here), definite_ancestors(there)),
-        )
-        for share in _shares(guess, truth)
-    ]
-    return MarkMetrics(int(np.triu(differs | differs.T).sum()), *shares)  # transposed: a pair differs at either end
-
-
-def _shares(guess: BoolArray, truth: BoolArray) -> tuple[float, float]:
-    off_diagonal = ~np.eye(len(guess), dtype=bool)
-    hits = float((guess & truth & off_diagonal).sum())
-    parts = [float((each & off_diagonal).sum()) for each in (guess, truth)]
-    precision, recall = (hits / whole if whole else 1.0 for whole in parts)
-    return precision, recall
+    parts = [(here != 0, there != 0), (here == ARROW, there == ARROW), (here == TAIL, there == TAIL)]
+    parts.append((definite_ancestors(here), definite_ancestors(there)))
+    shares: list[float] = []
+    apart = ~np.eye(len(here), dtype=bool)
+    for guess, truth in parts:
+        hits, found, actual = (int((each & apart).sum()) for each in (guess & truth, guess, truth))
+        shares += [_share(hits, found), _share(hits, actual)]
+    return MarkMetrics(_pattern_distance(here, there), *shares)
 
 
 def _harmonic(precision: float, recall: float) -> float:
@@ -146,8 +134,7 @@ def as_graph(graph: Any) -> CausalGraph:
 
 def share_in_order(order: IntArray, edges: BoolArray) -> float:
     """Share of the edges that lead forward in an order of column positions; one without edges."""
-    n_edges = int(edges.sum())
-    return float((edges & full_dag(order)).sum()) / n_edges if n_edges else 1.0
+    return _share(int((edges & full_dag(order)).sum()), int(edges.sum()))
 
 
 def order_tpr(order: CausalGraph | Sequence[Hashable] | IntArray | Any, truth: Any) -> float:
@@ -273,7 +260,7 @@ def evaluate(estimated: Any, truth: Any) -> Metrics | MarkMetrics:
     n_found, n_actual = guess.n_edges, true.n_edges
     reversed_ = int((found & actual.T).sum())  # transposed: the true edge leads the other way
     d = guess.n_variables
-    precision, recall = _share(hits, n_found, 1.0), _share(hits, n_actual, 1.0)
+    precision, recall = _share(hits, n_found), _share(hits, n_actual)
     distances = _adjustment_distances(found, actual)
     return Metrics(
         shd=_pattern_distance(found, actual),
@@ -282,7 +269,7 @@ def evaluate(estimated: Any, truth: Any) -> Metrics | MarkMetrics:
         fpr=_share(n_found - hits, d * (d - 1) - n_actual, 0.0),
         precision=precision,
         recall=recall,
-        f1=_share(2 * hits, n_found + n_actual, 1.0),
+        f1=_share(2 * hits, n_found + n_actual),
         order_tpr=share_in_order(guess.positions, actual),
         cpdag_shd=_pattern_distance(cpdag(found), cpdag(actual)),
         sid=distances.get("sid"),
@@ -325,13 +312,13 @@ def sid(estimated: Any, truth: Any) -> int | None:
     return _adjustment_distances(guess.edges, true.edges).get("sid")
 
 
-def _share(part: int, whole: int, of_nothing: float) -> float:
+def _share(part: int, whole: int, of_nothing: float = 1.0) -> float:
     return part / whole if whole else of_nothing
 
 
-def _pattern_distance(left: Any, right: Any) -> int:
+def _pattern_distance(left: BoolArray | IntArray, right: BoolArray | IntArray) -> int:
     """Number of unordered pairs whose marks differ."""
-    differs = np.asarray(left, dtype=bool) != np.asarray(right, dtype=bool)
+    differs = left != right
     return int(np.triu(differs | differs.T).sum())  # transposed: a pair differs in either direction
 
 
@@ -339,8 +326,6 @@ def _adjustment_distances(found: BoolArray, actual: BoolArray) -> dict[str, int]
     if find_spec("gadjid") is None:
         return {}
     gadjid = import_module("gadjid")
-    guess, true = found.astype(np.int8), actual.astype(np.int8)
-    measures = {"sid": gadjid.sid, "ancestor_aid": gadjid.ancestor_aid}
-    return {
-        name: int(measure(true, guess, edge_direction="from row to column")[1]) for name, measure in measures.items()
-    }
+    graphs = actual.astype(np.int8), found.astype(np.int8)
+    way = "from row to column"
+    return {name: int(getattr(gadjid, name)(*graphs, edge_direction=way)[1]) for name in ("sid", "ancestor_aid")}

@@ -25,17 +25,12 @@ TREND_WORDS = {"rising": "higher {}, higher {}", "falling": "higher {}, lower {}
 def assumed_words(known: Diagnostics, knowledge: Knowledge | None, table: Table) -> list[str]:
     """What was taken for granted, a sentence each."""
     sentences = [known.assumptions.words]
-    choice = known.get("score_choice")
-    if choice:
+    if choice := known.get("score_choice"):
         sentences.append(f"The score was chosen by looking at the data: {choice['reason']}")
-    if known.assumptions.hidden_causes:
-        sentences.append("There are no feedback loops; common causes may be missing from the table.")
-    else:
-        sentences.append("No common cause is missing from the table, and there are no feedback loops.")
-    sentences.append(_rows_words(table))
-    if knowledge is not None:
-        sentences.append(knowledge_words(knowledge))
-    return sentences
+    hidden = "There are no feedback loops; common causes may be missing from the table."
+    none = "No common cause is missing from the table, and there are no feedback loops."
+    sentences += [hidden if known.assumptions.hidden_causes else none, _rows_words(table)]
+    return sentences if knowledge is None else [*sentences, knowledge_words(knowledge)]
 
 
 def _rows_words(table: Table) -> str:
@@ -153,7 +148,13 @@ def sure_words(known: Diagnostics, confidence: Confidence | None = None) -> list
             f"{high} of {counted(len(shares), 'edge')} came back in at least 90% of the {often}, {low} in fewer than "
             "half."
         )
-        sentences += [] if confidence is None else [_bootstrap_words(confidence)]
+        if confidence is not None:
+            same = confidence.graphs[0].count
+            often = f"the graph found most often came from {same} of them" if same > 1 else "no two gave the same graph"
+            sentences.append(
+                "Two resamples put a pair of variables in the same order with probability "
+                f"{confidence.order_agreement:.2f}; {often}."
+            )
     elif known.edges:
         sentences.append(
             "How stable each edge is was not tested: resampling the rows (a bootstrap) would give each a confidence."
@@ -163,15 +164,6 @@ def sure_words(known: Diagnostics, confidence: Confidence | None = None) -> list
 
 def _concerns(known: Diagnostics) -> list[Check]:
     return [check for check in known.checks if check.level in ("warning", "note")]
-
-
-def _bootstrap_words(confidence: Confidence) -> str:
-    same = confidence.graphs[0].count
-    often = f"the graph found most often came from {same} of them" if same > 1 else "no two gave the same graph"
-    return (
-        f"Two resamples put a pair of variables in the same order with probability {confidence.order_agreement:.2f}; "
-        f"{often}."
-    )
 
 
 def unknown_words(known: Diagnostics, identifies: str) -> list[str]:
@@ -194,12 +186,12 @@ def knowledge_words(knowledge: Knowledge) -> str:
     >>> knowledge_words(Knowledge(required=[("rain", "wet")], tiers=[["season"], ["rain", "wet"]], roots=["season"]))
     'Background knowledge was given and obeyed: required rain → wet; tiers season < rain, wet; without causes season.'
     """
-    parts = []
-    for name in ("required", "forbidden"):
-        edges = [f"{cause} → {effect}" for cause, effect in getattr(knowledge, name)]
-        parts += [f"{name} {', '.join(edges)}"] if edges else []
-    if knowledge.tiers:
-        parts.append("tiers " + " < ".join(", ".join(map(str, tier)) for tier in knowledge.tiers))
-    for words, names in (("without causes", knowledge.roots), ("without effects", knowledge.sinks)):
-        parts += [f"{words} {', '.join(map(str, names))}"] if names else []
-    return f"Background knowledge was given and obeyed: {'; '.join(parts) or 'nothing in particular'}."
+    parts = {
+        "required": ", ".join(f"{cause} → {effect}" for cause, effect in knowledge.required),
+        "forbidden": ", ".join(f"{cause} → {effect}" for cause, effect in knowledge.forbidden),
+        "tiers": " < ".join(", ".join(map(str, tier)) for tier in knowledge.tiers),
+        "without causes": ", ".join(map(str, knowledge.roots)),
+        "without effects": ", ".join(map(str, knowledge.sinks)),
+    }
+    given = "; ".join(f"{words} {names}" for words, names in parts.items() if names)
+    return f"Background knowledge was given and obeyed: {given or 'nothing in particular'}."

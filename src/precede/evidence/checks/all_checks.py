@@ -80,15 +80,7 @@ def diagnose(
     checks = [] if influence is None else [Check("influence of single rows", *influence)]
     checks += [check for check in (_checked(name, learned, run) for name in CHECKS) if check is not None]
     plots = run("the plots of the edges", lambda: edge_readings.draw_edges(learned, edges))
-    found = Diagnostics(
-        learned.reported,
-        learned.assumptions,
-        remarks,
-        tuple(checks),
-        edges,
-        checked=True,
-        plots=plots,
-    )
+    found = Diagnostics(learned.reported, learned.assumptions, remarks, tuple(checks), edges, checked=True, plots=plots)
     if edges and _rests_on_the_policy(learned):
         found = run("the probabilities of the edges", partial(with_probabilities, learned, found)) or found
     elif depth is True and edges:

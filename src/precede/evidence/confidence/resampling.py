@@ -160,13 +160,7 @@ def _outcome(entry: Any, n_variables: int) -> Outcome | None:
 MOST_DRAWS = 20
 """Rows are drawn again at most this often when a column comes out constant or collinear."""
 
-OWN_OUTPUT: Options = {
-    "verbose": False,
-    "checkpoint": None,
-    "resume": False,
-    "tensorboard": None,
-    "diagnose": False,
-}
+OWN_OUTPUT: Options = {"verbose": False, "checkpoint": None, "resume": False, "tensorboard": None, "diagnose": False}
 """Options of a method that say where and what it reports; a resample has none of that."""
 
 
