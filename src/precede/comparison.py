@@ -408,11 +408,9 @@ def _members(methods: Members) -> dict[str, CausalEstimator]:
     for label, value in pairs:
         if label in members:
             raise OptionError(f"two methods are called {label!r}: give a dict with a label for each.")
-        if isinstance(value, CausalEstimator):
-            members[label] = value
-            continue
-        members[label] = make_method(label, value if isinstance(value, dict) else {})
-    return {label: model.__class__(**model.get_params(deep=False)) for label, model in members.items()}
+        made = value if isinstance(value, CausalEstimator) else None
+        members[label] = made.unfitted() if made else make_method(label, value if isinstance(value, dict) else {})
+    return members
 
 
 def _fitted(label: str, model: CausalEstimator, table: Any) -> tuple[str, CausalGraph | PrecedeError]:

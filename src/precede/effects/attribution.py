@@ -17,7 +17,7 @@ import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.kinds import ColumnKind, indicator_blocks
-from precede.data.load import Table, load_table
+from precede.data.load import load_table
 from precede.errors import DataError, OptionError
 from precede.evidence.sample import columns_in_order
 from precede.graph import CausalGraph
@@ -234,8 +234,7 @@ class _Columns:
     def of(cls, graph: CausalGraph, data: Any) -> _Columns:
         if data is None:
             raise DataError("an explanation needs the rows of the data: give the table as data=...")
-        table = data if isinstance(data, Table) else load_table(data)
-        table = columns_in_order(table, graph.names)
+        table = columns_in_order(load_table(data), graph.names)
         values, places = indicator_blocks(table.values, table.kinds)
         owner = np.repeat(np.arange(len(places)), [place.stop - place.start for place in places])
         return cls(values, places, table.kinds, graph.edges[np.ix_(owner, owner)])

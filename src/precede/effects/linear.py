@@ -185,39 +185,36 @@ class Contrast:
     ) -> Contrast:
         """From the question; levels by what they are called."""
         (i, j), names = pair, graph.names
-        own = sample.levels.get(i)
-        if compared is None and own is not None and not own.category:
-            compared = own.labels[0], own.labels[1]
-        if compared is None and own is not None:
+        own, goal = sample.levels.get(i), sample.levels.get(j)
+        if compared is None and own is not None and own.category:
             raise OptionError(
                 f"{names[i]} is categorical: choose two levels to compare, as compared=({own.labels[0]!r}, "
                 f"{own.labels[1]!r}); it has {listed(own.labels, 20)}."
             )
         if compared is not None and (isinstance(compared, str) or len(compared) != 2):
             raise OptionError(f"compared={compared!r} cannot be used: give two states of {names[i]}.")
-        states = (0.0, 1.0) if compared is None else compared
-        before, after = (cls.state(names[i], own, state) for state in states)
-        target, floor, goal = np.zeros(len(sample.mean)), 0.0, sample.levels.get(j)
-        columns = sample.columns_of([j])
+        if compared is None and own is not None:
+            compared = own.labels[0], own.labels[1]
+        before, after = (cls.state(names[i], own, state) for state in compared or (0.0, 1.0))
+        words = None if compared is None else (str(compared[0]), str(compared[1]))
+        target, floor, columns = np.zeros(len(sample.mean)), 0.0, sample.columns_of([j])
         if goal is None:
             if outcome_level is not None:
                 raise OptionError(f"{names[j]} has no levels: leave outcome_level out.")
             target[columns] = 1.0
-        elif not goal.category:
-            at = _place(names[j], goal.labels, goal.labels[1] if outcome_level is None else outcome_level)
-            gap = goal.values[at] - goal.values[1 - at]
-            target[columns], floor, outcome_level = 1 / gap, -goal.values[1 - at] / gap, goal.labels[at]
-        else:
-            if outcome_level is None:
-                raise OptionError(
-                    f"{names[j]} is categorical: choose the level whose probability is asked for, as outcome_level="
-                    f"{goal.labels[0]!r}; it has {listed(goal.labels, 20)}."
-                )
-            at = _place(names[j], goal.labels, outcome_level)
+            return cls(before, after, target, floor, words)
+        if outcome_level is None and goal.category:
+            raise OptionError(
+                f"{names[j]} is categorical: choose the level whose probability is asked for, as outcome_level="
+                f"{goal.labels[0]!r}; it has {listed(goal.labels, 20)}."
+            )
+        at = _place(names[j], goal.labels, goal.labels[1] if outcome_level is None else outcome_level)
+        if goal.category:
             target[columns[at - 1] if at else columns], floor = (1.0, 0.0) if at else (-1.0, 1.0)
-            outcome_level = goal.labels[at]
-        words = None if compared is None else (str(compared[0]), str(compared[1]))
-        return cls(before, after, target, floor, words, None if outcome_level is None else str(outcome_level))
+        else:
+            gap = goal.values[at] - goal.values[1 - at]
+            target[columns], floor = 1 / gap, -goal.values[1 - at] / gap
+        return cls(before, after, target, floor, words, goal.labels[at])
 
     @staticmethod
     def state(name: Hashable, levels: Levels | None, state: Any) -> FloatArray:

@@ -181,19 +181,15 @@ def _places(table: Table, names: Sequence[Hashable]) -> list[int]:
 
 def moments_to_json(sample: Sample, names: Sequence[Hashable], path: str | os.PathLike[str] | None = None) -> str:
     """JSON with the moments and no row of the data; also written to ``path``."""
-    settings = None if sample.settings is None else [
-        {"targets": sorted(part.targets), **_plain_moments(part)} for part in sample.settings
-    ]  # fmt: skip
-    absent = sample.absent
-    missing = None if absent is None else [{"columns": sorted(columns), "rows": rows} for columns, rows in absent]
+    settings, absent = sample.settings, sample.absent
     content = {
         "format": FORMAT,
         "version": VERSION,
         "names": [str(name) for name in names],
-        **_plain_moments(sample),
+        **{name: getattr(sample, name) for name in ("n_samples", "mean", "covariance")},
         "levels": [{"column": k, **plain(levels)} for k, levels in sorted(sample.levels.items())],
-        "settings": settings,
-        "missing": missing,
+        "settings": settings and [{**plain(part), "targets": sorted(part.targets)} for part in settings],
+        "missing": absent and [{"columns": sorted(columns), "rows": rows} for columns, rows in absent],
     }
     text = to_json(content) + "\n"
     if path is not None:
@@ -201,19 +197,14 @@ def moments_to_json(sample: Sample, names: Sequence[Hashable], path: str | os.Pa
     return text
 
 
-def _plain_moments(part: Sample | Setting) -> PlainMoments:
-    return {"n_samples": part.n_samples, "mean": part.mean.tolist(), "covariance": part.covariance.tolist()}
-
-
 def moments_from_json(source: str | os.PathLike[str]) -> Sample:
     """From the text or the file that :func:`moments_to_json` wrote."""
     what = "the file of moments"
     found = checked(document(text_of(source, "{"), FORMAT, VERSION, what), MomentsRecord, what)
+    parts, missing, n_columns = found["settings"], found["missing"], len(found["mean"])
     levels = {
         own["column"]: Levels(tuple(own["values"]), tuple(own["labels"]), own["category"]) for own in found["levels"]
     }
-    parts, missing = found["settings"], found["missing"]
-    n_columns = len(found["mean"])
     sample = Sample(*_read_moments(found, n_columns), levels=levels)
     d = sample.n_variables
     places = [list(levels), *(part["targets"] for part in parts or ()), *(one["columns"] for one in missing or ())]

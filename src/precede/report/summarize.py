@@ -121,7 +121,9 @@ def summarize(
         remark = Remark(against.warning or against.sentence, level, "better than chance")
         known = replace(known, remarks=(remark, *known.remarks))
     identifies = str(known["identifies"])
-    bootstrapped = confidence if isinstance(confidence, Confidence) else None
+    bootstrapped, outcome = confidence if isinstance(confidence, Confidence) else None, None
+    if heading.outcome is not None:
+        outcome = outcome_entry(model.graph_, model.causes_of(heading.outcome, bootstrapped))
     summary = {
         "format": FORMAT,
         "version": VERSION,
@@ -144,9 +146,7 @@ def summarize(
         "nodes": _nodes(model.graph_, table, known.plots and known.plots[1], heading.rows),
         "edges": _edges(model.graph_, known, heading.rows),
         "order": model.graph_.positions,
-        "outcome": None
-        if heading.outcome is None
-        else outcome_entry(model.graph_, model.causes_of(heading.outcome, bootstrapped)),
+        "outcome": outcome,
         "shared_causes": [{"first": i, "second": j} for i, j in model.graph_.shared_causes],
         "has_confidence": known.has_confidence,
         "resamples": known.resamples,
