@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from precede.errors import DataError, OptionError
+from precede.errors import OptionError
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -70,20 +70,20 @@ def read_json(path: Path) -> Any:
     """What a file of JSON holds; damage of any kind is a sentence, and a file that is not there a FileNotFoundError."""
     if path.stat().st_size > LARGEST_FILE:
         raise OptionError(f"{str(path)!r} is too large to be what this package wrote.")
+    return parsed(path.read_bytes(), repr(str(path)))
+
+
+def parsed(text: str | bytes, what: str) -> Any:
+    """What a text holds that is to be JSON."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise OptionError(f"{str(path)!r} is not valid JSON: {reason}.") from None
+        raise OptionError(f"{what} is not valid JSON: {reason}.") from None
 
 
 def document(found: Any, form: str, version: int, what: str) -> JsonObject:
-    """What was read, or its text, once it is known to be what this package writes, in the version that is read."""
-    if isinstance(found, str):
-        try:
-            found = json.loads(found)
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"{what} is not valid JSON: {error}.") from None
+    """What was read, once it is known to be what this package writes, in the version that this release reads."""
     if not isinstance(found, dict) or found.get("format") != form:
         raise OptionError(f"{what} is not what 'precede discover --out' writes: it lacks format={form!r}.")
     if found.get("version") != version:

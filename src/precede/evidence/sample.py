@@ -21,7 +21,7 @@ from precede.graph import CausalGraph
 from precede.graph.formats import text_of
 from precede.graph.sample import Levels, Sample, Setting
 from precede.scores.covariance import covariance
-from precede.strict_json import checked, document, plain, to_json
+from precede.strict_json import checked, document, parsed, plain, to_json
 
 MOST_ROWS = 5000
 """Rows that a graph keeps, evenly spaced: enough for curves, and a graph stays small."""
@@ -200,7 +200,7 @@ def moments_to_json(sample: Sample, names: Sequence[Hashable], path: str | os.Pa
 def moments_from_json(source: str | os.PathLike[str]) -> Sample:
     """From the text or the file that :func:`moments_to_json` wrote."""
     what = "the file of moments"
-    found = checked(document(text_of(source, "{"), FORMAT, VERSION, what), MomentsRecord, what)
+    found = checked(document(parsed(text_of(source, "{"), what), FORMAT, VERSION, what), MomentsRecord, what)
     parts, missing, n_columns = found["settings"], found["missing"], len(found["mean"])
     levels = {
         own["column"]: Levels(tuple(own["values"]), tuple(own["labels"]), own["category"]) for own in found["levels"]

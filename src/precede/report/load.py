@@ -19,6 +19,7 @@ from precede.evidence.sample import moments_from_json, sample_for
 from precede.files import finish_swap
 from precede.graph import CausalGraph, MixedGraph
 from precede.knowledge import Knowledge
+from precede.options import Options
 from precede.strict_json import JsonObject, checked, document, read_json
 
 MOMENTS_FILE, CONFIDENCE_FILE = "moments.json", "confidence.json"
@@ -102,7 +103,7 @@ class Results:
         return None if given is None else Knowledge.from_dict(given)
 
     @property
-    def loading(self) -> dict[str, Any]:
+    def loading(self) -> Options:
         """How the data were read: options of :func:`precede.load_table`."""
         return dict(self.description.get("reading", {}))
 

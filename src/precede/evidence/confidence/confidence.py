@@ -18,7 +18,7 @@ from precede.graph.ancestral import reachable
 from precede.graph.equivalence import halves
 from precede.graph.formats import text_of
 from precede.lazy import pandas as pd
-from precede.strict_json import document, to_json
+from precede.strict_json import document, parsed, to_json
 
 
 def precedence_shares(orders: IntArray, weights: FloatArray | None = None) -> FloatArray:
@@ -219,7 +219,8 @@ class Confidence:
     @classmethod
     def from_json(cls, source: str | os.PathLike[str]) -> Self:
         """From the text or the file that :meth:`to_json` wrote."""
-        found = document(text_of(source, "{"), FORMAT, VERSION, "the confidence")
+        what = "the confidence"
+        found = document(parsed(text_of(source, "{"), what), FORMAT, VERSION, what)
         try:
             names, graphs = tuple(found["names"]), []
             for entry in found["graphs"]:
