@@ -14,6 +14,7 @@ from precede.baselines import rl_bic2
 from precede.baselines.rl_bic2 import RLBIC2, GPGraphBIC, GraphBIC, GraphPolicy, GraphReward, on_cycles
 from precede.errors import OptionError
 from precede.graph.dags import full_dag, is_acyclic
+from precede.policy.encoders import TransformerEncoder
 from precede.scores.gp import GPScore
 from precede.simulation import simulate
 
@@ -194,9 +195,9 @@ def test_paper_settings_learn(dataset):
 def test_batch_normalization_takes_the_scale_off_the_inputs():
     torch.manual_seed(0)
     inputs = 100.0 * torch.randn(8, 3, 16)
-    policy = GraphPolicy(16, 8, 2, 1, 4, None, "batch")
+    policy = GraphPolicy(TransformerEncoder(16, "batch", 8, 2, 1, of_rl_bic2=True), 4, None)
     torch.testing.assert_close(policy(inputs)[0], policy(7.0 * inputs)[0], rtol=1e-3, atol=1e-3)
-    states = policy.norm_embedding(policy.embed(inputs))
+    states = policy.encoder.norm_embedding(policy.encoder.embed(inputs))
     torch.testing.assert_close(states.mean(dim=(0, 1)), torch.zeros(8), rtol=0, atol=1e-5)
 
 

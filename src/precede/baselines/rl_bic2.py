@@ -9,7 +9,6 @@ from typing import Any, Literal, Self, get_args
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from precede.arrays import BoolArray, FloatArray
@@ -19,7 +18,7 @@ from precede.data.table import Table, standardized_table
 from precede.errors import OptionError, check_choice
 from precede.estimator import FitResult
 from precede.options import Count, NotNegative, Options, Positive, Share
-from precede.policy.encoders import NormalizationName, make_norm
+from precede.policy.encoders import NormalizationName, TransformerEncoder
 from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs
 from precede.pruning.gam import prune_by_gam
 from precede.pruning.weights import regression_weights
@@ -31,38 +30,6 @@ from precede.scores.covariance import covariance, regularized
 from precede.scores.gp import GPScore
 
 
-class AttentionBlock(nn.Module):
-    """Self-attention over variables, then two feed-forward layers; each part is added and normalized.
-
-    With batch normalization it is the authors' block: queries, keys and values are rectified, and the weights are drawn
-    by Glorot's rule.
-    """
-
-    def __init__(self, width: int, n_heads: int, normalization: NormalizationName) -> None:
-        super().__init__()
-        self.n_heads = n_heads
-        self.project = nn.Linear(width, 3 * width)
-        self.feed_forward = nn.Sequential(nn.Linear(width, 4 * width), nn.ReLU(), nn.Linear(4 * width, width))
-        self.norm_attention, self.norm_forward = make_norm(normalization, width), make_norm(normalization, width)
-        self.rectify = normalization == "batch"
-        if self.rectify:
-            for part in (*self.project.weight.split(width), self.feed_forward[0].weight, self.feed_forward[2].weight):
-                nn.init.xavier_uniform_(part)
-
-    def forward(self, states: Tensor) -> Tensor:
-        """States (batch, n_variables, width) after the block."""
-        batch, d, width = states.shape
-        projected = self.project(states)
-        if self.rectify:
-            projected = F.relu(projected)
-        # shape: (3, batch, heads, d, width / heads)
-        query, key, value = projected.view(batch, d, 3, self.n_heads, -1).permute(2, 0, 3, 1, 4)
-        attended = F.scaled_dot_product_attention(query, key, value)
-        states = self.norm_attention(states + attended.transpose(1, 2).reshape(batch, d, width))
-        result: Tensor = self.norm_forward(states + self.feed_forward(states))
-        return result
-
-
 class GraphPolicy(nn.Module):
     r"""Encoder, single-layer decoder and critic of Zhu et al.
 
@@ -70,20 +37,9 @@ class GraphPolicy(nn.Module):
     variables; edges are independent Bernoulli draws. The critic predicts the reward from the mean of e.
     """
 
-    def __init__(
-        self,
-        n_inputs: int,
-        width: int,
-        n_heads: int,
-        n_blocks: int,
-        decoder_width: int,
-        bias: float | None,
-        normalization: NormalizationName,
-    ) -> None:
+    def __init__(self, encoder: TransformerEncoder, decoder_width: int, bias: float | None) -> None:
         super().__init__()
-        self.embed = nn.Linear(n_inputs, width)
-        self.norm_embedding = make_norm("batch", width) if normalization == "batch" else nn.Identity()
-        self.blocks = nn.Sequential(*(AttentionBlock(width, n_heads, normalization) for _ in range(n_blocks)))
+        self.encoder, width = encoder, encoder.width
         self.cause = nn.Linear(width, decoder_width, bias=False)
         self.effect = nn.Linear(width, decoder_width, bias=False)
         self.combine = nn.Linear(decoder_width, 1, bias=False)
@@ -94,7 +50,7 @@ class GraphPolicy(nn.Module):
 
     def forward(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
         """Edge logits (batch, d, d) with ``[k, i, j]`` for i -> j, and predicted rewards (batch,)."""
-        states = self.blocks(self.norm_embedding(self.embed(inputs)))
+        states = self.encoder(inputs)
         logits = self.combine(torch.tanh(self.cause(states)[:, :, None] + self.effect(states)[:, None]))[..., 0]
         value = self.critic(states.mean(dim=1))[:, 0]
         return (logits if self.bias is None else logits + self.bias), value
@@ -110,8 +66,8 @@ def per_entry(values: Tensor) -> Tensor:
 
 Noise = Literal["equal", "unequal"]
 
-SCORE_RANGE = 5.0
-"""Scores are mapped to [0, 5] between the complete and the empty graph (the authors' program)."""
+SCORE_RANGE, LARGEST_ACYCLICITY_WEIGHT = 5.0, 0.01
+"""Scores are mapped to [0, 5] between the complete and the empty graph; where the second weight ends (the authors)."""
 
 CACHE_ENTRIES = 500_000
 """Residual variances that are kept, about 100 bytes each; the cache is emptied when it is full."""
@@ -155,16 +111,14 @@ class GraphBIC:
 
     def scores(self, graphs: BoolArray) -> FloatArray:
         """BIC of each graph, (batch,); ``graphs[k, i, j]`` means i -> j in graph k."""
-        return self._total(self.residual_variances(graphs), graphs.sum(axis=1))
+        return self.total(self.residual_variances(graphs), graphs.sum(axis=1))
 
-    def _total(self, residual: FloatArray, n_parents: np.ndarray) -> FloatArray:
+    def total(self, residual: FloatArray, n_parents: np.ndarray) -> FloatArray:
         """BIC from residual variances and numbers of parents, both (..., n_variables)."""
         price = math.log(self.n_samples) / self.n_samples
         if self.noise == "equal":
-            result: FloatArray = np.log(residual.mean(axis=-1)) + n_parents.mean(axis=-1) * price
-        else:
-            result = np.log(residual).sum(axis=-1) + n_parents.sum(axis=-1) * price
-        return result
+            return np.asarray(np.log(residual.mean(axis=-1)) + n_parents.mean(axis=-1) * price)
+        return np.asarray(np.log(residual).sum(axis=-1) + n_parents.sum(axis=-1) * price)
 
     def differences(self, graphs: BoolArray) -> FloatArray:
         """How much each variable's parents raise its graph's BIC over the batch's average parents for it, (batch, d).
@@ -176,7 +130,7 @@ class GraphBIC:
         own = np.eye(self.n_variables, dtype=bool)
         other_residual = np.where(own, residual.mean(axis=0), residual[:, None, :])  # shape: (batch, judged, d)
         other_parents = np.where(own, n_parents.mean(axis=0), n_parents[:, None, :])
-        return self._total(residual, n_parents)[:, None] - self._total(other_residual, other_parents)
+        return self.total(residual, n_parents)[:, None] - self.total(other_residual, other_parents)
 
     def residual_variances(self, graphs: BoolArray) -> FloatArray:
         """Variance of each variable given its parents, (batch, n_variables)."""
@@ -236,7 +190,6 @@ class JudgedGraphs:
     """
 
     scores: FloatArray
-    acyclicity: FloatArray
     cyclic: BoolArray
     rewards: FloatArray
     credits: FloatArray
@@ -296,21 +249,16 @@ class GraphReward:
     def __init__(self, bic: GraphBIC, cycle_step: float = 1.0) -> None:
         d = bic.n_variables
         self.bic = bic
-        nothing = np.zeros((1, d, d), dtype=bool)
-        complete = ~np.eye(d, dtype=bool)[None]
-        self._lowest = self._fit_only(complete)
-        self._range = max(self._fit_only(nothing) - self._lowest, 1e-12)
+        nothing = np.zeros((d, d), dtype=bool)
+        bounds = bic.residual_variances(np.stack([~np.eye(d, dtype=bool), nothing]))
+        self._lowest, highest = bic.total(bounds, np.zeros((2, d)))  # without the price, as in the authors' program
+        self._range = max(highest - self._lowest, 1e-12)
         self.cycle_step = cycle_step
         self.cycle_weight, self.cycle_bound = 0.0, SCORE_RANGE  # lambda_1
-        self.acyclicity_weight, self.acyclicity_bound = 10.0 ** -round(d / 3), 0.01  # lambda_2
-        self.best: BoolArray = nothing[0]
+        self.acyclicity_weight = 10.0 ** -round(d / 3)  # lambda_2
+        self.best: BoolArray = nothing
         self.best_score, self._best_reward = math.inf, -math.inf
         self.found_at = self._judged = 0
-
-    def _fit_only(self, graphs: BoolArray) -> float:
-        """BIC without the price of the parameters, as in the authors' bounds."""
-        residual = self.bic.residual_variances(graphs)
-        return float(np.log(residual.mean()) if self.bic.noise == "equal" else np.log(residual).sum())
 
     def judge(self, graphs: BoolArray) -> JudgedGraphs:
         """Score, acyclicity and reward of each graph under the present weights."""
@@ -322,7 +270,7 @@ class GraphReward:
         penalty = self.cycle_weight * cyclic + self.acyclicity_weight * h
         shares = self.bic.differences(graphs) / self._range * SCORE_RANGE
         credits = -(shares[:, None, :] + self.cycle_weight * in_cycle)
-        judged = JudgedGraphs(scores, h, cyclic, -(scores + penalty), credits)
+        judged = JudgedGraphs(scores, cyclic, -(scores + penalty), credits)
         self._keep_best(graphs, judged)
         return judged
 
@@ -339,7 +287,7 @@ class GraphReward:
         """Raise the weights."""
         self.cycle_bound = min(self.cycle_bound, self.best_score)
         self.cycle_weight = min(self.cycle_weight + self.cycle_step, self.cycle_bound)
-        self.acyclicity_weight = min(self.acyclicity_weight * 10.0, self.acyclicity_bound)
+        self.acyclicity_weight = min(self.acyclicity_weight * 10.0, LARGEST_ACYCLICITY_WEIGHT)
 
 
 def assumed_by(regression: str, noise: Noise) -> Assumptions:
@@ -585,11 +533,10 @@ class RLBIC2(NetworkMethod):
         share = FIRST_EDGES / max(table.n_variables - 1, 1)
         bias = math.log(share / (1 - share)) if self.bias == "auto" else self.bias
         with initial_weights(rng):
-            policy = GraphPolicy(
-                source.n_inputs, int(self.width), int(self.n_heads), int(self.n_blocks), int(self.decoder_width),
-                bias, self.normalization,
-            ).to(device)  # fmt: skip
-        return source, policy
+            width, n_heads, n_blocks = int(self.width), int(self.n_heads), int(self.n_blocks)
+            encoder = TransformerEncoder(source.n_inputs, self.normalization, width, n_heads, n_blocks, of_rl_bic2=True)
+            policy = GraphPolicy(encoder, int(self.decoder_width), bias)
+        return source, policy.to(device)
 
     def _train(
         self, table: Table, reward: GraphReward, rng: np.random.Generator, device: torch.device, deadline: Deadline

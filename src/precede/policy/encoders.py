@@ -86,21 +86,33 @@ def make_norm(name: NormalizationName, width: int) -> nn.Module:
 
 
 class TransformerBlock(nn.Module):
-    """Multi-head self-attention over variables, then two feed-forward layers, each part added and normalized."""
+    """Multi-head self-attention over variables, then two feed-forward layers, each part added and normalized.
 
-    def __init__(self, normalization: NormalizationName, width: int, heads: int) -> None:
+    RL-BIC2's block has no layer that merges the heads. With batch normalization it is that of its authors' program:
+    queries, keys and values are rectified, and weights drawn by Glorot's rule.
+    """
+
+    def __init__(self, normalization: NormalizationName, width: int, heads: int, of_rl_bic2: bool = False) -> None:
         super().__init__()
         self.heads = heads
         self.project = nn.Linear(width, 3 * width)
-        self.merge = nn.Linear(width, width)
+        self.merge = nn.Identity() if of_rl_bic2 else nn.Linear(width, width)
         self.forward_layers = nn.Sequential(nn.Linear(width, 4 * width), nn.ReLU(), nn.Linear(4 * width, width))
         self.norm_attention = make_norm(normalization, width)
         self.norm_forward = make_norm(normalization, width)
+        self.rectify = of_rl_bic2 and normalization == "batch"
+        if self.rectify:
+            first, _, second = self.forward_layers
+            for weights in (*self.project.weight.split(width), first.weight, second.weight):
+                nn.init.xavier_uniform_(weights)
 
     def forward(self, states: Tensor) -> Tensor:
         batch, d, width = states.shape
+        projected = self.project(states)
+        if self.rectify:
+            projected = F.relu(projected)
         # shape: (3, batch, heads, d, width / heads)
-        query, key, value = self.project(states).view(batch, d, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        query, key, value = projected.view(batch, d, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
         attended = F.scaled_dot_product_attention(query, key, value)
         states = self.norm_attention(states + self.merge(attended.transpose(1, 2).reshape(batch, d, width)))
         result: Tensor = self.norm_forward(states + self.forward_layers(states))
@@ -116,12 +128,21 @@ class TransformerEncoder(nn.Module):
     as a number of its own.
     """
 
-    def __init__(self, n_inputs: int, normalization: NormalizationName, width: int, heads: int) -> None:
+    def __init__(
+        self,
+        n_inputs: int,
+        normalization: NormalizationName,
+        width: int,
+        heads: int,
+        n_blocks: int = BLOCKS,
+        of_rl_bic2: bool = False,
+    ) -> None:
         super().__init__()
         self.width = width
         self.embed = nn.Linear(n_inputs, width)
         self.norm_embedding = make_norm(normalization, width) if normalization == "batch" else nn.Identity()
-        self.blocks = nn.Sequential(*(TransformerBlock(normalization, width, heads) for _ in range(BLOCKS)))
+        blocks = [TransformerBlock(normalization, width, heads, of_rl_bic2) for _ in range(n_blocks)]
+        self.blocks = nn.Sequential(*blocks)
 
     def forward(self, inputs: Tensor) -> Tensor:
         result: Tensor = self.blocks(self.norm_embedding(self.embed(inputs)))
