@@ -9,6 +9,7 @@ import torch.nn.functional as F
 
 from precede.baselines.gran_dag import ConditionalNetworks, GranDAG, select_neighbors
 from precede.errors import OptionError
+from precede.runtime.deadline import Deadline
 
 QUICK = {"n_iterations": 60, "window": 20, "verbose": False, "random_state": 0, "device": "cpu"}
 
@@ -148,7 +149,7 @@ def test_cutoff_prunes():
 
 def test_neighbor_selection_keeps_the_neighbors(chain):
     values, edges = chain
-    candidates = select_neighbors(values, np.random.default_rng(0), n_trees=30)
+    candidates = select_neighbors(values, np.random.default_rng(0), Deadline(None), n_trees=30)
     assert candidates[edges].mean() >= 0.75
     assert not candidates.all()
     assert not candidates.diagonal().any()
@@ -157,7 +158,7 @@ def test_neighbor_selection_keeps_the_neighbors(chain):
 def test_select_restricts_the_inputs(chain, monkeypatch):
     monkeypatch.setattr("precede.baselines.gran_dag.N_TREES", 5)
     monkeypatch.setattr(
-        "precede.baselines.gran_dag.select_neighbors", lambda values, rng, **limits: np.eye(5, k=1, dtype=bool)
+        "precede.baselines.gran_dag.select_neighbors", lambda values, rng, within, verbose: np.eye(5, k=1, dtype=bool)
     )
     inputs = [GranDAG(**QUICK, select=select).fit(chain[0]).history_.inputs.iloc[0] for select in (True, False, "auto")]
     assert inputs == [4, 20, 20]
@@ -177,6 +178,6 @@ def test_refusals_name_the_option(chain, option):
 def test_neighbor_selection_knows_the_time() -> None:
     """A variable that there is no time for keeps every candidate."""
     values = np.random.default_rng(0).normal(size=(60, 4))
-    candidates = select_neighbors(values, np.random.default_rng(0), share=5.0, n_trees=5, max_time=1e-9)
+    candidates = select_neighbors(values, np.random.default_rng(0), Deadline(1e-9), share=5.0, n_trees=5)
     assert (candidates == ~np.eye(4, dtype=bool)).all()
-    assert not select_neighbors(values, np.random.default_rng(0), share=5.0, n_trees=5).any()
+    assert not select_neighbors(values, np.random.default_rng(0), Deadline(None), share=5.0, n_trees=5).any()

@@ -15,6 +15,7 @@ from typing import Annotated
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from precede.arrays import FloatArray
 from precede.baselines.acyclicity import polynomial_acyclicity, strongest_dag
@@ -194,20 +195,14 @@ class DAGGNN(NetworkMethod):
         weights: FloatArray = model.adjacency().detach().double().cpu().numpy()
         edges, threshold = strongest_dag(weights, self.threshold)
         last = history[-1]
-        return FitResult(
-            edges,
-            weights=weights * edges,
-            score=last.elbo,
-            history=history,
-            step=Epoch,
-            diagnostics={
-                "acyclicity": last.acyclicity,
-                "threshold": threshold,
-                "converged": last.acyclicity <= self.tolerance,
-                "n_steps": last.step,
-                "seconds": deadline.elapsed(),
-            },
-        )
+        reported = {
+            "acyclicity": last.acyclicity,
+            "threshold": threshold,
+            "converged": last.acyclicity <= self.tolerance,
+            "n_steps": last.step,
+            "seconds": deadline.elapsed(),
+        }
+        return FitResult(edges, None, weights, last.elbo, history, Epoch, reported)
 
     def _train(
         self, model: GraphAutoencoder, values: Tensor, generator: torch.Generator, deadline: Deadline
@@ -218,12 +213,11 @@ class DAGGNN(NetworkMethod):
         for step in range(1, int(self.max_steps) + 1):
             acyclicity = math.inf
             while penalty < LARGEST_PENALTY:
-                rate = self._learning_rate(penalty)
-                for group in optimizer.param_groups:
-                    group["lr"] = rate
+                optimizer.param_groups[0]["lr"] = self._learning_rate(penalty)
                 best, stale = math.inf, 0
                 for epoch in range(1, int(self.n_epochs) + 1):
-                    loss, elbo = self._run_epoch(model, optimizer, values, generator, penalty, multiplier, deadline)
+                    batches = values[torch.randperm(len(values), generator=generator).to(values.device)]
+                    loss, elbo = self._run_epoch(model, optimizer, batches, penalty, multiplier, deadline)
                     acyclicity = float(polynomial_acyclicity(model.adjacency().detach().square()))
                     yield Epoch(step, epoch, loss, elbo, acyclicity, penalty, multiplier)
                     if deadline.passed():
@@ -241,27 +235,21 @@ class DAGGNN(NetworkMethod):
 
     def _learning_rate(self, penalty: float) -> float:
         smallest, largest = LEARNING_RATE_RANGE
-        return (
-            min(max(self.learning_rate / (math.log10(penalty) + 1e-10), smallest), largest) if penalty > 1 else largest
-        )
+        decayed = self.learning_rate / (math.log10(penalty) + 1e-10) if penalty > 1 else math.inf
+        return min(max(decayed, smallest), largest)
 
     def _run_epoch(
         self,
         model: GraphAutoencoder,
         optimizer: torch.optim.Optimizer,
-        values: Tensor,
-        generator: torch.Generator,
+        shuffled: Tensor,
         penalty: float,
         multiplier: float,
         deadline: Deadline,
     ) -> tuple[float, float]:
         """One pass over the shuffled samples; returns the mean augmented Lagrangian and the mean ELBO."""
-        rate = optimizer.param_groups[0]["lr"]
-        shuffled = torch.randperm(len(values), generator=generator).to(values.device)
-        total = torch.zeros(2, device=values.device)
-        n_seen = 0
-        for rows in torch.split(shuffled, int(self.batch_size)):
-            batch = values[rows]
+        totals, n_seen = torch.zeros(2, device=shuffled.device), 0
+        for batch in torch.split(shuffled, int(self.batch_size)):
             adjacency = model.adjacency()
             code, reconstruction = model(batch, adjacency)
             elbo = -negative_elbo(code, reconstruction, batch)
@@ -272,13 +260,13 @@ class DAGGNN(NetworkMethod):
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-            if self.sparsity:
-                with torch.no_grad():  # proximal step of the authors' program
-                    shrunk = model.pre_adjacency.abs() - self.sparsity * rate
-                    model.pre_adjacency.copy_(model.pre_adjacency.sign() * shrunk.clamp(min=0))
-            total += len(rows) * torch.stack([loss.detach(), elbo.detach()])
-            n_seen += len(rows)
+            if self.sparsity:  # proximal step of the authors' program
+                with torch.no_grad():
+                    limit = self.sparsity * optimizer.param_groups[0]["lr"]
+                    model.pre_adjacency.copy_(F.softshrink(model.pre_adjacency, limit))
+            totals += len(batch) * torch.stack([loss.detach(), elbo.detach()])
+            n_seen += len(batch)
             if deadline.passed():
                 break
-        mean_loss, mean_elbo = (total / n_seen).tolist()
+        mean_loss, mean_elbo = (totals / n_seen).tolist()
         return mean_loss, mean_elbo

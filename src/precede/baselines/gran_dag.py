@@ -33,6 +33,7 @@ from precede.runtime.device import choose_device
 from precede.runtime.progress import ProgressBar
 from precede.runtime.randomness import initial_weights, numpy_rng, torch_generator
 from precede.scores.assumptions import Assumptions
+from precede.strict_json import JsonObject
 
 
 class ConditionalNetworks(nn.Module):
@@ -106,16 +107,15 @@ N_TREES = 500
 def select_neighbors(
     values: FloatArray,
     rng: np.random.Generator,
+    within: Deadline,
     share: float = 0.75,
     n_trees: int = N_TREES,
-    *,
-    max_time: float | None = None,
     verbose: bool = False,
 ) -> BoolArray:
     """Candidate parents of each variable by the importance of the others in extremely randomized trees.
 
     An input is kept when its importance is at least ``share`` of the mean importance, as in the authors' program. A
-    variable that ``max_time`` leaves no time for keeps all the others.
+    variable that there is no time for keeps all the others.
 
     Returns
     -------
@@ -124,10 +124,9 @@ def select_neighbors(
     """
     d = values.shape[1]
     candidates = ~np.eye(d, dtype=bool)
-    deadline = Deadline(max_time)
     with ProgressBar("GraN-DAG neighbors", d, verbose) as bar:
         for j in range(d):
-            if deadline.passed():
+            if within.passed():
                 break
             others = np.arange(d) != j
             forest = ExtraTreesRegressor(n_estimators=n_trees, random_state=int(rng.integers(2**31)))
@@ -248,56 +247,49 @@ class GranDAG(NetworkMethod):
     standardize: bool = True
 
     def _learn(self, table: Table) -> FitResult:
-        self._check_split(table)
+        self._n_validation(table)
         deadline = Deadline(self.max_time)
         device = choose_device(self.device)
         rng = numpy_rng(self.random_state)
         d = table.n_variables
         candidates = ~np.eye(d, dtype=bool)
         if self.select is True or (self.select == "auto" and d >= SELECTION_FROM):
-            half = None if self.max_time is None else self.max_time / 2
-            candidates = select_neighbors(table.values, rng, max_time=half, verbose=self.verbose)
+            candidates = select_neighbors(table.values, rng, deadline.part(share=0.5), verbose=self.verbose)
         with initial_weights(rng):
             mask = torch.tensor(candidates, dtype=torch.float32)
             model = ConditionalNetworks(d, int(self.n_layers), int(self.hidden_size), mask).to(device)
         train, validation = self._split(table, rng, device)
         looks = self._train(model, train, validation, torch_generator(rng, device), deadline)
         history = self._watch("GraN-DAG", int(self.n_iterations), looks, "log_likelihood", "acyclicity", "penalty")
-        jacobian: FloatArray = model.sensitivity(train).double().cpu().numpy()
-        edges, _ = strongest_dag(jacobian)
-        strengths = jacobian
-        n_before = int(edges.sum())
+        strengths: FloatArray = model.sensitivity(train).double().cpu().numpy()
+        edges, _ = strongest_dag(strengths)
+        last = history[-1]
+        reported: JsonObject = {
+            "acyclicity": last.acyclicity,
+            "converged": last.acyclicity <= self.tolerance,
+            "n_iterations": last.iteration,
+            "edges_before_pruning": int(edges.sum()),
+        }
         if self.cutoff is not None:
             pruned = prune_by_gam(table.values, edges, cutoff=self.cutoff)
             edges, strengths = pruned.edges, pruned.strengths
-        last = history[-1]
-        return FitResult(
-            edges,
-            weights=strengths * edges,
-            score=last.log_likelihood,
-            history=history,
-            step=Look,
-            diagnostics={
-                "acyclicity": last.acyclicity,
-                "converged": last.acyclicity <= self.tolerance,
-                "n_iterations": last.iteration,
-                "edges_before_pruning": n_before,
-                "seconds": deadline.elapsed(),
-            },
-        )
+        reported["seconds"] = deadline.elapsed()
+        return FitResult(edges, None, strengths, last.log_likelihood, history, Look, reported)
 
-    def _check_split(self, table: Table) -> None:
-        if round(self.validation_share * table.n_samples) in (0, table.n_samples):
+    def _n_validation(self, table: Table) -> int:
+        """How many samples only decide when a subproblem is solved."""
+        n = round(self.validation_share * table.n_samples)
+        if n in (0, table.n_samples):
             raise OptionError(
                 f"validation_share={self.validation_share!r} cannot be used: it must leave some of the "
                 f"{table.n_samples} samples on either side."
             )
+        return n
 
     def _split(self, table: Table, rng: np.random.Generator, device: torch.device) -> tuple[Tensor, Tensor]:
         """Training and validation samples, centered and scaled by the training part."""
-        rows = rng.permutation(table.n_samples)
-        shuffled = table.values[rows]
-        n_train = table.n_samples - round(self.validation_share * table.n_samples)
+        shuffled = table.values[rng.permutation(table.n_samples)]
+        n_train = table.n_samples - self._n_validation(table)
         centered = shuffled - shuffled[:n_train].mean(axis=0)
         if self.standardize:
             spread = centered[:n_train].std(axis=0)
@@ -317,7 +309,7 @@ class GranDAG(NetworkMethod):
         penalty, multiplier, solved_at = self.penalty, 0.0, math.inf
         optimizer = torch.optim.RMSprop(model.parameters(), lr=self.first_learning_rate)
         looks: list[float] = []  # validation values of the augmented Lagrangian
-        for iteration in range(int(self.n_iterations)):
+        for iteration in range(1, int(self.n_iterations) + 1):
             rows = torch.randint(len(train), (int(self.batch_size),), generator=generator, device=train.device)
             batch = train[rows]
             loss = -model.log_likelihood(batch, batch).mean()
@@ -328,23 +320,15 @@ class GranDAG(NetworkMethod):
             objective.backward()
             optimizer.step()
             model.mask.mul_(connectivity.detach() > self.clamp)
-            late, last = deadline.passed(), iteration + 1 == self.n_iterations
-            if iteration % self.window and not (late or last):
+            late = deadline.passed()
+            if (iteration - 1) % self.window and not (late or iteration == self.n_iterations):
                 continue
             acyclicity = float(h.detach())
             with torch.no_grad():
                 likelihood = float(model.log_likelihood(validation, validation).mean())
-            constraint = multiplier * acyclicity + 0.5 * penalty * acyclicity**2
-            looks.append(constraint - likelihood)
-            yield Look(
-                iteration + 1,
-                float(loss.detach()),
-                likelihood * len(model.log_scale),
-                acyclicity,
-                penalty,
-                multiplier,
-                int(model.mask.sum()),
-            )
+            looks.append(multiplier * acyclicity + 0.5 * penalty * acyclicity**2 - likelihood)
+            n_inputs, whole = int(model.mask.sum()), likelihood * train.shape[1]
+            yield Look(iteration, float(loss.detach()), whole, acyclicity, penalty, multiplier, n_inputs)
             if late or acyclicity <= self.tolerance:
                 return
             if len(looks) >= 3 and len(looks) % 2 and _stands_still(looks[-3:], self.window, self.convergence):

@@ -8,10 +8,10 @@ from typing import Literal
 
 import numpy as np
 import scipy.linalg
-import scipy.optimize
+from scipy.optimize import Bounds, minimize
 from scipy.special import expit
 
-from precede.arrays import BoolArray, FloatArray
+from precede.arrays import FloatArray
 from precede.baselines.iterative import WeightedMethod
 from precede.data.load import Table
 from precede.errors import DataError, listed
@@ -66,11 +66,7 @@ class AugmentedLagrangian(WeightedMethod):
     rho_max: Positive = 1e16
 
     def _solve(
-        self,
-        objective: Objective,
-        start: FloatArray,
-        bounds: scipy.optimize.Bounds,
-        read: Callable[[FloatArray], FloatArray],
+        self, objective: Objective, start: FloatArray, bounds: Bounds, read: Callable[[FloatArray], FloatArray]
     ) -> FitResult:
         """The graph of the minimum, whose strengths ``read`` tells from the parameters."""
         reached = [start]
@@ -80,9 +76,7 @@ class AugmentedLagrangian(WeightedMethod):
         value, _, h, _ = objective(reached[-1])
         return self._kept(read(reached[-1]), -value, history, DualStep, h=h)
 
-    def _dual_steps(
-        self, objective: Objective, reached: list[FloatArray], bounds: scipy.optimize.Bounds
-    ) -> Iterator[DualStep]:
+    def _dual_steps(self, objective: Objective, reached: list[FloatArray], bounds: Bounds) -> Iterator[DualStep]:
         """Take the dual steps, each from where the last one has ended."""
         deadline, rho, alpha, h = Deadline(self.max_time), 1.0, 0.0, np.inf
 
@@ -97,7 +91,7 @@ class AugmentedLagrangian(WeightedMethod):
         for _ in range(int(self.max_iterations)):
             evaluations = 0
             while True:
-                solution = scipy.optimize.minimize(  # type: ignore[call-overload]  # its stubs want 1-d shapes
+                solution = minimize(  # type: ignore[call-overload]  # its stubs want 1-d shapes
                     lagrangian, reached[-1], (rho, alpha), "L-BFGS-B", jac=True, bounds=bounds, callback=stop_in_time
                 )
                 evaluations += int(solution.nfev)
@@ -180,7 +174,7 @@ class NOTEARS(AugmentedLagrangian):
             return value + self.lambda1 * parts.sum(), both, h, np.concatenate([h_slope.ravel(), -h_slope.ravel()])
 
         upper = np.where(np.eye(d, dtype=bool), 0.0, np.inf).ravel()  # nothing causes itself
-        found = self._solve(objective, np.zeros(2 * d * d), scipy.optimize.Bounds(0.0, np.tile(upper, 2)), weights_of)
+        found = self._solve(objective, np.zeros(2 * d * d), Bounds(0.0, np.tile(upper, 2)), weights_of)
         found.diagnostics["loss"] = loss(np.asarray(found.weights))[0]
         return found
 
@@ -202,41 +196,41 @@ def acyclicity(weights: FloatArray) -> tuple[float, FloatArray]:
 def linear_loss(kind: Loss, table: Table) -> ValueAndGradient:
     """Loss per sample and its gradient in W (the three losses of the authors' program)."""
     X, m = table.values, table.n_samples
-    match kind:
-        case "l2":
-            S = covariance(X)
+    if kind == "l2":
+        S = covariance(X)
 
-            def least_squares(W: FloatArray) -> tuple[float, FloatArray]:
-                rest = -W
-                rest.flat[:: len(W) + 1] += 1.0  # I - W
-                slope = -(S @ rest)
-                return -0.5 * float(np.vdot(rest, slope)), slope
+        def least_squares(W: FloatArray) -> tuple[float, FloatArray]:
+            rest = -W
+            rest.flat[:: len(W) + 1] += 1.0  # I - W
+            slope = -(S @ rest)
+            return -0.5 * float(np.vdot(rest, slope)), slope
 
-            return least_squares
-        case "logistic":
-            _refuse_columns(table, ~np.isin(X, (0.0, 1.0)), "logistic", "0 and 1")
-
-            def logistic(W: FloatArray) -> tuple[float, FloatArray]:
-                fitted = X @ W
-                value = float((np.logaddexp(0, fitted) - X * fitted).sum()) / m
-                return value, X.T @ (expit(fitted) - X) / m
-
-            return logistic
-        case "poisson":
-            _refuse_columns(table, (X < 0) | (np.round(X) != X), "poisson", "counts")
-
-            def poisson(W: FloatArray) -> tuple[float, FloatArray]:
-                fitted = X @ W
-                rate = np.exp(np.minimum(fitted, 700.0))  # a line search may try what would overflow
-                return float((rate - X * fitted).sum()) / m, X.T @ (rate - X) / m
-
-            return poisson
-
-
-def _refuse_columns(table: Table, bad: BoolArray, loss: str, wanted: str) -> None:
-    columns = [table.names[j] for j in np.flatnonzero(bad.any(axis=0))]
+        return least_squares
+    wanted, taken, model = {
+        "logistic": ("0 and 1", np.isin(X, (0.0, 1.0)), bernoulli),
+        "poisson": ("counts", (X >= 0) & (np.round(X) == X), poisson),
+    }[kind]
+    columns = [table.names[j] for j in np.flatnonzero(~taken.all(axis=0))]
     if columns:
-        raise DataError(f"loss={loss!r} takes columns of {wanted}, which {listed(columns)} are not: take loss='l2'.")
+        raise DataError(f"loss={kind!r} takes columns of {wanted}, which {listed(columns)} are not: take loss='l2'.")
+
+    def likelihood(W: FloatArray) -> tuple[float, FloatArray]:
+        fitted = X @ W
+        normalizer, mean = model(fitted)
+        return float((normalizer - X * fitted).sum()) / m, X.T @ (mean - X) / m
+
+    return likelihood
+
+
+def bernoulli(fitted: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Log-normalizer and mean of 0/1 variables by their log-odds."""
+    return np.logaddexp(0, fitted), expit(fitted)
+
+
+def poisson(fitted: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Log-normalizer and mean of counts by the logarithm of their rate, both the rate."""
+    rate = np.exp(np.minimum(fitted, 700.0))  # a line search may try what would overflow
+    return rate, rate
 
 
 class NOTEARSMLP(AugmentedLagrangian):
@@ -296,7 +290,7 @@ class NOTEARSMLP(AugmentedLagrangian):
         centered = table.values - table.values.mean(axis=0)
         networks = Perceptrons(centered, self.hidden_size, self.lambda1, self.lambda2)
         start, lower, upper = networks.start(numpy_rng(self.random_state))
-        return self._solve(networks.objective, start, scipy.optimize.Bounds(lower, upper), networks.norms)
+        return self._solve(networks.objective, start, Bounds(lower, upper), networks.norms)
 
 
 @dataclass(frozen=True)
@@ -338,8 +332,7 @@ class Perceptrons:
 
     def norms(self, parameters: FloatArray) -> FloatArray:
         """Dependence of each variable on each other one, (d, d): ``[i, j]`` is the norm of i's weights in network j."""
-        result: FloatArray = np.sqrt((self._unpack(parameters)[0] ** 2).sum(axis=2))
-        return result
+        return np.asarray(np.sqrt((self._unpack(parameters)[0] ** 2).sum(axis=2)))
 
     def objective(self, parameters: FloatArray) -> tuple[float, FloatArray, float, FloatArray]:
         """Penalized loss and h, each with its gradient."""
@@ -351,21 +344,13 @@ class Perceptrons:
         value = 0.5 / m * float((error**2).sum())
         value += self.lambda1 * float(parameters[: 2 * n].sum())
         value += 0.5 * self.lambda2 * float((first**2).sum() + (second**2).sum())
-
         pull = error / m
         second_slope = np.einsum("mjk,mj->jk", hidden, pull) + self.lambda2 * second
         hidden_slope = hidden * (1 - hidden)  # shape: (n_samples, d, hidden)
         hidden_slope *= second * pull[:, :, None]
         first_slope = (self.values.T @ hidden_slope.reshape(m, d * k)).ravel() + self.lambda2 * first.ravel()
-        slope = np.concatenate(
-            [
-                first_slope + self.lambda1,
-                self.lambda1 - first_slope,
-                hidden_slope.sum(axis=0).ravel(),
-                second_slope.ravel(),
-                pull.sum(axis=0),
-            ]
-        )
+        biases = hidden_slope.sum(axis=0).ravel(), second_slope.ravel(), pull.sum(axis=0)
+        slope = np.concatenate([first_slope + self.lambda1, self.lambda1 - first_slope, *biases])
         exponential = scipy.linalg.expm((first**2).sum(axis=2))
         h_first = (exponential.T[:, :, None] * (2 * first)).ravel()  # transposed: the derivative of a trace
         h_slope = np.concatenate([h_first, -h_first, np.zeros(2 * d * k + d)])
