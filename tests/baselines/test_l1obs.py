@@ -96,14 +96,14 @@ def test_budget_and_restarts_are_read():
     assert few.score_ <= many.score_
     once = L1OBS(n_restarts=1, random_state=0, verbose=False).fit(data)
     often = L1OBS(n_restarts=5, random_state=0, verbose=False).fit(data)
-    assert once.diagnostics_["n_families"] < often.diagnostics_["n_families"]
+    assert once.diagnostics_["n_evaluations"] < often.diagnostics_["n_evaluations"]
     assert once.score_ <= often.score_
 
 
 def test_tabu_list_leads_past_local_optima():
     data = random_data(2, 8)
     plain, tabu = (L1OBS(n_restarts=1, tabu_length=k, random_state=0, verbose=False).fit(data) for k in (0, 10))
-    assert tabu.diagnostics_["n_families"] > plain.diagnostics_["n_families"]
+    assert tabu.diagnostics_["n_evaluations"] > plain.diagnostics_["n_evaluations"]
     assert tabu.score_ >= plain.score_
 
 

@@ -212,39 +212,30 @@ class AStarLasso(IterativeMethod):
         constraints = constraints_over(self.knowledge, table.names)
         matrix = regularized(covariance(table.values))
         largest = math.inf if self.queue_size is None else self.queue_size
-        sizes = [size for size in QUEUES if self.widen and size < largest] + [self.queue_size]
-        best: tuple[float, IntArray, BoolArray, SubsetSearch] | None = None
+        best: SubsetSearch | None = None
         with ProgressBar("A* lasso", None, self.verbose) as bar:
-            for size in sizes:
+            for size in [*(size for size in QUEUES if self.widen and size < largest), largest]:
                 if best is not None and deadline.passed():
                     break
                 search = SubsetSearch(matrix, float(self.penalty), size, constraints)
                 while search.goal is None and not deadline.passed():
                     search.expand_next()
                     bar.update(search.n_expanded, lower_bound=search.lower_bound)
-                found = search.order()
-                chosen, objective = search.parents_and_cost(found)
-                if best is None or objective < best[0] * (1 - ROUNDING):
-                    best = objective, found, chosen, search
+                search.finish()
+                if best is None or search.cost < best.cost * (1 - ROUNDING):
+                    best = search
         assert best is not None
-        cost, order, parents, search = best
-        timed_out = deadline.passed()
+        order, parents, timed_out = best.order, best.parents, deadline.passed()
         edges = prune_by_weight(matrix, order, self.threshold or 0.0, constraints, candidates=parents)
-        return FitResult(
-            edges,
-            order,
-            regression_weights(matrix, order, edges),
-            -cost,
-            search.history,
-            ExpandedState,
-            {
-                "optimal": not timed_out and not search.discarded,
-                "timed_out": timed_out,
-                "lower_bound": search.lower_bound,
-                "n_expanded": search.n_expanded,
-                "n_edges_before_threshold": int(parents.sum()),
-            },
-        )
+        reported = {
+            "optimal": not timed_out and not best.discarded,
+            "timed_out": timed_out,
+            "lower_bound": best.lower_bound,
+            "n_expanded": best.n_expanded,
+            "n_edges_before_threshold": int(parents.sum()),
+        }
+        weights = regression_weights(matrix, order, edges)
+        return FitResult(edges, order, weights, -best.cost, best.history, ExpandedState, reported)
 
 
 @dataclass(frozen=True)
@@ -275,16 +266,22 @@ class SubsetSearch:
     ----------
     covariance : (n_variables, n_variables) float array
     penalty : float
-    queue_size : int or None
+    queue_size : int, or infinity
     constraints : Constraints
+
+    Attributes
+    ----------
+    order : (n_variables,) int array
+        Once finished: the path to the goal, first placed first.
+    parents : (n_variables, n_variables) bool array
+        Lasso parents of every variable in that order, ``[i, j]`` means i -> j.
+    cost : float
+        Its objective.
     """
 
-    def __init__(
-        self, covariance: FloatArray, penalty: float, queue_size: int | None, constraints: Constraints
-    ) -> None:
+    def __init__(self, covariance: FloatArray, penalty: float, queue_size: float, constraints: Constraints) -> None:
         d = len(covariance)
-        self.covariance, self.constraints = covariance, constraints
-        self.queue_size = math.inf if queue_size is None else queue_size
+        self.covariance, self.constraints, self.queue_size = covariance, constraints, queue_size
         self.penalty = np.where(constraints.required, 0.0, penalty)
         self.must_precede = [bit_mask(constraints.before[:, j]) for j in range(d)]
         everything = np.arange(d)
@@ -311,9 +308,6 @@ class SubsetSearch:
         if size == len(self.covariance):
             self.goal = state
             return
-        self._expand(state, size)
-
-    def _expand(self, state: State, size: int) -> None:
         self.n_expanded += 1
         self.expanded_at[size] += 1
         self.history.append(ExpandedState(size, state.estimate))
@@ -322,18 +316,15 @@ class SubsetSearch:
             self._solve([state, *(other for other in ahead if other.costs is None)])
         costs, state.costs = state.costs, None
         assert costs is not None
-        queue = self.open[size + 1]
         for variable in self._ready(state.placed):
-            cost = float(costs[variable])
+            cost, placed = float(costs[variable]), state.placed | 1 << variable
             length = state.length + cost
-            placed = state.placed | 1 << variable
-            known = self.shortest.get(placed)
-            if known is not None and known <= length + ROUNDING * abs(length):
+            if self.shortest.get(placed, math.inf) <= length + ROUNDING * abs(length):
                 continue
             self.shortest[placed] = length
             # consistency: a variable never costs less than its bound, rounding aside
             estimate = state.estimate + max(cost - float(self.bounds[variable]), 0.0)
-            heapq.heappush(queue, State(estimate, placed, length, variable, state))
+            heapq.heappush(self.open[size + 1], State(estimate, placed, length, variable, state))
         self._limit(size + 1)
 
     def _limit(self, size: int) -> None:
@@ -375,31 +366,25 @@ class SubsetSearch:
             state.lassos = coo_array(weights)
             state.costs = lasso_costs(self.covariance, self.penalty, np.arange(d), weights)
 
-    def order(self) -> IntArray:
-        """The path to the goal, first placed first.
+    def finish(self) -> None:
+        """Read the order from the path to the goal.
 
-        Where the goal was not reached, the path to the most advanced open state, and from there always the variable
-        that exceeds its bound least.
+        Where the goal was not reached, the path leads to the most advanced open state, and from there always to the
+        variable that exceeds its bound least.
         """
         state = self.goal or next(queue[0] for queue in reversed(self.open) if queue)
         while ready := self._ready(state.placed):
             self._solve([state])
             assert state.costs is not None
-            excess = state.costs - self.bounds
-            nxt = min(ready, key=excess.__getitem__)
-            length = state.length + float(state.costs[nxt])
-            state = State(length, state.placed | 1 << nxt, length, nxt, state)
-        path: list[int] = []
-        node: State | None = state
-        while node is not None and node.last >= 0:
+            last = min(ready, key=(state.costs - self.bounds).__getitem__)
+            length = state.length + float(state.costs[last])
+            state = State(length, state.placed | 1 << last, length, last, state)
+        path, node = [state.last], state.parent
+        while node is not None and node.parent is not None:
             path.append(node.last)
             node = node.parent
-        return np.array(path[::-1], dtype=np.int64)
-
-    def parents_and_cost(self, order: IntArray) -> tuple[BoolArray, float]:
-        """Lasso parents of every variable in an order, ``[i, j]`` means i -> j, and the objective."""
-        d = len(order)
-        candidates = full_dag(order) & self.constraints.allowed
-        weights = solve_lassos(self.covariance, self.penalty, np.arange(d), candidates, np.zeros((d, d)))
-        cost = float(lasso_costs(self.covariance, self.penalty, np.arange(d), weights).sum())
-        return weights != 0, cost
+        self.order: IntArray = np.array(path[::-1], dtype=np.int64)
+        everything, candidates = np.arange(len(path)), full_dag(self.order) & self.constraints.allowed
+        weights = solve_lassos(self.covariance, self.penalty, everything, candidates, np.zeros_like(self.penalty))
+        self.parents: BoolArray = weights != 0
+        self.cost = float(lasso_costs(self.covariance, self.penalty, everything, weights).sum())

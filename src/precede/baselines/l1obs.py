@@ -147,23 +147,14 @@ class L1OBS(IterativeMethod):
                 bar.update(min(families.n_evaluations, self.n_evaluations), best_score=search.best_score)
                 if search.exhausted():
                     break
-        parents = families.graph(search.best_order)
-        order, threshold, free = search.best_order, self.threshold or 0.0, self.variance == "free"
-        edges = prune_by_weight(matrix, order, threshold, constraints, candidates=parents, standardized=free)
-        return FitResult(
-            edges,
-            order,
-            regression_weights(matrix, order, edges),
-            search.best_score,
-            search.history,
-            Improvement,
-            {
-                "n_evaluations": families.n_evaluations,
-                "n_families": len(families.cache),
-                "n_edges_before_threshold": int(parents.sum()),
-            },
-            UNIT_VARIANCE if self.variance == "unit" else ANY_VARIANCE,
+        order, free = search.best_order, self.variance == "free"
+        parents = families.graph(order)
+        edges = prune_by_weight(
+            matrix, order, self.threshold or 0.0, constraints, candidates=parents, standardized=free
         )
+        weights, assumes = regression_weights(matrix, order, edges), ANY_VARIANCE if free else UNIT_VARIANCE
+        reported = {"n_evaluations": families.n_evaluations, "n_edges_before_threshold": int(parents.sum())}
+        return FitResult(edges, order, weights, search.best_score, search.history, Improvement, reported, assumes)
 
 
 @dataclass
@@ -183,12 +174,16 @@ class Families:
     variance: str
     constraints: Constraints
     cache: dict[tuple[int, int], tuple[float, IntArray]] = field(default_factory=dict)
-    n_evaluations: int = 0
 
     def __post_init__(self) -> None:
         scale = np.sqrt(np.diag(self.covariance))
         self._correlation = self.covariance / np.outer(scale, scale)
         self._allowed = [bit_mask(self.constraints.allowed[:, j]) for j in range(len(scale))]
+
+    @property
+    def n_evaluations(self) -> int:
+        """Lasso paths so far."""
+        return len(self.cache)
 
     def best(self, variable: int, predecessors: int) -> tuple[float, IntArray]:
         """Score and parents of a variable; ``predecessors`` is a bit mask of the variables before it."""
@@ -196,7 +191,6 @@ class Families:
         if key not in self.cache:
             members = np.array([i for i in range(len(self.covariance)) if key[1] >> i & 1], dtype=np.int64)
             self.cache[key] = self._search_path(variable, members)
-            self.n_evaluations += 1
         return self.cache[key]
 
     def graph(self, order: IntArray) -> BoolArray:
@@ -274,7 +268,10 @@ class TabuSearch:
                 if self.exhausted():
                     return
                 swaps[t] = self._swapped_terms(order, masks, t)
-            gains = self._gains(order, terms, swaps, tabu, climb_best - score + TOLERANCE * abs(score))
+            gains = np.array([sum(swap) - terms[t] - terms[t + 1] for t, swap in enumerate(swaps)])
+            is_tabu = np.array([set(pair) in tabu for pair in pairwise(order)], dtype=bool)
+            # a tabu swap counts only when it beats the best order of this climb
+            gains[is_tabu & (gains <= climb_best - score + TOLERANCE * abs(score))] = -math.inf
             best_gain = gains.max(initial=-math.inf)
             if best_gain == -math.inf or (best_gain <= TOLERANCE * abs(score) and waited >= self.tabu_length):
                 break
@@ -297,21 +294,6 @@ class TabuSearch:
         if self.constraints.before[first, second]:
             return -math.inf, -math.inf
         return self.families.best(second, masks[t])[0], self.families.best(first, masks[t] | 1 << second)[0]
-
-    def _gains(
-        self,
-        order: list[int],
-        terms: list[float],
-        swaps: list[tuple[float, float]],
-        tabu: deque[set[int]],
-        needed: float,
-    ) -> FloatArray:
-        """Gain of each swap; a tabu one counts only when it beats the best order of this climb."""
-        gains = np.array([a + b - terms[t] - terms[t + 1] for t, (a, b) in enumerate(swaps)])
-        for t in range(len(gains)):
-            if {order[t], order[t + 1]} in tabu and gains[t] <= needed:
-                gains[t] = -math.inf
-        return gains
 
     def _record(self, order: list[int], score: float) -> None:
         if exceeds(score, self.best_score):
