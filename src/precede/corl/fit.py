@@ -103,16 +103,9 @@ def learn(
         reported |= score.described(edges, table.names)
     if score.assumes.mechanism == "levels":
         reported["levels"] = effects_by_level(table, edges)
+    record = found.record
     findings = FitResult(
-        edges,
-        order,
-        weights,
-        found.record.best_score,
-        found.history,
-        IterationRecord,
-        reported,
-        assumes,
-        found.record,
+        edges, order, weights, record.best_score, found.history, IterationRecord, reported, assumes, record
     )
     return findings, found.policy
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -33,6 +33,7 @@ SHRINKAGE = 0.05
 """The mean has moved when its distance from the best score is so much shorter than at the last move."""
 
 
+@dataclass
 class Patience:
     """Count the iterations since training moved.
 
@@ -43,12 +44,16 @@ class Patience:
     on : "best" or "mean"
         A move is a better best score; or that, or the smoothed mean of the batches has come closer to the best score.
         A policy goes on learning while its best draw stands still.
+    best, last_move, mean, distance : float
+        What has been noticed.
     """
 
-    def __init__(self, limit: int | None, on: PatienceName = "best") -> None:
-        self.limit, self.on = limit, on
-        self.best, self.last_move = -math.inf, 0
-        self._mean, self._distance = -math.inf, math.inf
+    limit: int | None
+    on: PatienceName = "best"
+    best: float = -math.inf
+    last_move: float = 0
+    mean: float = -math.inf
+    distance: float = math.inf
 
     def expect(self, best_score: float) -> None:
         """Let only what is better than this count as a move."""
@@ -56,23 +61,22 @@ class Patience:
 
     def see(self, iteration: int, best_score: float, mean_score: float) -> None:
         """Take notice of a finished iteration."""
-        self._mean = mean_score if math.isinf(self._mean) else self._mean + SMOOTHING * (mean_score - self._mean)
-        distance = best_score - self._mean
-        closer = self.on == "mean" and distance < (1 - SHRINKAGE) * self._distance
+        self.mean = mean_score if math.isinf(self.mean) else self.mean + SMOOTHING * (mean_score - self.mean)
+        distance = best_score - self.mean
+        closer = self.on == "mean" and distance < (1 - SHRINKAGE) * self.distance
         if best_score > self.best or closer:
-            self.best, self.last_move, self._distance = best_score, iteration, distance
+            self.best, self.last_move, self.distance = best_score, iteration, distance
 
     def spent(self, iteration: int) -> bool:
         return self.limit is not None and iteration - self.last_move >= self.limit
 
     def state(self) -> list[float]:
         """What has been noticed, as plain numbers; the limit is no part of it."""
-        return [self.best, self.last_move, self._mean, self._distance]
+        return [self.best, self.last_move, self.mean, self.distance]
 
     def restore(self, state: list[float]) -> None:
         """Go back to what :meth:`state` gave."""
-        self.best, last_move, self._mean, self._distance = state
-        self.last_move = int(last_move)
+        self.best, self.last_move, self.mean, self.distance = state
 
 
 class Learner:
@@ -113,11 +117,27 @@ class Learner:
         self.iteration = 0
         self.patience = Patience(settings.patience, settings.details.patience_on)
         self.generator = torch_generator(rng, self.device)
-        scales = score.assumes.equal_variances
-        self.inputs = make_inputs(values, settings, rng, self.device, pretrained, scales)
-        if scales and pretrained is not None:
-            pretrained = replace(pretrained, states=None)  # those of a look without them
-        self.actor, self.critic = make_networks(self.inputs, settings, rng, self.device, pretrained, within)
+        details = settings.details
+        self.inputs: Inputs
+        if pretrained is not None:  # it sees what it was trained on, and its network takes the place of the settings'
+            scales = score.assumes.equal_variances
+            self.inputs = pretrained.architecture.inputs(values, rng, self.device, scales=scales)
+            if scales:
+                pretrained = replace(pretrained, states=None)  # those of a look without them
+        elif settings.inputs == "fixed":
+            self.inputs = FixedInputs(values, settings.n_encoder_rows, rng, self.device)
+        else:
+            generator = torch_generator(rng, self.device)
+            self.inputs = ResampledInputs(values, settings.n_encoder_rows, generator, self.device, details.row_scale)
+        self._first_weights = initial_weights(rng)
+        with self._first_weights:
+            if pretrained is None:
+                architecture = settings.encoder, settings.decoder, settings.pointer, settings.normalization
+                shape = Shape(details.width, details.heads, details.glimpse, details.sinks_first)
+                actor = Actor(self.inputs.n_inputs, *architecture, shape)
+            else:
+                actor = pretrained.started_on(self.inputs, within)
+        self.actor = actor.to(self.device)
         self.before: torch.Tensor | None = None
         if constraints.before.any():
             self.before = torch.tensor(constraints.before, dtype=torch.float32, device=self.device)
@@ -129,6 +149,12 @@ class Learner:
             with score.within(within):
                 self.order_score = float(score.totals(self.order[None])[0])
 
+    @cached_property
+    def critic(self) -> Critic:
+        """Made for the training: an order that a policy finds likely needs none."""
+        with self._first_weights:
+            return Critic(self.actor.encoder.width, self.settings.details.width).to(self.device)
+
     @property
     def finished(self) -> bool:
         """Whether the iterations or the patience are spent."""
@@ -139,44 +165,6 @@ class Learner:
         """What orders and rows are drawn by."""
         rows = {"rows": self.inputs.generator} if isinstance(self.inputs, ResampledInputs) else {}
         return {"orders": self.generator, **rows}
-
-
-def make_inputs(
-    values: FloatArray,
-    settings: TrainingSettings,
-    rng: np.random.Generator,
-    device: torch.device,
-    pretrained: Pretrained | None,
-    scales: bool = False,
-) -> Inputs:
-    """What the encoder sees of the data; a pretrained policy sees what it was trained on, and ``scales`` if asked."""
-    if pretrained is not None:
-        return pretrained.architecture.inputs(values, rng, device, scales=scales)
-    if settings.inputs == "fixed":
-        return FixedInputs(values, settings.n_encoder_rows, rng, device)
-    generator = torch_generator(rng, device)
-    return ResampledInputs(values, settings.n_encoder_rows, generator, device, settings.details.row_scale)
-
-
-def make_networks(
-    inputs: Inputs,
-    settings: TrainingSettings,
-    rng: np.random.Generator,
-    device: torch.device,
-    pretrained: Pretrained | None,
-    within: Deadline | None = None,
-) -> tuple[Actor, Critic]:
-    """Actor and critic, with random weights or with those of a pretrained policy, which must look within a time."""
-    with initial_weights(rng):
-        if pretrained is None:
-            details = settings.details
-            architecture = settings.encoder, settings.decoder, settings.pointer, settings.normalization
-            shape = Shape(details.width, details.heads, details.glimpse, details.sinks_first)
-            actor = Actor(inputs.n_inputs, *architecture, shape)
-        else:
-            actor = pretrained.started_on(inputs, within)
-        critic = Critic(actor.encoder.width, settings.details.width)
-    return actor.to(device), critic.to(device)
 
 
 DETAILS = Details()

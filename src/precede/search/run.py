@@ -97,19 +97,17 @@ class OrderSearch:
 
     def run(self, observers: Sequence[Observer] = (), checkpoint: CheckpointFile | None = None) -> SearchResult:
         """Search, with observers of the training, and a checkpoint to save it to and go on from."""
-        settings = self.settings
         history: list[IterationRecord] = []
-        if settings.kind == "exact":
-            return self._exact()
-        self._phase(self._greedy, always=True)
-        self._phase(self._given)
-        if self._leaves_out_the_policy() or not self._has_learner():
-            self._phase(self._polish)
+        if self.settings.kind == "exact":
+            self._exact()
             return self._result(history)
-        if self.pretrained is not None:
-            self._first_look()
-        if settings.polish:
+        self._phase(self._quick_starts, always=True)
+        if not self._leaves_out_the_policy():
+            self._look()
+        if self.settings.polish or self._learner is None:
             self._phase(self._polish)
+        if self._learner is None:
+            return self._result(history)
         if checkpoint is not None:
             history += checkpoint.load_into(self.trainer)
             self._take_over(history)
@@ -136,53 +134,50 @@ class OrderSearch:
         small = self.score.device.type == "cpu" and self.score.n_variables < SHARED_FROM
         return one_thread() if small or compiled else all_threads()
 
-    def _exact(self) -> SearchResult:
+    def _exact(self) -> None:
         """Dynamic programming instead of a policy; the greedy order where it is cut short."""
         try:
             optimum = exact_order(self.score, self.constraints, self.deadline)
         except OutOfTime:
+            self._was_hurried = True
+            self._take("local", "exact search was cut short: a greedy order")
             order = greedy_order(self.score, self.constraints, self.deadline.with_grace(GRACE))
-            greedy = self.score.score_of(order)
-            record = SearchRecord(greedy, "local", "exact search was cut short: a greedy order", greedy)
-            record.end(self.deadline, out_of_time=True)
-            return SearchResult(order, record)
-        record = SearchRecord(optimum.score, "exact", self.settings.why, exact=True, seconds=self.deadline.elapsed())
-        return SearchResult(optimum.order, record)
+            self.record.greedy_score = self.score.score_of(order)
+            self._offer(order, self.record.greedy_score)
+        else:
+            self.record.exact = True
+            self._offer(optimum.order, optimum.score)
 
-    def _greedy(self) -> None:
+    def _quick_starts(self) -> None:
+        """The greedy order, and the one that was given."""
         part = self.deadline.part(share=GREEDY_SHARE).with_grace(GRACE)
         order = greedy_order(self.score, self.constraints, part)
         score = self.score.score_of(order)
         self._start("greedy", order, score)
         self.record.greedy_score = None if part.passed() else score
-
-    def _given(self) -> None:
-        if self.settings.initial_order is not None:
+        if self.settings.initial_order is not None and not self.deadline.passed():
             order = self.constraints.nearest_order(self.settings.initial_order)
             self._start("given", order, self.score.score_of(order))
 
-    def _has_learner(self) -> bool:
-        """Make the networks; False where there is no time for a pretrained policy to look at the data."""
+    def _look(self) -> None:
+        """Make the networks, and start from the order that a pretrained policy finds most likely, if there is time."""
         within = self.deadline.part(share=LOOK_SHARE)
         # the paper's result is the policy's own, so that it looks in any case
         limited = self.settings.polish and self.pretrained is not None and self._order is not None
         try:
             with self._threads():
-                self._learner = Learner(
+                self._learner = learner = Learner(
                     self.score, self.values, self.settings.training, self.constraints, self.rng, self.pretrained,
                     within=within if limited else None,
                 )  # fmt: skip
         except OutOfTime:
             self._was_hurried = True
             self._take("local", "it was cut short before the policy had looked at the data")
-            return False
-        return True
-
-    def _first_look(self) -> None:
-        """The order that the pretrained policy finds most likely."""
-        order, score = self.learner.order.cpu().numpy(), self.learner.order_score
-        self.record.policy_order, self.record.policy_score = order.tolist(), score
-        self._start("policy", order, score)
+            return
+        if self.pretrained is not None:
+            order, score = learner.order.cpu().numpy(), learner.order_score
+            self.record.policy_order, self.record.policy_score = order.tolist(), score
+            self._start("policy", order, score)
 
     def _polish(self) -> None:
         """Climb from every start, with restarts where they are asked for."""
@@ -251,9 +246,12 @@ class OrderSearch:
 
     def _polish_proposals(self, record: IterationRecord, trainer: Trainer) -> None:
         """Polish the best order of each group of iterations; a pretrained policy learns from it."""
-        if record.iteration != trainer.iteration or record.iteration % READ_EVERY or self.deadline.passed():
-            return  # in the middle of a group, or too late
-        found = polish(self.score, trainer.take_proposal(), self.constraints, deadline=self.deadline)
+        if record.iteration != trainer.iteration or record.iteration % READ_EVERY:
+            return  # in the middle of a group
+        proposal = trainer.take_proposal()
+        if self.deadline.passed():
+            return
+        found = polish(self.score, proposal, self.constraints, deadline=self.deadline)
         self.record.polish_moves = (self.record.polish_moves or 0) + found.n_moves
         if not self._offer(found.order, found.score):
             return
@@ -306,8 +304,7 @@ class OrderSearch:
     def _result(self, records: list[IterationRecord]) -> SearchResult:
         if self._order is None:  # nothing of its own: what was scored, or any order
             order = self.constraints.nearest_order(np.arange(self.score.n_variables))
-            fallback = [start for name, start in self._starts.items() if name != "policy"]
-            self._offer(*(fallback[0] if fallback else (order, self.score.score_of(order))))
+            self._offer(*(self._starts.get("greedy") or (order, self.score.score_of(order))))
         order, best = self.best
         if self._polished is not None and records:
             self.record.rl_gain = best - self._polished
@@ -315,5 +312,5 @@ class OrderSearch:
         if learner is not None:
             self.record.iterations = learner.iteration
             policy = TrainedPolicy(learner.actor, learner.inputs, learner.before, self.score)
-        self.record.end(self.deadline, self.deadline.passed() or self._was_hurried)
+        self.record.end(self.deadline, self._was_hurried or (self.deadline.passed() and not self.record.exact))
         return SearchResult(order, self.record, records, policy)

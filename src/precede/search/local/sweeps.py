@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -110,16 +112,20 @@ def _disjoint_moves(gains: FloatArray, smallest: float) -> list[tuple[int, int]]
     """Best move of each position, largest gain first, as long as their stretches do not overlap."""
     targets = first_best_rows(gains, smallest / TOLERANCE)
     best = gains.max(axis=1)
-    taken = np.zeros(gains.shape[1], dtype=bool)
-    moves: list[tuple[int, int]] = []
-    for i in np.argsort(-np.round(best / max(smallest, np.finfo(float).tiny)), kind="stable"):
-        if best[i] <= smallest:
-            break
-        stretch = slice(min(i, targets[i]), max(i, targets[i]) + 1)
+    largest_first = np.argsort(-np.round(best / max(smallest, np.finfo(float).tiny)), kind="stable")
+    improving = takewhile(lambda i: best[i] > smallest, largest_first)
+    return _apart(((int(i), int(targets[i])) for i in improving), gains.shape[1])
+
+
+def _apart(moves: Iterable[tuple[int, int]], n_variables: int) -> list[tuple[int, int]]:
+    """Those moves whose stretches overlap none before."""
+    taken, kept = np.zeros(n_variables, dtype=bool), []
+    for i, k in moves:
+        stretch = slice(min(i, k), max(i, k) + 1)
         if not taken[stretch].any():
             taken[stretch] = True
-            moves.append((int(i), int(targets[i])))
-    return moves
+            kept.append((i, k))
+    return kept
 
 
 def _moved(order: IntArray, moves: list[tuple[int, int]]) -> IntArray:
@@ -133,11 +139,5 @@ def _moved(order: IntArray, moves: list[tuple[int, int]]) -> IntArray:
 
 def _walk(order: IntArray, ties: BoolArray, rng: np.random.Generator) -> IntArray:
     """Random moves along ties, as many as do not overlap: another order of the same score."""
-    taken = np.zeros(len(order), dtype=bool)
-    moves: list[tuple[int, int]] = []
-    for i, k in rng.permutation(np.argwhere(ties & ~np.eye(len(order), dtype=bool))):
-        stretch = slice(min(i, k), max(i, k) + 1)
-        if not taken[stretch].any():
-            taken[stretch] = True
-            moves.append((int(i), int(k)))
-    return _moved(order, moves)
+    pairs = rng.permutation(np.argwhere(ties & ~np.eye(len(order), dtype=bool))).tolist()
+    return _moved(order, _apart(pairs, len(order)))
