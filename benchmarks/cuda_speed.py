@@ -18,7 +18,6 @@ from precede.scores.gp import GPScore
 from precede.scores.linear import LinearScore
 from precede.scores.quadratic import QuadraticScore
 from precede.scores.sparse_linear import NonGaussianScore
-from precede.search.cuda_graphs import EagerIteration
 from precede.search.learner import Learner
 from precede.search.train import Trainer
 from precede.simulation import simulate
@@ -73,7 +72,7 @@ def graphs_change_nothing() -> None:
             settings, rng = training_of(model, None), np.random.default_rng(0)
             trainer = Trainer([Learner(score, values, settings, Constraints.none(12), rng)])
             if not graphed:
-                trainer._iteration = EagerIteration(trainer._collect, trainer._update)
+                trainer.collect, trainer.update = trainer._collect, trainer._update
             runs.append(torch.stack([trainer.step() for _ in range(40)]))
         print(f"  {name:12s} {float(((runs[0] - runs[1]) / runs[0]).abs().max()):.1e}")
 
@@ -87,12 +86,12 @@ def iteration_time(device: str) -> None:
         trainer = Trainer([Learner(score, values, settings, Constraints.none(d), np.random.default_rng(0))])
         for _ in range(5):
             trainer.step()
-        float(trainer.best_score)
+        trainer.best.score()
         n = 50 if device == "cuda" else 5
         start = time.perf_counter()
         for _ in range(n):
             trainer.step()
-        float(trainer.best_score)  # waits for the device
+        trainer.best.score()  # waits for the device
         print(f"  d={d:4d} batch={batch:4d} {1000 * (time.perf_counter() - start) / n:8.2f}")
 
 

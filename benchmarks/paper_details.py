@@ -81,9 +81,9 @@ def trained(name: str, mode: str, kind: str, nodes: int, degree: int, seed: int,
             if record.iteration in MARKS:
                 curve[record.iteration] = [record.mean_score - greedy, record.best_score - greedy]
         edges, _ = order_to_graph(
-            trainer.best_order, table, score, free, pruning="threshold", threshold=0.3, cutoff=0.001
+            trainer.best.order(), table, score, free, pruning="threshold", threshold=0.3, cutoff=0.001
         )
-        found = CausalGraph.from_matrix(edges, None, trainer.best_order, list(made.data.columns))
+        found = CausalGraph.from_matrix(edges, None, trainer.best.order(), list(made.data.columns))
     assert first is not None
     return {
         "variant": name, "mode": mode, "data": f"{nodes}-{kind}{degree}", "seed": seed, "start": first - greedy,

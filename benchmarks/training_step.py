@@ -71,13 +71,13 @@ def measure(trainer: Trainer, batch: int, repeats: int) -> dict[str, float]:
         trainer.proposal.offer(orders, totals)
 
     inputs, noise = draw()
-    orders = trainer._iteration.collect(inputs, noise)
+    _, orders = trainer.collect(inputs, noise)
     totals, returns = terms()
     parts = (
         draw,
-        lambda: trainer._iteration.collect(inputs, noise),
+        lambda: trainer.collect(inputs, noise),
         terms,
-        lambda: (trainer._iteration.collect(inputs, noise), trainer._iteration.update(returns)),
+        lambda: trainer.update(*trainer.collect(inputs, noise), returns),
         best,
     )
     if device.type != "cuda":  # what is not recorded has a gradient that can be taken once

@@ -18,7 +18,7 @@ from precede.scores.gp import GPScore
 from precede.scores.linear import LinearScore
 from precede.scores.quadratic import QuadraticScore
 from precede.scores.sparse_linear import NonGaussianScore
-from precede.search.cuda_graphs import WARM_UP, EagerIteration
+from precede.search.cuda_graphs import WARM_UP
 from precede.search.learner import Learner
 from precede.search.settings import TrainingSettings
 from precede.search.train import Trainer
@@ -44,7 +44,7 @@ def records(values: np.ndarray, settings: TrainingSettings, constraints: Constra
     score = LinearScore(values, device="cuda")
     trainer = Trainer([Learner(score, values, settings, constraints, np.random.default_rng(0))])
     if not graphed:
-        trainer._iteration = EagerIteration(trainer._collect, trainer._update)
+        trainer.collect, trainer.update = trainer._collect, trainer._update
     return torch.stack([trainer.step() for _ in range(N_STEPS)]).cpu()
 
 

@@ -61,7 +61,7 @@ def assert_same_as_alone(alone: list[Learner], together: list[Learner]) -> None:
             assert own.mean_score == pytest.approx(record.mean_score, rel=1e-9)
             assert own.best_score == pytest.approx(record.best_score, rel=1e-9)
             assert own.entropy == pytest.approx(record.entropy, rel=1e-3)
-        assert stack.best.order(run).tolist() == trainers[run].best_order.tolist()
+        assert stack.best.order(run).tolist() == trainers[run].best.order().tolist()
 
 
 @pytest.mark.parametrize("name", ["corl-1", "corl-2"])

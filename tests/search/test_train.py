@@ -79,7 +79,7 @@ def test_each_variant_learns(data: np.ndarray, changes: dict) -> None:
 def test_it_reaches_the_optimum_of_the_score(data: np.ndarray) -> None:
     trainer, _ = run(data[:, :6], n_iterations=60, batch_size=32)
     best = exact_order(LinearScore(data[:, :6])).score
-    assert trainer.best_score == pytest.approx(best, rel=1e-3)
+    assert trainer.best.score() == pytest.approx(best, rel=1e-3)
 
 
 def test_same_seed_same_history_bit_for_bit(data: np.ndarray) -> None:
@@ -87,7 +87,7 @@ def test_same_seed_same_history_bit_for_bit(data: np.ndarray) -> None:
         one, records = run(data)
         two, again = run(data)
     assert [replace(r, seconds=0) for r in records] == [replace(r, seconds=0) for r in again]
-    assert one.best_order.tolist() == two.best_order.tolist()
+    assert one.best.order().tolist() == two.best.order().tolist()
     _, other = run(data, seed=1)
     assert records[-1].mean_score != other[-1].mean_score
 
@@ -135,10 +135,10 @@ def test_records_count_up_and_the_best_only_rises(data: np.ndarray) -> None:
     assert [r.iteration for r in records] == list(range(1, 26))
     best = [r.best_score for r in records]
     assert best == sorted(best)
-    assert best[-1] == trainer.best_score == pytest.approx(max(r.batch_best for r in records), rel=2e-9)
-    order = torch.from_numpy(trainer.best_order)[None]
+    assert best[-1] == trainer.best.score() == pytest.approx(max(r.batch_best for r in records), rel=2e-9)
+    order = torch.from_numpy(trainer.best.order())[None]
     score = LinearScore(data)
-    assert float(score.total(score.terms(order).sum(1))) == pytest.approx(trainer.best_score)
+    assert float(score.total(score.terms(order).sum(1))) == pytest.approx(trainer.best.score())
 
 
 def test_of_equal_orders_the_first_is_kept() -> None:
@@ -167,12 +167,12 @@ def test_an_offered_order_stands_until_a_better_one_comes(data: np.ndarray, monk
     score = LinearScore(data)
     optimum = exact_order(score)
     trainer = Trainer([Learner(score, data, SETTINGS, Constraints.none(8), np.random.default_rng(0))])
-    trainer.offer(optimum.order[::-1].copy(), -1e9)
+    trainer.best.offer_one(optimum.order[::-1].copy(), -1e9)
     records, interrupted = run_observed(trainer, [])
     assert not interrupted
-    assert trainer.best_score > -1e9
+    assert trainer.best.score() > -1e9
     trainer = Trainer([Learner(score, data, SETTINGS, Constraints.none(8), np.random.default_rng(0))])
-    trainer.offer(optimum.order, optimum.score)
+    trainer.best.offer_one(optimum.order, optimum.score)
     assert [r.best_score for (r,) in trainer.run()] == [optimum.score] * len(records)
 
     def interrupt(self: Trainer) -> torch.Tensor:
@@ -180,10 +180,10 @@ def test_an_offered_order_stands_until_a_better_one_comes(data: np.ndarray, monk
 
     monkeypatch.setattr(Trainer, "step", interrupt)
     trainer = Trainer([Learner(score, data, SETTINGS, Constraints.none(8), np.random.default_rng(0))])
-    trainer.offer(optimum.order, optimum.score)
+    trainer.best.offer_one(optimum.order, optimum.score)
     assert run_observed(trainer, []) == ([], True)
-    assert trainer.best_order.tolist() == optimum.order.tolist()
-    assert trainer.best_score == optimum.score
+    assert trainer.best.order().tolist() == optimum.order.tolist()
+    assert trainer.best.score() == optimum.score
 
 
 def test_a_cancelled_deadline_ends_the_run(data: np.ndarray) -> None:
@@ -257,11 +257,11 @@ def test_a_best_score_of_another_score_is_not_kept(data: np.ndarray) -> None:
     first, _ = run(data, n_iterations=3)
     same = Trainer([Learner(LinearScore(data), data, SETTINGS, Constraints.none(8), np.random.default_rng(0))])
     restore(same, state_of(first))
-    assert same.best_score == first.best_score
+    assert same.best.score() == first.best.score()
     other = Trainer([Learner(Shifted(data), data, SETTINGS, Constraints.none(8), np.random.default_rng(0))])
     restore(other, state_of(first))
-    assert other.best_score == pytest.approx(first.best_score - 1000)
-    assert (other.best_order == first.best_order).all()
+    assert other.best.score() == pytest.approx(first.best.score() - 1000)
+    assert (other.best.order() == first.best.order()).all()
 
 
 def test_the_critic_values_what_it_is_told(data: np.ndarray) -> None:
@@ -283,9 +283,9 @@ def test_the_critic_values_what_it_is_told(data: np.ndarray) -> None:
 def test_sampled_orders_obey_knowledge(data: np.ndarray) -> None:
     constraints = Knowledge(roots=[3], sinks=[0], required=[(5, 2)]).over(range(8))
     trainer, _ = run(data, constraints)
-    assert constraints.permits(trainer.best_order)
-    assert trainer.best_order[0] == 3
-    assert trainer.best_order[-1] == 0
+    assert constraints.permits(trainer.best.order())
+    assert trainer.best.order()[0] == 3
+    assert trainer.best.order()[-1] == 0
 
 
 def test_fixed_inputs_do_not_change_and_resampled_ones_do(data: np.ndarray) -> None:
@@ -352,7 +352,7 @@ def test_sinks_first_places_and_pays_from_the_end(data: np.ndarray) -> None:
     constraints = Knowledge(roots=[3], sinks=[0], required=[(5, 2)]).over(range(8))
     details = Details(sinks_first=True)
     trainer, records = run(data, constraints, details=details, shaping="plain", n_iterations=40)
-    assert constraints.permits(trainer.best_order)
+    assert constraints.permits(trainer.best.order())
     assert np.mean([r.mean_score for r in records[-10:]]) > np.mean([r.mean_score for r in records[:10]])
     orders = torch.arange(8).expand(1, 2, 8)
     terms = torch.arange(16.0).view(1, 2, 8)

@@ -13,7 +13,7 @@ import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.corl.levels import choose_for_levels
-from precede.corl.settings import asks_the_policy, details_of, search_settings
+from precede.corl.settings import asks_the_policy, search_settings
 from precede.corl.vote import VoteScore, vote
 from precede.data.kinds import refuse_categories
 from precede.data.missing import redrawn, reestimated
@@ -62,7 +62,7 @@ def learn(
     if hidden:
         refuse_rows(table)
         constraints = start_constraints(known)
-    seen = standardized_table(table) if details_of(model).standardize_columns else table
+    seen = seen_table(table, settings)
     reported: JsonObject = {}
     if settings.polish and settings.kind != "exact" and table.n_variables <= WARM_UP_TO:
         local.prepare()  # while the policy looks at the data
@@ -110,6 +110,11 @@ def learn(
     return findings, found.policy
 
 
+def seen_table(table: Table, settings: SearchSettings) -> Table:
+    """What the score and the policy see."""
+    return standardized_table(table) if settings.training.details.standardize_columns else table
+
+
 def directions_of(score: OrderScore, member: Member, table: Table) -> JsonObject:
     """What tells the directions of a member of its class, and why the others are as they are."""
     names, told = table.names, score.told(member.edges)
@@ -136,9 +141,9 @@ def choose_for(
 
 def settled_options(model: CORL, table: Table, constraints: Constraints) -> Options:
     """The options of a fit to resampled rows of a table, which are judged by the model that the table calls for."""
-    seen = standardized_table(table) if details_of(model).standardize_columns else table
-    start = search_settings(model, table).start
-    said = judge_table(seen, None if start is None else load_pretrained(start), constraints)
+    settings = search_settings(model, table)
+    seen, pretrained = seen_table(table, settings), None if settings.start is None else load_pretrained(settings.start)
+    said = judge_table(seen, pretrained, constraints)
     _, name, weight = choose_for(model, seen, constraints, said, Deadline(None))
     return {"score": name} | ({"policy_weight": weight} if weight else {})
 
@@ -201,7 +206,7 @@ class Fit:
         policy = PolicyEvidence(said.edges, weight) if said is not None else None
         score = build_score(
             name, table, constraints, noise=noise, policy=policy, device=device, deadline=self.deadline,
-            verbose=model.verbose, kernel=details_of(model).kernel,
+            verbose=model.verbose, kernel=self.settings.training.details.kernel,
         )  # fmt: skip
         return score, choice
 

@@ -42,11 +42,6 @@ PATIENCE, PATIENCE_FROM_SCRATCH = 10, 100
 as they come, and from random weights."""
 
 
-def details_of(model: CORL) -> Details:
-    """Those that were given, else the defaults."""
-    return Details() if model.details == "auto" else model.details
-
-
 def asks_the_policy(model: CORL) -> bool:
     """Whether the pretrained policy's probabilities are looked at."""
     if isinstance(model.score, OrderScore):
@@ -69,10 +64,9 @@ def order_in(table: Table, order: Sequence[Hashable] | None) -> IntArray | None:
 
 def own_network(model: CORL) -> list[str]:
     """Options of CORL that ask for another network than a pretrained policy brings."""
-    shipped = TrainingSettings()
-    own = [name for name in ARCHITECTURE if getattr(model, name) not in ("auto", getattr(shipped, name))]
-    details = details_of(model)
-    changed = any(getattr(details, name) != getattr(shipped.details, name) for name in NETWORK_DETAILS)
+    shipped, asked = TrainingSettings(), training_of(model, None)
+    own = [name for name in ARCHITECTURE if getattr(asked, name) != getattr(shipped, name)]
+    changed = any(getattr(asked.details, name) != getattr(shipped.details, name) for name in NETWORK_DETAILS)
     return [*own, "details"] if changed else own
 
 

@@ -13,11 +13,11 @@ import numpy as np
 
 from precede.arrays import IntArray
 from precede.corl import CORL
-from precede.corl.fit import Fit
-from precede.corl.settings import details_of, pretrained_start, search_settings, training_of
+from precede.corl.fit import Fit, seen_table
+from precede.corl.settings import pretrained_start, search_settings, training_of
 from precede.data.datasets import Dataset
 from precede.data.load import load_table
-from precede.data.table import Table, canonical, standardized_table
+from precede.data.table import Table, canonical
 from precede.errors import PrecedeError
 from precede.estimator import CausalEstimator, FitResult
 from precede.experiments.cells import EVERYTHING, Cell, Selection
@@ -190,7 +190,7 @@ class _Run:
         given = load_table(dataset.data)
         table, places = canonical(given, columns=model._columns_by_name, rows=model._rows_by_value)
         settings, constraints = search_settings(model, table), Constraints.none(table.n_variables)
-        seen = standardized_table(table) if details_of(model).standardize_columns else table
+        seen = seen_table(table, settings)
         rng = numpy_rng(model.random_state)
         fit = Fit(model, settings, constraints, rng, Deadline(None))
         score, _ = fit.score(seen)

@@ -40,12 +40,8 @@ def do_without_policy(score: OrderScore) -> bool:
     With equal variances the quick order is nearly right, and restarts from there reach as much in a quarter of the time
     (160 and 250 variables, six data sets: more on four, within 3e-5 on the others).
     """
-    return sorts_by_variance(score) or isinstance(score.moves(), CovarianceMoves)
-
-
-def sorts_by_variance(score: OrderScore) -> bool:
-    """Whether the score is linear with equal variances, so that its quick order is nearly right."""
-    return score.assumes.mechanism == "linear" and score.assumes.equal_variances
+    sorts_by_variance = score.assumes.mechanism == "linear" and score.assumes.equal_variances
+    return sorts_by_variance or isinstance(score.moves(), CovarianceMoves)
 
 
 def default_restarts(score: OrderScore) -> int:

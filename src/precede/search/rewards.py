@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -68,6 +69,7 @@ def returns_to_go(rewards: Tensor, gamma: float) -> Tensor:
     return rewards @ powers
 
 
+@dataclass
 class Returns:
     """Return of every step of a batch of orders, by the reward that is named.
 
@@ -81,8 +83,10 @@ class Returns:
         Discount of dense rewards; every choice of an order is paid its whole episodic reward (Section 4.2, CORL-1).
     """
 
-    def __init__(self, score: Judge, reward: RewardName, shaping: ShapingName, gamma: float) -> None:
-        self.score, self.reward, self.shaping, self.gamma = score, reward, shaping, gamma
+    score: Judge
+    reward: RewardName
+    shaping: ShapingName
+    gamma: float
 
     @cached_property
     def bounds(self) -> Tensor:

@@ -231,7 +231,7 @@ class OrderSearch:
     def _train(self, observers: Sequence[Observer], checkpoint: CheckpointFile | None) -> list[IterationRecord]:
         """Algorithm 1, before its observers."""
         if self.settings.polish and self.pretrained is not None and self._order is not None:
-            self.trainer.offer(*self.best)
+            self.trainer.best.offer_one(*self.best)
             if self.trainer.iteration == 0:  # else a checkpoint has said what patience waits for
                 self.learner.patience.expect(self.record.best_score)
         ours = [self._polish_proposals] if self.settings.polish else []
@@ -248,7 +248,7 @@ class OrderSearch:
         """Polish the best order of each group of iterations; a pretrained policy learns from it."""
         if record.iteration != trainer.iteration or record.iteration % READ_EVERY:
             return  # in the middle of a group
-        proposal = trainer.take_proposal()
+        proposal = trainer.proposal.take()
         if self.deadline.passed():
             return
         found = polish(self.score, proposal, self.constraints, deadline=self.deadline)
@@ -257,8 +257,8 @@ class OrderSearch:
             return
         trainer.improved.offer_one(*self.best)
         if self.pretrained is not None:
-            trainer.offer(*self.best)
-            trainer.imitate(trainer.best_order)
+            trainer.best.offer_one(*self.best)
+            trainer.imitate(trainer.best.order())
 
     def _take_over(self, history: Sequence[IterationRecord]) -> None:
         """Keep what training has found, now or before a checkpoint."""

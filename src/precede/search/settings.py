@@ -97,13 +97,6 @@ class TrainingSettings:
     patience: int | None = None
     details: Details = Details()
 
-    @property
-    def values_every_state(self) -> bool:
-        """Whether the critic values every state, or the initial one alone."""
-        if self.details.critic == "by-reward":
-            return self.reward == "dense"
-        return self.details.critic == "every-state"
-
 
 @dataclass(frozen=True)
 class SearchSettings:

@@ -33,7 +33,7 @@ from precede.runtime.deadline import Deadline, OutOfTime
 from precede.runtime.device import training_on
 from precede.runtime.randomness import gumbel_noise
 from precede.scores.protocol import BatchedScore, column_sums
-from precede.search.cuda_graphs import new_iteration
+from precede.search.cuda_graphs import Collect, RecordedIteration, Update
 from precede.search.learner import Learner, Networks
 from precede.search.rewards import Returns, standardized_returns
 from precede.ties import TOLERANCE, first_best_tensor
@@ -54,13 +54,21 @@ class BestOrdering:
 
     def known(self, run: int = 0) -> tuple[IntArray, float] | None:
         """A run's order and its score; None before anything was scored."""
-        score = float(self.scores[run])
-        return None if math.isinf(score) else (self.order(run), score)
+        return None if math.isinf(self.score(run)) else (self.order(run), self.score(run))
+
+    def score(self, run: int = 0) -> float:
+        """Score of a run's order, minus infinity before anything was scored."""
+        return float(self.scores[run])
 
     def order(self, run: int = 0) -> IntArray:
         """A run's order, whether or not anything was scored."""
         result: IntArray = self.orders[run].cpu().numpy()
         return result
+
+    def take(self) -> IntArray:
+        """The only run's order; what is offered from now on need not be better."""
+        self.scores = torch.full_like(self.scores, -torch.inf)
+        return self.order()
 
     def offer_one(self, order: IntArray, score: float) -> None:
         """Name an order that was found elsewhere, with its score, to the only run."""
@@ -154,7 +162,12 @@ class Trainer:
 
     def prepare(self) -> None:
         """Get ready to iterate, at the start and whenever optimizer states were replaced."""
-        self._iteration = new_iteration(self.device, self._collect, self._update)
+        self.collect: Collect[Drawn] = self._collect
+        self.update: Update[Drawn] = self._update
+        if self.device.type == "cuda":
+            with training_on(self.device):
+                recorded = RecordedIteration(self._collect, self._update)
+            self.collect, self.update = recorded.collect, recorded.update
         self._going_on = self._unfinished()
 
     def step(self) -> Tensor:
@@ -163,13 +176,13 @@ class Trainer:
         batch, d = self.settings.batch_size, self.learners[0].score.n_variables
         inputs = torch.stack([learner.inputs.draw(batch) for learner in self.learners])
         noise = torch.stack([gumbel_noise((batch, d, d), learner.generator) for learner in self.learners])
-        orders = self._iteration.collect(inputs, noise)
+        drawn, orders = self.collect(inputs, noise)
         # lines 5-8: their rewards
         terms = self.score.terms(orders)
         sums = column_sums(orders.flatten(0, 1), terms.flatten(0, 1)).view(orders.shape[:2])
         totals = self.score.total(sums)
         # line 9: update the actor and the critic
-        learned = self._iteration.update(self._returns(orders, terms))
+        learned = self.update(drawn, orders, self._returns(orders, terms))
         # lines 10-12: keep the best ordering
         self.best.offer(orders, totals, self._going_on)
         self.proposal.offer(orders, totals)
@@ -207,7 +220,8 @@ class Trainer:
     def _values(self, states: Tensor, placed: Tensor) -> Tensor:
         """What the critic expects at every step of placing, (runs, batch, n_variables)."""
         runs, batch, d = placed.shape
-        if not self.settings.values_every_state:
+        asked = self.settings.details.critic
+        if not (self.settings.reward == "dense" if asked == "by-reward" else asked == "every-state"):
             initial: Tensor = self.critic(states.mean(2))
             return initial[:, :, None].expand(placed.shape)
         values: Tensor = self.critic(with_initial_state(states)).expand(runs, batch, d + 1)
@@ -261,34 +275,12 @@ class Trainer:
             self.iteration += 1
         return numbers
 
-    # -- what a search around a single run asks for ------------------------------------------------------------
-
-    def offer(self, order: IntArray, score: float) -> None:
-        """Name an order that was found elsewhere, with its score: it stays BestOrdering until a better one comes."""
-        self.best.offer_one(order, score)
-
-    def take_proposal(self) -> IntArray:
-        """The best order that the policy itself has drawn since the last call."""
-        order = self.proposal.order()
-        self.proposal = BestOrdering(self.best.orders)
-        return order
-
     def imitate(self, order: IntArray) -> None:
         """Let the policy take a step towards an order that was found elsewhere."""
         actor, learner = self.learners[0].actor, self.learners[0]
         orders = torch.as_tensor(order, device=self.device)[None]
         log_probabilities, _ = actor.log_probabilities(actor.encoder(learner.inputs.draw(1)), orders, learner.before)
         self.actor.descend(-log_probabilities.sum(1).mean(), self.settings.details.largest_gradient)
-
-    @property
-    def best_order(self) -> IntArray:
-        """BestOrdering so far."""
-        return self.best.order()
-
-    @property
-    def best_score(self) -> float:
-        """BestScore so far."""
-        return float(self.best.scores[0])
 
 
 @contextmanager
