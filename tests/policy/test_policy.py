@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 import torch
 
+from precede import CORL
 from precede.errors import OptionError
 from precede.policy.actor import Actor
 from precede.policy.critic import Critic
-from precede.policy.decoders import make_decoder
-from precede.policy.encoders import LSTM, make_encoder
+from precede.policy.encoders import make_encoder
+from precede.policy.layers import LSTM
 
 ENCODERS = ("null", "mlp", "lstm", "transformer")
 DECODERS = ("mlp", "lstm")
@@ -129,10 +130,13 @@ def test_gradient_matches_finite_differences() -> None:
     assert (above - below) / (2 * step) == pytest.approx(float(parameter.grad[index]), rel=1e-5)
 
 
-@pytest.mark.parametrize("make", [lambda: make_encoder("transfomer", 8), lambda: make_decoder("lsmt", 8)])
-def test_unknown_parts_are_refused(make) -> None:
+@pytest.mark.parametrize(
+    ("option", "name"),
+    [("encoder", "transfomer"), ("decoder", "lsmt"), ("pointer", "dots"), ("normalization", "bach")],
+)
+def test_unknown_parts_are_refused(option: str, name: str) -> None:
     with pytest.raises(OptionError, match="did you mean"):
-        make()
+        CORL(**{option: name}, n_iterations=1, verbose=False).fit(np.random.default_rng(0).normal(size=(30, 3)))
 
 
 def test_batch_normalization_keeps_the_scale_of_a_variable() -> None:

@@ -13,8 +13,9 @@ from torch import Tensor, nn
 
 from precede.arrays import FloatArray, IntArray
 from precede.policy.decoders import DecoderName, Glimpse, PointerName, make_decoder
-from precede.policy.encoders import HEADS, WIDTH, EncoderName, NormalizationName, make_encoder
+from precede.policy.encoders import HEADS, WIDTH, EncoderName, make_encoder
 from precede.policy.inputs import FixedInputs, ResampledInputs, Views
+from precede.policy.layers import NormalizationName
 from precede.policy.moments import MomentsEncoder
 from precede.policy.told import Told
 from precede.runtime.randomness import gumbel_noise, torch_generator

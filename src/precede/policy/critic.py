@@ -2,7 +2,8 @@
 
 from torch import Tensor, nn
 
-from precede.policy.encoders import WIDTH, perceptron
+from precede.policy.encoders import WIDTH
+from precede.policy.layers import perceptron
 
 
 class Critic(nn.Module):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
-from precede.errors import OptionError, check_choice
-from precede.policy.encoders import LSTM, WIDTH, perceptron
+from precede.errors import OptionError
+from precede.policy.encoders import WIDTH
+from precede.policy.layers import LSTM, perceptron
 
 DecoderName = Literal["mlp", "lstm"]
 PointerName = Literal["dot", "additive"]
@@ -64,6 +65,9 @@ class AdditivePointer(nn.Module):
         return (self.vector.weight @ mixed)[:, :, 0]
 
 
+POINTERS: dict[PointerName, type[DotPointer | AdditivePointer]] = {"dot": DotPointer, "additive": AdditivePointer}
+
+
 class Glimpse(nn.Module):
     """One look at the states that are left before the pointer decides (Bello et al. 2016): their mean, as they weigh.
 
@@ -100,7 +104,7 @@ class LSTMDecoder(nn.Module):
         super().__init__()
         self.lstm = LSTM(width, units)
         self.initial = nn.Linear(width, 2 * units)
-        self.pointer = _make_pointer(pointer, width, units)
+        self.pointer = POINTERS[pointer](width, units)
 
     def begin(self, states: Tensor, batch: int) -> DecoderMemory:
         """Before the first step of a batch of orders, from states (1 or batch, n_variables, width)."""
@@ -124,7 +128,7 @@ class MLPDecoder(nn.Module):
     def __init__(self, width: int, pointer: PointerName, units: int) -> None:
         super().__init__()
         self.layers = perceptron(width, (units, 2 * units, units))
-        self.pointer = _make_pointer(pointer, width, units)
+        self.pointer = POINTERS[pointer](width, units)
 
     def begin(self, states: Tensor, batch: int) -> DecoderMemory:
         nothing = states.new_zeros(0)
@@ -137,19 +141,12 @@ class MLPDecoder(nn.Module):
 Decoder = LSTMDecoder | MLPDecoder
 
 
+DECODERS: dict[DecoderName, type[Decoder]] = {"mlp": MLPDecoder, "lstm": LSTMDecoder}
+
+
 def make_decoder(name: DecoderName, width: int, pointer: PointerName = "dot", units: int = WIDTH) -> Decoder:
     """Build a decoder of so many units over states of the given width."""
-    check_choice("decoder", name, get_args(DecoderName))
-    match name:
-        case "mlp":
-            return MLPDecoder(width, pointer, units)
-        case "lstm":
-            return LSTMDecoder(width, pointer, units)
-
-
-def _make_pointer(name: PointerName, width: int, units: int) -> DotPointer | AdditivePointer:
-    check_choice("pointer", name, get_args(PointerName))
-    return DotPointer(width, units) if name == "dot" else AdditivePointer(width, units)
+    return DECODERS[name](width, pointer, units)
 
 
 def with_initial_state(states: Tensor) -> Tensor:

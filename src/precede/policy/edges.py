@@ -7,6 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from precede.policy.layers import perceptron
 from precede.policy.told import Told
 
 SELDOM = -3.0
@@ -32,7 +33,7 @@ class EdgeHead(nn.Module):
     def __init__(self, width: int) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(width)
-        self.layers = nn.Sequential(nn.Linear(2 * width, 2 * width), nn.GELU(), nn.Linear(2 * width, 1))
+        self.layers = perceptron(2 * width, (2 * width, 1), nn.GELU)
         self.common = nn.Linear(2 * width, 1)
         nn.init.zeros_(self.common.weight)
         nn.init.constant_(self.common.bias, SELDOM / 2)

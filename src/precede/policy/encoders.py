@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-import math
-from typing import Literal, get_args
+from typing import Literal
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from precede.errors import OptionError, check_choice
+from precede.errors import OptionError
+from precede.policy.layers import LSTM, NormalizationName, make_norm, perceptron
 from precede.policy.moments import MomentsEncoder
 
 PaperEncoderName = Literal["null", "mlp", "lstm", "transformer"]
 """Encoders of the paper, which ``CORL(encoder=...)`` takes."""
 EncoderName = Literal[PaperEncoderName, "moments"]
 """Those and the encoder of the pretrained policy, which reads any number of rows and comes with its weights."""
-NormalizationName = Literal["layer", "batch"]
 
 WIDTH = 256  # Appendix A.2: the embedded state
 HEADS = 8  # Appendix A.2
 BLOCKS = 3  # Appendix A.2, Figure 5
-
-
-def perceptron(width_in: int, widths: tuple[int, ...]) -> nn.Sequential:
-    """Feed-forward layers with ReLU between them."""
-    layers: list[nn.Module] = []
-    for width in widths:
-        layers += [nn.Linear(width_in, width), nn.ReLU()]
-        width_in = width
-    return nn.Sequential(*layers[:-1])
 
 
 class NullEncoder(nn.Module):
@@ -69,22 +58,6 @@ class LSTMEncoder(nn.Module):
         return result
 
 
-class BatchNorm(nn.BatchNorm1d):
-    """Normalize each feature over all variables and all members of a batch; the same in training and after."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__(width, eps=1e-3, track_running_stats=False)
-
-    def forward(self, states: Tensor) -> Tensor:
-        return super().forward(states.flatten(0, 1)).view_as(states)
-
-
-def make_norm(name: NormalizationName, width: int) -> nn.Module:
-    """Build a normalization of (batch, n_variables, width) states."""
-    check_choice("normalization", name, get_args(NormalizationName))
-    return BatchNorm(width) if name == "batch" else nn.LayerNorm(width)
-
-
 class TransformerBlock(nn.Module):
     """Multi-head self-attention over variables, then two feed-forward layers, each part added and normalized.
 
@@ -97,7 +70,7 @@ class TransformerBlock(nn.Module):
         self.heads = heads
         self.project = nn.Linear(width, 3 * width)
         self.merge = nn.Identity() if of_rl_bic2 else nn.Linear(width, width)
-        self.forward_layers = nn.Sequential(nn.Linear(width, 4 * width), nn.ReLU(), nn.Linear(4 * width, width))
+        self.forward_layers = perceptron(width, (4 * width, width))
         self.norm_attention = make_norm(normalization, width)
         self.norm_forward = make_norm(normalization, width)
         self.rectify = of_rl_bic2 and normalization == "batch"
@@ -181,7 +154,6 @@ def make_encoder(
     >>> make_encoder("mlp", 64)(torch.zeros(2, 5, 64)).shape
     torch.Size([2, 5, 256])
     """
-    check_choice("encoder", name, get_args(EncoderName))
     match name:
         case "null":
             return NullEncoder(n_inputs)
@@ -195,40 +167,3 @@ def make_encoder(
             return TransformerEncoder(n_inputs, normalization, width, heads)
         case "moments":  # takes any number of rows
             return MomentsEncoder()
-
-
-class LSTM(nn.Module):
-    """An LSTM whose steps may depend on what was chosen after the one before.
-
-    Names, shapes and first values of its parameters are those of ``torch.nn.LSTM``.
-    """
-
-    def __init__(self, width_in: int, width: int) -> None:
-        super().__init__()
-        self.weight_ih_l0 = nn.Parameter(torch.empty(4 * width, width_in))
-        self.weight_hh_l0 = nn.Parameter(torch.empty(4 * width, width))
-        self.bias_ih_l0 = nn.Parameter(torch.empty(4 * width))
-        self.bias_hh_l0 = nn.Parameter(torch.empty(4 * width))
-        for parameter in self.parameters():
-            nn.init.uniform_(parameter, -1 / math.sqrt(width), 1 / math.sqrt(width))
-
-    def gates(self, inputs: Tensor) -> Tensor:
-        """What inputs (..., width_in) send to the four gates, biases included: (..., 4 * width)."""
-        return nn.functional.linear(inputs, self.weight_ih_l0, self.bias_ih_l0 + self.bias_hh_l0)
-
-    def step(self, gates: Tensor, hidden: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
-        """Hidden state and cell (batch, width) after a step, from those before it."""
-        gates = torch.addmm(gates, hidden, self.weight_hh_l0.T)
-        enter, forget, content, leave = gates.chunk(4, dim=-1)
-        cell = torch.sigmoid(forget) * cell + torch.sigmoid(enter) * torch.tanh(content)
-        return torch.sigmoid(leave) * torch.tanh(cell), cell
-
-    def forward(self, inputs: Tensor) -> Tensor:
-        """Hidden states (batch, steps, width) over inputs (batch, steps, width_in), from zero."""
-        gates = self.gates(inputs)
-        hidden = cell = gates.new_zeros((len(inputs), self.weight_hh_l0.shape[1]))
-        hiddens = []
-        for step in gates.unbind(1):
-            hidden, cell = self.step(step, hidden, cell)
-            hiddens.append(hidden)
-        return torch.stack(hiddens, 1)

@@ -106,46 +106,31 @@ def classical_features(columns: ColumnReadings, told: Told) -> tuple[Tensor, Ten
     variables : (batch, n_variables, N_VARIABLE_FEATURES) tensor
     """
     x, z = columns.values, columns.log_scale
-    batch, d, n = x.shape
-    both = columns.seen @ columns.seen.transpose(1, 2)  # rows in which both cells are there
-    both = both.clamp_min(1.0)
+    n = x.shape[2]
+    both = (columns.seen @ columns.seen.mT).clamp_min(1.0)  # rows in which both cells are there
     rho, partial, left, left_all = correlations(x, both)
     score_rho, score_partial, _, _ = correlations(columns.scores, both)
     square, cube = x.square(), x.clamp(-5, 5) ** 3
-    skewed = square @ x.transpose(1, 2) / both  # [i, j]: E x_i² x_j
-    peaked = cube @ x.transpose(1, 2) / both
-    bent = x.tanh() @ x.transpose(1, 2) / both
-    score_skewed = columns.scores.square() @ columns.scores.transpose(1, 2) / both
+    skewed = square @ x.mT / both  # [i, j]: E x_i² x_j
+    peaked = cube @ x.mT / both
+    bent = x.tanh() @ x.mT / both
+    score_skewed = columns.scores.square() @ columns.scores.mT / both
     clipped = x.clamp(-LARGEST, LARGEST)
-    joint = clipped.square() @ clipped.square().transpose(1, 2) / both
-    size = torch.full((batch, d, d), math.log(n / USUAL_SAMPLES), device=x.device)
-    here, there = z[:, :, None].expand(-1, -1, d), z[:, None, :].expand(-1, d, -1)
-    pairs = [
-        rho,
-        partial,
-        left,
-        here + left,
-        there + left,
-        here - there,
-        skewed.asinh(),
-        skewed.transpose(1, 2).asinh(),
-        peaked.asinh(),
-        peaked.transpose(1, 2).asinh(),
-        (peaked - peaked.transpose(1, 2)).asinh(),
-        size,
-        score_rho,
-        score_partial,
-        (bent - bent.transpose(1, 2)) * 3,
-        score_skewed.asinh(),
-        score_skewed.transpose(1, 2).asinh(),
-        joint.log1p() - math.log(2.0),
-    ]
-    for feature in binned_moments(columns):
-        pairs += [feature, feature.transpose(1, 2)]
-    # new features come last: a network that was trained without them has no weight for them (`widened`)
-    for feature in (told.required.to(x.dtype), told.forbidden.to(x.dtype), *responses(columns)):
-        pairs += [feature, feature.transpose(1, 2)]
+    joint = clipped.square() @ clipped.square().mT / both
+    size = torch.full_like(rho, math.log(n / USUAL_SAMPLES))
+    here, there = z[:, :, None].expand_as(rho), z[:, None, :].expand_as(rho)
+    pairs = [rho, partial, left, here + left, there + left, here - there]
+    pairs += both_ways(skewed.asinh(), peaked.asinh())
+    pairs += [(peaked - peaked.mT).asinh(), size, score_rho, score_partial, (bent - bent.mT) * 3]
+    pairs += [*both_ways(score_skewed.asinh()), joint.log1p() - math.log(2.0), *both_ways(*binned_moments(columns))]
+    # new features come last: a network that was trained without them has no weight for them
+    pairs += both_ways(told.required.to(x.dtype), told.forbidden.to(x.dtype), *responses(columns))
     return torch.stack(pairs, dim=3), _variable_features(columns, left_all, told)
+
+
+def both_ways(*features: Tensor) -> list[Tensor]:
+    """Each feature of i and j, and the same of j and i."""
+    return [part for feature in features for part in (feature, feature.mT)]
 
 
 def responses(columns: ColumnReadings) -> list[Tensor]:
@@ -181,7 +166,7 @@ def _moments_in(here: Tensor, there: Tensor, y: Tensor) -> tuple[Tensor, Tensor,
     """Count, mean and variance of j, and correlation over rows in which i is ``here`` and j is ``there``."""
 
     def over(left: Tensor, right: Tensor) -> Tensor:
-        return left @ right.transpose(1, 2)
+        return left @ right.mT
 
     count = over(here, there)
     n = count.clamp_min(1.0)
@@ -208,7 +193,7 @@ def correlations(x: Tensor, both: Tensor) -> tuple[Tensor, Tensor, Tensor, Tenso
     d, n = x.shape[1:]
     precise = x.double()  # collinear columns: 1 - R² can be far below single precision
     eye = torch.eye(d, dtype=torch.float64, device=x.device)
-    products = precise @ precise.transpose(1, 2)
+    products = precise @ precise.mT
     rho = (products / both).clamp(-1.0, 1.0)
     # over all rows, missing cells as zero: positive definite in any case, and the same where none is missing
     filled = products / n
@@ -238,7 +223,7 @@ def binned_moments(columns: ColumnReadings) -> list[Tensor]:
 
     def sums(y: Tensor) -> Tensor:
         """Sum of column j over the rows of each bin of i, (batch, i, bin, j)."""
-        return (indicator @ y.transpose(1, 2)).view(batch, d, N_BINS, d)
+        return (indicator @ y.mT).view(batch, d, N_BINS, d)
 
     count = sums(columns.seen)
     share = count / count.sum(2, keepdim=True).clamp_min(1.0)

@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 import torch
+from scipy.linalg import hadamard
 from torch import Tensor
 
 from precede.arrays import FloatArray, IntArray
@@ -224,12 +225,7 @@ def walsh_signs(n_views: int, ranks: IntArray) -> FloatArray:
            [ 1, -1,  1, -1],
            [ 1,  1, -1, -1]])
     """
-    shared = np.arange(n_views)[:, None] & ranks[None, :]
-    odd = np.zeros_like(shared)
-    while shared.any():
-        odd ^= shared & 1
-        shared >>= 1
-    return 1.0 - 2.0 * odd
+    return np.asarray(hadamard(MOST_VIEWS, dtype=float)[:n_views, ranks % MOST_VIEWS])
 
 
 def _rows(m: int, n_rows: int, n_views: int, rng: np.random.Generator) -> list[IntArray]:

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from precede.policy.edges import EdgeHead, ruled
 from precede.policy.features import N_PAIR_FEATURES, N_VARIABLE_FEATURES, classical_features, read_columns
+from precede.policy.layers import perceptron
 from precede.policy.told import Told
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import one_thread, pool_of_threads
@@ -42,9 +43,7 @@ class MomentsBlock(nn.Module):
         # values
         self.coefficients = nn.Linear(PAIR_WIDTH, MIX_HEADS)
         self.mixed = nn.Linear(VALUE_WIDTH, VALUE_WIDTH, bias=False)
-        self.value_layers = nn.Sequential(
-            nn.Linear(VALUE_WIDTH, 2 * VALUE_WIDTH), nn.GELU(), nn.Linear(2 * VALUE_WIDTH, VALUE_WIDTH)
-        )
+        self.value_layers = perceptron(VALUE_WIDTH, (2 * VALUE_WIDTH, VALUE_WIDTH), nn.GELU)
         self.factors = nn.Linear(VALUE_WIDTH, 2 * MOMENT_FEATURES)
         self.moments = nn.Linear(MOMENT_FEATURES**2, PAIR_WIDTH)
         # pairs
@@ -54,9 +53,7 @@ class MomentsBlock(nn.Module):
         self.triangles = nn.Linear(2 * TRIANGLE_WIDTH, PAIR_WIDTH)
         self.from_states = nn.Linear(width, 2 * PAIR_WIDTH)
         self.norm_both = nn.LayerNorm(PAIR_WIDTH)
-        self.pair_layers = nn.Sequential(
-            nn.Linear(2 * PAIR_WIDTH, 4 * PAIR_WIDTH), nn.GELU(), nn.Linear(4 * PAIR_WIDTH, PAIR_WIDTH)
-        )
+        self.pair_layers = perceptron(2 * PAIR_WIDTH, (4 * PAIR_WIDTH, PAIR_WIDTH), nn.GELU)
         # states
         self.bias = nn.Linear(PAIR_WIDTH, HEADS)
         self.gather = nn.Linear(3 * PAIR_WIDTH, width)
@@ -64,7 +61,7 @@ class MomentsBlock(nn.Module):
         self.project = nn.Linear(width, 3 * width)
         self.merge = nn.Linear(width, width)
         self.norm_forward = nn.LayerNorm(width)
-        self.forward_layers = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+        self.forward_layers = perceptron(width, (4 * width, width), nn.GELU)
 
     def forward(
         self, values: Tensor, pairs: Tensor, states: Tensor, seen: Tensor, both: Tensor
@@ -87,12 +84,8 @@ class MomentsBlock(nn.Module):
         batch, d, n, _ = values.shape
         mix = self.coefficients(pairs).permute(0, 3, 1, 2)  # (batch, heads, d, d)
         mix = mix * torch.rsqrt(1 + mix.square().sum(3, keepdim=True))
-        # shape: (batch, heads, d, n * width / heads)
-        split = (
-            self.mixed(values).view(batch, d, n, MIX_HEADS, -1).permute(0, 3, 1, 2, 4).reshape(batch, MIX_HEADS, d, -1)
-        )
-        combined = (mix @ split).view(batch, MIX_HEADS, d, n, -1).permute(0, 2, 3, 1, 4).reshape(values.shape)
-        values = values + combined
+        split = self.mixed(values).view(batch, d, n, MIX_HEADS, -1)
+        values = values + torch.einsum("bhij,bjnhw->binhw", mix, split).reshape(values.shape)
         values = values - values.mean(2, keepdim=True)
         values = values * torch.rsqrt(values.square().mean(2, keepdim=True) + 1e-4)  # residuals standardized again
         result: Tensor = values + self.value_layers(values)
@@ -101,10 +94,7 @@ class MomentsBlock(nn.Module):
     def _moments(self, values: Tensor, both: Tensor) -> Tensor:
         batch, d, n, _ = values.shape
         left, right = self.factors(values).chunk(2, dim=3)  # (batch, d, n, features) each
-        left = left.permute(0, 1, 3, 2).reshape(batch, d * MOMENT_FEATURES, n)
-        right = right.permute(0, 2, 1, 3).reshape(batch, n, d * MOMENT_FEATURES)
-        products = (left / n @ right).view(batch, d, MOMENT_FEATURES, d, MOMENT_FEATURES)
-        products = products.permute(0, 1, 3, 2, 4).reshape(batch, d, d, -1)
+        products = torch.einsum("binf,bjng->bijfg", left / n, right).reshape(batch, d, d, -1)
         result: Tensor = self.moments(products * (n / both)[..., None].to(products.dtype))
         return result
 
@@ -112,7 +102,7 @@ class MomentsBlock(nn.Module):
         """Pair (i, j) sees, for every k, (i, k) with (k, j) and (i, k) with (j, k)."""
         d = pairs.shape[1]
         first, second, third, fourth = self.sides(pairs).permute(0, 3, 1, 2).chunk(4, dim=1)
-        through = torch.cat([first @ second, third @ fourth.transpose(2, 3)], dim=1) / math.sqrt(d)
+        through = torch.cat([first @ second, third @ fourth.mT], dim=1) / math.sqrt(d)
         result: Tensor = self.triangles(self.norm_triangles(through.permute(0, 2, 3, 1)))
         return result
 
@@ -123,7 +113,7 @@ class MomentsBlock(nn.Module):
             self.project(self.norm_states(states)).view(batch, d, 3, HEADS, width // HEADS).permute(2, 0, 3, 1, 4)
         )
         bias = self.bias(pairs).permute(0, 3, 1, 2)
-        scores = query @ key.transpose(2, 3) / math.sqrt(width // HEADS) + bias
+        scores = query @ key.mT / math.sqrt(width // HEADS) + bias
         attended = (scores.softmax(3).to(value.dtype) @ value).transpose(1, 2).reshape(batch, d, width)
         states = states + self.merge(attended)
         result: Tensor = states + self.forward_layers(self.norm_forward(states))
@@ -137,15 +127,9 @@ class MomentsEncoder(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.embed_values = nn.Sequential(
-            nn.Linear(CELL_FEATURES, VALUE_WIDTH), nn.GELU(), nn.Linear(VALUE_WIDTH, VALUE_WIDTH)
-        )
-        self.embed_pairs = nn.Sequential(
-            nn.Linear(N_PAIR_FEATURES, PAIR_WIDTH), nn.GELU(), nn.Linear(PAIR_WIDTH, PAIR_WIDTH)
-        )
-        self.embed_states = nn.Sequential(
-            nn.Linear(N_VARIABLE_FEATURES, self.width), nn.GELU(), nn.Linear(self.width, self.width)
-        )
+        self.embed_values = perceptron(CELL_FEATURES, (VALUE_WIDTH, VALUE_WIDTH), nn.GELU)
+        self.embed_pairs = perceptron(N_PAIR_FEATURES, (PAIR_WIDTH, PAIR_WIDTH), nn.GELU)
+        self.embed_states = perceptron(N_VARIABLE_FEATURES, (self.width, self.width), nn.GELU)
         self.blocks = nn.ModuleList(MomentsBlock(self.width) for _ in range(BLOCKS))
         self.norm = nn.LayerNorm(self.width)
         self.edges = EdgeHead(PAIR_WIDTH)

@@ -23,8 +23,9 @@ from precede.options import Count, check_options
 from precede.policy.actor import Actor
 from precede.policy.decoders import DecoderName, PointerName
 from precede.policy.edges import NEVER
-from precede.policy.encoders import EncoderName, LearnedStates, NormalizationName
+from precede.policy.encoders import EncoderName, LearnedStates
 from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs, Views
+from precede.policy.layers import NormalizationName
 from precede.policy.moments import MomentsEncoder
 from precede.policy.told import Told
 from precede.runtime.deadline import Deadline
