@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -40,12 +38,8 @@ class Drawn(NamedTuple):
     entropies: Tensor
 
 
-class Steps(NamedTuple):
-    """What the pointer was asked at each step, which variables it could not choose, and the keys of all."""
-
-    asked: list[Tensor]
-    barred: list[Tensor]
-    keys: Tensor
+Steps = tuple[list[Tensor], list[Tensor], Tensor]
+"""What the pointer was asked at each step, which variables it could not choose, and the keys of all."""
 
 
 @dataclass(frozen=True)
@@ -101,8 +95,8 @@ class Actor(nn.Module):
     def forward(self, inputs: Tensor, noise: Tensor, before: Tensor | None = None) -> Drawn:
         """Encode inputs (1 or batch, n_variables, n_inputs), and draw orders as :meth:`sample` does, with gradients."""
         states = self.encoder(inputs)
-        placed, steps = self._place(states, len(noise), lambda t, logits: (logits() + noise[:, t]).argmax(1), before)
-        return Drawn(states, self.turned(placed), *_of_choices(placed, self._logits(steps)))
+        placed, steps = self._place(states, noise, before)
+        return Drawn(states, self.turned(placed), *_of_choices(placed, self._logits(*steps)))
 
     def look(self, inputs: Tensor, told: Told | None = None) -> tuple[Tensor, Tensor | None]:
         """States of inputs, and the logits of pairs (:class:`precede.policy.edges.EdgeHead`) where it has an answer."""
@@ -127,8 +121,7 @@ class Actor(nn.Module):
         -------
         orders : (batch, n_variables) int64 tensor
         """
-        placed = self._place(states, len(noise), lambda t, logits: (logits() + noise[:, t]).argmax(1), before)[0]
-        return self.turned(placed)
+        return self.turned(self._place(states, noise, before)[0])
 
     @torch.no_grad()
     def most_likely_order(self, inputs: Tensor, before: Tensor | None = None) -> Tensor:
@@ -151,26 +144,25 @@ class Actor(nn.Module):
 
     def logits(self, states: Tensor, orders: Tensor, before: Tensor | None = None) -> Tensor:
         """Logits (batch, steps, n_variables) on the way through given orders; minus infinity for no choice."""
-        placed = self.turned(orders)
-        return self._logits(self._place(states, len(orders), lambda t, _: placed[:, t], before)[1])
+        return self._logits(*self._place(states, self.turned(orders), before)[1])
 
     def turned(self, orders: Tensor) -> Tensor:
         """From causes first to the sequence of placing, and back."""
         return orders.flip(-1) if self.sinks_first else orders
 
-    def _place(
-        self, states: Tensor, batch: int, choose: Callable[[int, Callable[[], Tensor]], Tensor], before: Tensor | None
-    ) -> tuple[Tensor, Steps]:
-        """The one way from states to orders: place what ``choose`` says, step by step.
+    def _place(self, states: Tensor, by: Tensor, before: Tensor | None) -> tuple[Tensor, Steps]:
+        """The one way from states to orders, step by step.
 
-        It may ask for the logits of the step, which have no gradient: a choice needs none.
+        ``by`` is what is placed, (batch, n_variables), or the noise under which the likeliest is, (batch, n_variables,
+        n_variables).
         """
-        d = states.shape[1]
+        d, batch = states.shape[1], len(by)
         memory = self.decoder.begin(states, batch)
         glimpsed = None if self.glimpse is None else self.glimpse.pointer.keys(states)
         last = torch.full((batch,), d, device=states.device)
         placed = torch.zeros((batch, d), dtype=torch.bool, device=states.device)
-        orders, steps = [], Steps([], [], memory.keys)
+        steps: Steps = [], [], memory.keys
+        orders = []
         for t in range(d):
             barred = placed
             if before is not None:
@@ -179,21 +171,20 @@ class Actor(nn.Module):
             asked = self.decoder.step(memory, last)
             if self.glimpse is not None and glimpsed is not None:
                 asked = self.glimpse(asked, glimpsed, states, barred)
-            steps.asked.append(asked)
-            steps.barred.append(barred)
-            with torch.no_grad():
-                last = choose(t, partial(self._logits_of_last, steps))
+            steps[0].append(asked)
+            steps[1].append(barred)
+            last = by[:, t]
+            if by.ndim == 3:
+                with torch.no_grad():  # a choice has no gradient
+                    last = (self._logits([asked], [barred], memory.keys)[:, 0] + last).argmax(1)
             orders.append(last)
             placed = placed.scatter(1, last[:, None], True)
         return torch.stack(orders, 1), steps
 
-    def _logits_of_last(self, steps: Steps) -> Tensor:
-        return self._logits(Steps(steps.asked[-1:], steps.barred[-1:], steps.keys))[:, 0]
-
-    def _logits(self, steps: Steps) -> Tensor:
+    def _logits(self, asked: list[Tensor], barred: list[Tensor], keys: Tensor) -> Tensor:
         """Logits (batch, steps, n_variables): of all steps at once, so that their gradient is taken at once too."""
-        logits: Tensor = self.decoder.pointer(torch.stack(steps.asked, 1), steps.keys)
-        return logits.masked_fill(torch.stack(steps.barred, 1), -torch.inf)
+        logits: Tensor = self.decoder.pointer(torch.stack(asked, 1), keys)
+        return logits.masked_fill(torch.stack(barred, 1), -torch.inf)
 
 
 def _of_choices(orders: Tensor, logits: Tensor) -> tuple[Tensor, Tensor]:

@@ -21,15 +21,12 @@ HEADS = 8  # Appendix A.2
 BLOCKS = 3  # Appendix A.2, Figure 5
 
 
-class NullEncoder(nn.Module):
+class NullEncoder(nn.Identity):
     """The data itself is the state."""
 
     def __init__(self, n_inputs: int) -> None:
         super().__init__()
         self.width = n_inputs
-
-    def forward(self, inputs: Tensor) -> Tensor:
-        return inputs
 
 
 class MLPEncoder(nn.Module):

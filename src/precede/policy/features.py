@@ -164,19 +164,12 @@ def responses(columns: ColumnReadings) -> list[Tensor]:
 
 def _moments_in(here: Tensor, there: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Count, mean and variance of j, and correlation over rows in which i is ``here`` and j is ``there``."""
-
-    def over(left: Tensor, right: Tensor) -> Tensor:
-        return left @ right.mT
-
-    count = over(here, there)
+    count = here @ there.mT
     n = count.clamp_min(1.0)
-    first, second = over(here * y, there) / n, over(here, there * y) / n
-    square = y.square()
-    own, other = (
-        (sums / n - mean.square()).clamp_min(SMALLEST_VARIANCE)
-        for sums, mean in ((over(here * square, there), first), (over(here, there * square), second))
-    )
-    covariance = over(here * y, there * y) / n - first * second
+    first, second = (here * y) @ there.mT / n, here @ (there * y).mT / n
+    own = ((here * y.square()) @ there.mT / n - first.square()).clamp_min(SMALLEST_VARIANCE)
+    other = (here @ (there * y.square()).mT / n - second.square()).clamp_min(SMALLEST_VARIANCE)
+    covariance = (here * y) @ (there * y).mT / n - first * second
     return count, second, other, (covariance * torch.rsqrt(own * other)).clamp(-1, 1)
 
 

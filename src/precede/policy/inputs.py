@@ -25,7 +25,7 @@ class FixedInputs:
     """
 
     def __init__(self, values: FloatArray, n_samples: int, rng: np.random.Generator, device: torch.device) -> None:
-        rows = _draw_rows(len(values), n_samples, rng)
+        rows = rng.choice(len(values), size=n_samples, replace=len(values) < n_samples)
         mean, scale = column_moments(values)
         columns = np.vstack([(values[rows] - mean) / scale, np.log(scale) - np.log(scale).mean()])
         self.n_inputs = len(columns)
@@ -93,11 +93,6 @@ def column_moments(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     mean: FloatArray = values.mean(axis=0)
     squares = sum(np.square(block - mean).sum(axis=0) for block in row_blocks(values))
     return mean, np.sqrt(squares / len(values))
-
-
-def _draw_rows(n_rows: int, n_samples: int, rng: np.random.Generator) -> np.ndarray:
-    """Distinct rows where there are enough of them."""
-    return rng.choice(n_rows, size=n_samples, replace=n_rows < n_samples)
 
 
 MOST_VIEWS = 8

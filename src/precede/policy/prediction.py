@@ -99,7 +99,7 @@ def judge_table(table: Table, policy: Pretrained | None, constraints: Constraint
     """
     if table.n_variables > MOST_VARIABLES or table.is_wide:
         return None
-    values = seen_values(table)
+    values = table.values if table.gaps is None else np.where(table.gaps.mask, np.nan, table.values)
     unordered = np.array([kind.name == "categorical" for kind in table.kinds])
     if unordered.any():
         columns = torch.tensor(values.T[None], dtype=torch.float64)
@@ -109,11 +109,6 @@ def judge_table(table: Table, policy: Pretrained | None, constraints: Constraint
         said = judge(values, told=told, constraints=constraints)
         return replace(said, states=None)  # which are of no use to another policy
     return judge(values, policy, told=told, constraints=constraints)
-
-
-def seen_values(table: Table) -> FloatArray:
-    """Values of a table, NaN for the cells that are missing."""
-    return table.values if table.gaps is None else np.where(table.gaps.mask, np.nan, table.values)
 
 
 def judge(

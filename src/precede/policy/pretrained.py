@@ -7,7 +7,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import as_file, files
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +21,6 @@ from precede.files import atomic_write
 from precede.options import Count, check_options
 from precede.policy.actor import Actor
 from precede.policy.decoders import DecoderName, PointerName
-from precede.policy.edges import NEVER
 from precede.policy.encoders import EncoderName, LearnedStates
 from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs, Views
 from precede.policy.layers import NormalizationName
@@ -34,6 +32,7 @@ from precede.strict_json import to_json
 
 FORMAT_VERSION = 1
 SHIPPED = ("default", "paper")
+DEFAULT_WEIGHTS = Path(__file__).with_name("weights") / "default.safetensors"
 PAPER_WEIGHTS = Path(__file__).parents[3] / "docs" / "results" / "weights" / "paper.safetensors"
 """Two figures of the results need these 12.9 MB: the repository has them, an installed package does not."""
 
@@ -167,15 +166,12 @@ def load_pretrained(name_or_path: str | Path) -> Pretrained:
 @cache
 def _load_shipped(name: str) -> Pretrained:
     """Read once: whoever trains a policy further trains a copy (:meth:`Pretrained.started_on`)."""
-    if name == "paper":
-        if not PAPER_WEIGHTS.is_file():
-            raise OptionError(
-                "pretrained='paper' is not part of the installed package: give the path of "
-                "docs/results/weights/paper.safetensors, from a copy of Precede's repository."
-            )
-        return _load(PAPER_WEIGHTS, name)
-    with as_file(files("precede") / "policy" / "weights" / f"{name}.safetensors") as path:
-        return _load(path, name)
+    if name == "paper" and not PAPER_WEIGHTS.is_file():
+        raise OptionError(
+            "pretrained='paper' is not part of the installed package: give the path of "
+            "docs/results/weights/paper.safetensors, from a copy of Precede's repository."
+        )
+    return _load(PAPER_WEIGHTS if name == "paper" else DEFAULT_WEIGHTS, name)
 
 
 def _load(path: Path, shown: str) -> Pretrained:
@@ -209,30 +205,12 @@ def _load(path: Path, shown: str) -> Pretrained:
     except (RuntimeError, TypeError, ValueError, OverflowError, AssertionError) as error:
         reason = str(error).strip().splitlines()[0]
         raise OptionError(f"pretrained={shown!r} describes a network that cannot be built ({reason}).") from None
-    tensors = in_todays_shapes(tensors, actor)
     _check_shapes(actor, tensors, shown)
     if not all(tensor.isfinite().all() for tensor in tensors.values()):
         raise OptionError(f"pretrained={shown!r} is damaged: some of its weights are not finite.")
     kinds = {name: tensor.dtype for name, tensor in actor.state_dict().items()}
     actor.load_state_dict({name: tensor.to(kinds[name], copy=True) for name, tensor in tensors.items()}, assign=True)
     return Pretrained(actor, architecture, notes)
-
-
-def in_todays_shapes(tensors: Mapping[str, Tensor], actor: Actor) -> dict[str, Tensor]:
-    """Weights of a network that saw fewer features, or had no answer for a common cause: the same function today.
-
-    Features are added at the end and start with zeros; a common cause, of which it never heard, it never finds.
-    """
-    result, device = dict(tensors), torch.device("cpu")
-    for name, wanted in actor.state_dict().items():
-        old = tensors.get(name)
-        if "encoder.embed_" in name and old is not None and old.ndim == 2 == wanted.ndim:
-            missing = wanted.shape[1] - old.shape[1]
-            if len(old) == len(wanted) and missing > 0:
-                result[name] = torch.cat([old, old.new_zeros((len(old), missing))], dim=1)
-        elif "encoder.edges.common" in name and "encoder.edges.norm.weight" in tensors and old is None:
-            result[name] = torch.full(wanted.shape, NEVER / 2 if wanted.ndim == 1 else 0.0, device=device)
-    return result
 
 
 def _check_shapes(actor: Actor, tensors: Mapping[str, torch.Tensor], shown: str) -> None:

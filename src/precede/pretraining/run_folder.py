@@ -54,7 +54,7 @@ def pretrain_into(
         now = time.perf_counter()
         if record.validation or now - last_line > SECONDS_BETWEEN_LINES:
             last_line = now
-            append_line(log, to_json(_rounded(record)))
+            append_line(log, to_json(record))
         if record.validation or now - last_checkpoint > SECONDS_BETWEEN_CHECKPOINTS:
             last_checkpoint = now
             _save(trainer, checkpoint, weights)
@@ -95,11 +95,3 @@ def _resume(trainer: Pretrainer, checkpoint: Path) -> None:
 def _machine(device: torch.device) -> dict[str, str]:
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()
     return {"device": name, "torch": torch.__version__}
-
-
-def _rounded(record: PretrainingRecord) -> dict[str, object]:
-    return {
-        key: float(f"{value:.5g}") if isinstance(value, float) else value
-        for key, value in asdict(record).items()
-        if value != {}
-    }

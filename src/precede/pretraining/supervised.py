@@ -20,7 +20,6 @@ from torch import Tensor, nn
 from precede.errors import OptionError
 from precede.policy.actor import Actor
 from precede.policy.edges import edge_loss
-from precede.policy.pretrained import in_todays_shapes
 from precede.pretraining.curriculum import Curriculum, Tasks, through_asinh
 from precede.pretraining.own_tables import LabeledTable, OwnTables, read_tables, split
 from precede.pretraining.settings import PretrainingSettings
@@ -31,19 +30,24 @@ from precede.runtime.randomness import initial_weights, numpy_rng, torch_generat
 def copy_what_fits(path: str, actor: Actor) -> None:
     """Take over weights by name; a network that sees further features starts as the function that it was without.
 
-    What is not in the file, such as an answer that was not given, starts as it would anew.
+    Features are added at the end and start with zeros. What is not in the file starts as it would anew.
 
     Raises
     ------
     OptionError
         No weight fits.
     """
-    saved, new = load_file(path), actor.state_dict()
-    old = in_todays_shapes(saved, actor)
-    fitting = {name: old[name] for name in saved if name in new and old[name].shape == new[name].shape}
+    saved = load_file(path)
+    fitting = {}
+    for name, weight in actor.state_dict().items():
+        old = saved.get(name)
+        if "encoder.embed_" in name and old is not None and old.ndim == 2 and len(old) == len(weight):
+            old = nn.functional.pad(old, (0, max(0, weight.shape[1] - old.shape[1])))
+        if old is not None and old.shape == weight.shape:
+            fitting[name] = old
     if not fitting:
         raise OptionError(f"start={path!r} has no weight that fits this network.")
-    actor.load_state_dict(new | fitting)
+    actor.load_state_dict(fitting, strict=False)
 
 
 READ_EVERY = 20
