@@ -183,52 +183,50 @@ def price_drops(s: States, v: int, k: int, residual: float) -> None:
 
 
 @inlined
+def with_rival(s: States, n: int, rival: int, size: float) -> int:
+    """One rival more, where its gain puts it: largest first, equal ones as they come; their number.
+
+    Gains are in single precision, so that rounding decides nothing.
+    """
+    rivals, gain, rounded, place = s.rivals, s.gain, np.float32(size), n
+    while place > 0 and gain[place - 1] < rounded:
+        rivals[place], gain[place] = rivals[place - 1], gain[place - 1]
+        place -= 1
+    rivals[place], gain[place] = rival, rounded
+    return n + 1
+
+
+@inlined
 def price_additions(s: States, v: int, k: int, enough: float) -> int:
     """Variance of v that each other variable would explain, where that is enough; their number."""
-    variance, cross, rivals, gain, allowed = s.variance, s.cross, s.rivals, s.gain, s.allowed[v]
+    variance, cross, allowed = s.variance, s.cross, s.allowed[v]
     for i in range(k):
         variance[s.members[i]] = 0.0  # a member is not a rival
     n = 0
     for u in range(len(variance)):
         square = cross[u] * cross[u]
         if square > enough * variance[u] and variance[u] >= SMALLEST_VARIANCE and allowed[u]:
-            rivals[n], gain[n] = u, np.float32(square / variance[u])
-            n += 1
+            n = with_rival(s, n, u, square / variance[u])
     return n
 
 
 @compiled(types.float64(STATES, WHOLE, WHOLE), called_from_python=False)
-def worth_of_shape(s: States, v: int, state: int) -> float:
-    """What the shape of v's residual given the members of a state is worth: see ``precede.scores.shape``."""
-    correlation, factor, weights = s.correlation, s.rows, s.cross
-    start, k = s.known[state].start, s.known[state].n_members
-    members = s.pool[start : start + k]
-    for i in range(k):  # weights of the regression, by a Cholesky factor
-        for j in range(i + 1):
-            total = correlation[members[i], members[j]]
-            for t in range(j):
-                total -= factor[i, t] * factor[j, t]
-            factor[i, j] = total / factor[j, j] if j < i else math.sqrt(max(total, SMALLEST_VARIANCE))
-        total = correlation[v, members[i]]
-        for t in range(i):
-            total -= factor[i, t] * weights[t]
-        weights[i] = total / factor[i, i]
-    for i in range(k - 1, -1, -1):
-        for t in range(i + 1, k):
-            weights[i] -= factor[t, i] * weights[t]
-        weights[i] /= factor[i, i]
-    residual = s.residual
-    n = len(residual)
-    for row in range(n):
-        residual[row] = s.columns[v, row]
-    for i in range(k):
-        weight, column = weights[i], s.columns[members[i]]
-        for row in range(n):
+def worth_of_shape(s: States, v: int, k: int) -> float:
+    """What the shape of v's residual given the members is worth: see ``precede.scores.shape``."""
+    rows, members, weights, residual = s.rows, s.members, s.loss, s.residual
+    condition(s, v, k)
+    residual[:] = s.columns[v]
+    for i in range(k - 1, -1, -1):  # weights of the regression, by the transposed factor
+        weight = rows[i, v]
+        for j in range(i + 1, k):
+            weight -= rows[i, members[j]] * weights[j]
+        weights[i] = weight = weight / rows[i, members[i]]
+        column = s.columns[members[i]]
+        for row in range(len(residual)):
             residual[row] -= weight * column[row]
-    mean = residual.sum() / n
+    n = len(residual)
     square = 0.0
     for row in range(n):
-        residual[row] -= mean
         square += residual[row] * residual[row]
     spread = math.sqrt(square / n)
     s.used[0].work += (k + 10) * n
@@ -255,23 +253,6 @@ def best_drop(s: States, k: int, most: float, slack: float) -> int:
         if loss[i] < least - slack:
             least, drop = loss[i], members[i]
     return drop
-
-
-@inlined
-def sort_rivals(s: States, n: int) -> None:
-    """Largest gain first, equal ones by column; gains are in single precision, so that rounding decides nothing."""
-    rivals, gain = s.rivals, s.gain
-    gap = 1
-    while gap < n // 3:
-        gap = 3 * gap + 1
-    while gap >= 1:  # Shell's sort
-        for i in range(gap, n):
-            rival, size, j = rivals[i], gain[i], i
-            while j >= gap and (gain[j - gap] < size or (gain[j - gap] == size and rivals[j - gap] > rival)):
-                rivals[j], gain[j] = rivals[j - gap], gain[j - gap]
-                j -= gap
-            rivals[j], gain[j] = rival, size
-        gap //= 3
 
 
 # -- states ------------------------------------------------------------------------------------------------------
@@ -382,7 +363,6 @@ def regressed(s: States, v: int, k: int, slot: int, key: int) -> int:
     price_drops(s, v, k, residual)
     drop = best_drop(s, k, problem.keeps, TOLERANCE * problem.keeps)
     n_rivals = price_additions(s, v, k, problem.pays * residual) if k < problem.max_parents else 0
-    sort_rivals(s, n_rivals)
     return kept(s, v, k, n_rivals, slot, score, drop, key)
 
 
@@ -414,7 +394,7 @@ def settled(
                 break
         if change < 0:
             if len(s.residual) and not found.is_shaped:
-                found.score += worth_of_shape(s, v, state)
+                found.score += worth_of_shape(s, v, k)
                 found.is_shaped = 1
             return state
 
@@ -496,12 +476,9 @@ def store(s: States, n: int) -> int:
     score = s.used[0].score
     slack = TOLERANCE * abs(score)
     drop, n_rivals = best_drop(s, k, -slack, slack), 0
-    for i in range(n):
-        rival = s.rivals[i]
-        if s.cross[rival] > slack:
-            s.rivals[n_rivals], s.gain[n_rivals] = rival, np.float32(s.cross[rival])
-            n_rivals += 1
-    sort_rivals(s, n_rivals)
+    for i in range(n):  # those that come are read before their places are written
+        if s.cross[s.rivals[i]] > slack:
+            n_rivals = with_rival(s, n_rivals, s.rivals[i], s.cross[s.rivals[i]])
     return kept(s, v, k, n_rivals, s.used[0].slot, score, drop, key_of(s, v, k))
 
 
@@ -568,12 +545,10 @@ class ParentSearch:
             s.used["n_states"] = s.used["pool"] = 0
             s.slots[:] = -1
             return False
-        if s.used["n_states"][0] < len(s.known):
-            self.states = s._replace(pool=_doubled(s.pool), gains=_doubled(s.gains))
-        else:
-            slots = np.full(2 * len(s.slots), -1)
-            self.states = s._replace(known=_doubled(s.known), relevant=_doubled(s.relevant), slots=slots)
-            rehash(self.states)
+        known, relevant, pool, gains = map(_doubled, (s.known, s.relevant, s.pool, s.gains))
+        slots = np.full(2 * len(s.slots), -1)
+        self.states = s._replace(known=known, relevant=relevant, pool=pool, gains=gains, slots=slots)
+        rehash(self.states)
         return True
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray
+from precede.graph.ancestral import reachable
 from precede.graph.dags import topological_order
 from precede.graph.equivalence import consistent_extension, cpdag, meek_closure
 from precede.ties import first_best
@@ -161,12 +162,15 @@ def told_by_shape(edges: BoolArray, worth: Worth) -> BoolArray:
     """
     told = np.zeros_like(edges)
     pattern = cpdag(edges) != 0
-    for nodes in _connected(pattern & pattern.T):
+    connected = reachable(pattern & pattern.T)  # transposed: an open edge has both directions
+    for nodes in {tuple(np.flatnonzero(row).tolist()) for row in connected if row.sum() > 1}:
         inside = np.ix_(nodes, nodes)
         parents = edges[:, nodes[0]].copy()
-        parents[nodes] = False  # from outside
+        parents[list(nodes)] = False  # from outside
 
-        def worth_inside(v: int, above: BoolArray, nodes: list[int] = nodes, parents: BoolArray = parents) -> float:
+        def worth_inside(
+            v: int, above: BoolArray, nodes: tuple[int, ...] = nodes, parents: BoolArray = parents
+        ) -> float:
             whole = parents.copy()
             whole[[nodes[k] for k in np.flatnonzero(above)]] = True
             return worth(nodes[v], whole)
@@ -195,16 +199,3 @@ def _told_inside(edges: BoolArray, worth: Worth) -> BoolArray:
             there = sum(worth(v, member[:, v]) for v in range(len(member)))
         told[i, j] = member is None or here - there > SMALLEST_EVIDENCE
     return meek_closure(adjacent, told)
-
-
-def _connected(adjacent: BoolArray) -> list[list[int]]:
-    """Groups of two or more variables that a symmetric graph connects."""
-    waiting, groups = set(np.flatnonzero(adjacent.any(axis=0)).tolist()), []
-    while waiting:
-        group, edge = set(), {min(waiting)}
-        while edge:
-            group |= edge
-            edge = set(np.flatnonzero(adjacent[sorted(edge)].any(axis=0)).tolist()) - group
-        groups.append(sorted(group))
-        waiting -= group
-    return groups
