@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
 from contextlib import nullcontext
@@ -31,8 +30,6 @@ from precede.options import check_options
 from precede.runtime.deadline import Deadline, Signals, stopped_by_signals
 from precede.runtime.device import one_thread
 from precede.runtime.progress import emit
-from precede.runtime.randomness import RandomState
-from precede.runtime.workers import Workers
 from precede.scores.assumptions import Assumptions
 from precede.search.record import SearchRecord
 from precede.strict_json import JsonObject
@@ -289,63 +286,7 @@ class CausalEstimator:
             self._store(table, findings.at(places), signals)
         return self
 
-    def bootstrap(
-        self,
-        X: Any,
-        n_resamples: int = 100,
-        n_jobs: int = 1,
-        block: int | None = None,
-        random_state: RandomState = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        cluster: str | None = None,
-        verbose: bool | None = None,
-    ) -> Confidence:
-        """How stable the result is: fit this method, with these options, to resampled rows.
-
-        Parameters
-        ----------
-        X : as for :meth:`fit`
-        n_resamples : int
-        n_jobs : int
-            Processes; -1 for one per core. Each resample computes on one thread, so that the result is the same.
-        block : int, optional
-            For rows in sequence (time series): resample blocks of this many consecutive rows, not single ones. For
-            a table with lags, twice the cube root of the rows where nothing is said.
-        random_state : int, Generator or None
-            None takes the method's own, where it has one.
-        checkpoint : path, optional
-            File that keeps each finished resample. A run with the same file continues where an earlier one stopped,
-            also to more resamples.
-        cluster : str, optional
-            Address of a Dask scheduler whose workers do the fits (``pip install precede[cluster]``).
-        verbose : bool, optional
-            Show progress; None takes the method's own.
-
-        Returns
-        -------
-        Confidence
-            The method itself is left as it was, fitted or not.
-
-        Notes
-        -----
-        Each resample is a whole fit. For CORL, ``search="local"`` is the quickest; where a policy is trained, take
-        fewer iterations than for the result itself (``n_iterations=50``): what they do not reach counts as
-        instability, so the probabilities err on the side of doubt.
-
-        Examples
-        --------
-        >>> from precede import baselines, simulate
-        >>> data = simulate(n_variables=4, degree=1, n_samples=500, random_state=0)
-        >>> found = baselines.EqVar(verbose=False).bootstrap(data.data, n_resamples=20, random_state=0)
-        >>> float(found.edge_probability.to_numpy()[data.graph.edges].min()) > 0.9
-        True
-        """
-        if verbose is None:
-            verbose = bool(getattr(self, "verbose", True))
-        return bootstrap(
-            self, X, n_resamples=n_resamples, workers=Workers(n_jobs, cluster), block=block,
-            random_state=random_state, checkpoint=checkpoint, verbose=verbose,
-        )  # fmt: skip
+    bootstrap = bootstrap
 
     def causes_of(self, outcome: Hashable, confidence: Confidence | None = None) -> Outcome:
         """What causes one variable in the learned graph, the strongest total effect first, and what merely correlates.

@@ -163,14 +163,11 @@ def summarize(
 
 def outcome_entry(graph: CausalGraph, found: Outcome) -> OutcomeEntry:
     """The causes of an outcome, as pages show them."""
-    told = found.to_dict()
     kept = OutcomeCauseEntry.__annotations__
+    causes = [{name: cause[name] for name in kept} for cause in found.to_dict()["causes"]]
     return {
         "place": graph.position(found.name),
-        "causes": [
-            cast(OutcomeCauseEntry, {**{name: cause[name] for name in kept}, "variable": str(cause["variable"])})
-            for cause in told["causes"]
-        ],
+        "causes": [cast(OutcomeCauseEntry, {**cause, "variable": str(cause["variable"])}) for cause in causes],
         "correlated": [{"variable": str(name), "correlation": round(value, 3)} for name, value in found.correlated],
     }
 

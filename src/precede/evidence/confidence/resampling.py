@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections import Counter
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired
 
 import numpy as np
+from typing_extensions import TypedDict
 
 from precede.arrays import IntArray
 from precede.data.checks import check_values
@@ -25,13 +24,12 @@ from precede.runtime.randomness import RandomState, numpy_rng
 from precede.runtime.workers import Workers, as_finished, check_jobs
 from precede.scores.protocol import OrderScore
 from precede.search.checkpoint import data_fingerprint
-from precede.strict_json import JsonObject, to_json
+from precede.strict_json import JsonObject, checked, document, parsed, to_json
 
 FORMAT, VERSION = "precede-bootstrap", 3
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(TypedDict):
     """What one resample gave, by column.
 
     Parameters
@@ -46,13 +44,16 @@ class Outcome:
         How often its rows had to be drawn again.
     open : list of [int, int] or None
         Edges that may point either way, where only the class of the graph is known.
+    journal : str or None
+        Name of the journal that it was written to.
     """
 
     resample: int
     order: list[int]
     edges: list[list[int]]
     redraws: int
-    open: list[list[int]] | None = None
+    open: NotRequired[list[list[int]] | None]
+    journal: NotRequired[str | None]
 
 
 class Journal:
@@ -90,9 +91,9 @@ class Journal:
 
     def add(self, outcome: Outcome) -> None:
         """Keep an outcome, at once."""
-        self.outcomes[outcome.resample] = outcome
+        self.outcomes[outcome["resample"]] = outcome
         if self.path is not None:
-            append_line(self.path, to_json({"journal": self.header["journal"], **asdict(outcome)}))
+            append_line(self.path, to_json({"journal": self.header["journal"], **outcome}))
 
     def _read(self, n_variables: int) -> None:
         assert self.path is not None
@@ -103,23 +104,22 @@ class Journal:
             raise OptionError(f"{shown} cannot be read: {error.strerror}.") from None
         whole, _, torn = content.rpartition(b"\n")
         first, *lines = whole.split(b"\n")
-        self._check_header(_parsed(first), shown)
+        self._check_header(first, shown)
         for number, line in enumerate(lines, start=2):
-            entry = _parsed(line)
-            if isinstance(entry, dict) and entry.pop("journal", None) not in (None, self.header["journal"]):
-                continue  # written by a run whose file this one has replaced
-            outcome = _outcome(entry, n_variables)
-            if outcome is None:
-                raise OptionError(f"{shown} is damaged in line {number}: remove the file to start anew.")
-            self.outcomes[outcome.resample] = outcome
+            try:
+                outcome = _outcome(line, n_variables)
+            except OptionError:
+                raise OptionError(f"{shown} is damaged in line {number}: remove the file to start anew.") from None
+            if outcome.get("journal") in (None, self.header["journal"]):  # else its file has been replaced by this one
+                self.outcomes[outcome["resample"]] = outcome
         if torn:
             os.truncate(self.path, len(content) - len(torn))
 
-    def _check_header(self, header: Any, shown: str) -> None:
-        if not isinstance(header, dict) or header.get("format") != FORMAT:
-            raise OptionError(f"{shown} is not a bootstrap that can be resumed: name another file.")
-        if header.get("version") != VERSION:
-            raise OptionError(f"{shown} has version {header.get('version')!r}; this release reads {VERSION}.")
+    def _check_header(self, line: bytes, shown: str) -> None:
+        try:
+            header = document(parsed(line, shown), FORMAT, VERSION, shown)
+        except OptionError as error:
+            raise OptionError(f"{error} It is not a bootstrap that can be resumed: name another file.") from None
         if self.header["entropy"] is None and isinstance(header.get("entropy"), int):
             self.header["entropy"] = header["entropy"]
         self.header["journal"] = header.get("journal")
@@ -130,31 +130,14 @@ class Journal:
             raise OptionError(f"{shown} was made with other {listed(what)}: name another file, or use the same.")
 
 
-def _parsed(line: bytes) -> Any:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _outcome(entry: Any, n_variables: int) -> Outcome | None:
-    """An outcome whose numbers make sense, else None."""
-    try:
-        outcome = Outcome(**entry)
-        loose = [] if outcome.open is None else outcome.open
-        pairs = [*outcome.edges, *loose]
-        ends = [end for edge in pairs for end in edge]
-        right = (
-            isinstance(outcome.resample, int)
-            and isinstance(outcome.redraws, int)
-            and sorted(outcome.order) == list(range(n_variables))
-            and all(len(edge) == 2 for edge in pairs)
-            and all(edge in outcome.edges for edge in loose)
-            and all(isinstance(end, int) and 0 <= end < n_variables for end in ends)
-        )
-    except TypeError:
-        return None
-    return outcome if right else None
+def _outcome(line: bytes, n_variables: int) -> Outcome:
+    """An outcome, once its numbers are known to make sense."""
+    found = checked(parsed(line, "a line"), Outcome, "a line")
+    edges, variables = found["edges"], list(range(n_variables))
+    pairs = all(len(edge) == 2 and set(edge) <= set(variables) for edge in edges)
+    if not pairs or sorted(found["order"]) != variables or any(edge not in edges for edge in found.get("open") or ()):
+        raise OptionError("a line names variables that are not there.")
+    return found
 
 
 MOST_DRAWS = 20
@@ -164,26 +147,65 @@ OWN_OUTPUT: Options = {"verbose": False, "checkpoint": None, "resume": False, "t
 """Options of a method that say where and what it reports; a resample has none of that."""
 
 
-def bootstrap(
+def bootstrap(  # noqa: PLR0913 (options of a method)
     model: Any,
     X: Any,
-    *,
-    n_resamples: int,
-    workers: Workers,
-    block: int | None,
-    random_state: RandomState,
-    checkpoint: str | os.PathLike[str] | None,
-    verbose: bool,
+    n_resamples: int = 100,
+    n_jobs: int = 1,
+    block: int | None = None,
+    random_state: RandomState = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    cluster: str | None = None,
+    verbose: bool | None = None,
 ) -> Confidence:
-    """Fit a method to resampled rows; :meth:`precede.estimator.CausalEstimator.bootstrap` documents the options.
+    """How stable the result is: fit this method, with these options, to resampled rows.
 
+    Parameters
+    ----------
+    X : as for :meth:`fit`
+    n_resamples : int
+    n_jobs : int
+        Processes; -1 for one per core. Each resample computes on one thread, so that the result is the same.
+    block : int, optional
+        For rows in sequence (time series): resample blocks of this many consecutive rows, not single ones. For
+        a table with lags, twice the cube root of the rows where nothing is said.
+    random_state : int, Generator or None
+        None takes the method's own, where it has one.
+    checkpoint : path, optional
+        File that keeps each finished resample. A run with the same file continues where an earlier one stopped,
+        also to more resamples.
+    cluster : str, optional
+        Address of a Dask scheduler whose workers do the fits (``pip install precede[cluster]``).
+    verbose : bool, optional
+        Show progress; None takes the method's own.
+
+    Returns
+    -------
+    Confidence
+        The method itself is left as it was, fitted or not.
+
+    Notes
+    -----
     Resample k draws its rows and its seed from (seed, k) alone and computes on one thread, so neither the number of
     jobs nor their sequence nor an interruption changes the result. What the method chooses by the data (CORL's
     ``score="auto"``) it chooses once, so that resamples are judged by the model that was fitted.
+
+    Each resample is a whole fit. For CORL, ``search="local"`` is the quickest; where a policy is trained, take
+    fewer iterations than for the result itself (``n_iterations=50``): what they do not reach counts as
+    instability, so the probabilities err on the side of doubt.
+
+    Examples
+    --------
+    >>> from precede import baselines, simulate
+    >>> data = simulate(n_variables=4, degree=1, n_samples=500, random_state=0)
+    >>> found = baselines.EqVar(verbose=False).bootstrap(data.data, n_resamples=20, random_state=0)
+    >>> float(found.edge_probability.to_numpy()[data.graph.edges].min()) > 0.9
+    True
     """
+    verbose = bool(getattr(model, "verbose", True)) if verbose is None else verbose
     table = model._prepared(load_table(X))
     block = block or time_block(table)
-    check_jobs("n_jobs", workers.jobs)
+    check_jobs("n_jobs", n_jobs)
     _check(model, table, n_resamples, block)
     seed = random_state if random_state is not None else model.get_params(deep=False).get("random_state")
     header = {
@@ -201,7 +223,7 @@ def bootstrap(
     done = n_resamples - len(missing)
     with ProgressBar("bootstrap", n_resamples, verbose) as progress:
         progress.update(done)
-        for outcome in as_finished(fit_resample, tasks, workers):
+        for outcome in as_finished(fit_resample, tasks, Workers(n_jobs, cluster)):
             if outcome is None:
                 raise KeyboardInterrupt
             journal.add(outcome)
@@ -227,7 +249,8 @@ def fit_resample(model: Any, table: Table, block: int | None, entropy: int, k: i
         return None
     index = {name: position for position, name in enumerate(table.names)}
     order = [index[name] for name in fitted.causal_order_]
-    return Outcome(k, order, pairs_of(fitted.graph_.edges), redraws, pairs_of(fitted.graph_.open_directions))
+    edges, loose = pairs_of(fitted.graph_.edges), pairs_of(fitted.graph_.open_directions)
+    return Outcome(resample=k, order=order, edges=edges, redraws=redraws, open=loose)
 
 
 def time_block(table: Table) -> int | None:
@@ -287,13 +310,12 @@ def _settings(model: Any) -> dict[str, str]:
 
 
 def _summary(table: Table, outcomes: list[Outcome]) -> Confidence:
-    redrawn = Counter(outcome.redraws > 0 for outcome in outcomes)[True]
-    remarks = []
+    redrawn, n, remarks = sum(outcome["redraws"] > 0 for outcome in outcomes), table.n_variables, []
     if redrawn:
         remarks.append(
             f"The rows of {redrawn} of {len(outcomes)} resamples were drawn again, since a column came out constant or "
             "collinear: some column has few distinct values."
         )
-    edges = [matrix_of(outcome.edges, table.n_variables) for outcome in outcomes]
-    loose = [None if outcome.open is None else matrix_of(outcome.open, table.n_variables) for outcome in outcomes]
-    return Confidence.of(table.names, edges, [np.array(outcome.order) for outcome in outcomes], remarks, loose)
+    edges = [matrix_of(outcome["edges"], n) for outcome in outcomes]
+    loose = [None if (pairs := outcome.get("open")) is None else matrix_of(pairs, n) for outcome in outcomes]
+    return Confidence.of(table.names, edges, [np.array(outcome["order"]) for outcome in outcomes], remarks, loose)
