@@ -194,12 +194,8 @@ class Comparison:
             raise OptionError(
                 f"a comparison needs two graphs or more; there {'is' if graphs else 'are'} {len(graphs)}: name another."
             )
-        labels = list(graphs)
-        first = as_graph(graphs[labels[0]])
-        lined = {labels[0]: first}
-        for label in labels[1:]:
-            moved, _ = aligned(graphs[label], first)
-            lined[label] = replace(moved, names=first.names)
+        first = as_graph(next(iter(graphs.values())))
+        lined = {label: replace(aligned(graph, first)[0], names=first.names) for label, graph in graphs.items()}
         given = [*knowledge, *(getattr(member, "knowledge", None) for member in graphs.values())]
         rules = [one.over(first.names) for one in given if one is not None]
         together = Constraints.together(rules) if rules else None

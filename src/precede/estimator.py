@@ -17,12 +17,13 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.kinds import refuse_categories
 from precede.data.load import Table, load_table
 from precede.data.table import canonical
-from precede.effects import Outcome, causes_of, sample_of
+from precede.effects import Outcome, causes_of
 from precede.errors import DataError, OptionError, did_you_mean, is_number, listed
 from precede.evidence.checks import CheckContext, Diagnostics
 from precede.evidence.checks import diagnose as diagnosed
 from precede.evidence.checks.record import signed_strengths
 from precede.evidence.confidence import Confidence, bootstrap
+from precede.evidence.sample import sample_of
 from precede.graph import CausalGraph, MixedGraph
 from precede.knowledge import Constraints, constraints_over
 from precede.lazy import pandas as pd

@@ -6,7 +6,6 @@ from precede.effects.linear import Effect, Question, path_effects
 from precede.effects.outcome import Outcome, causes_of
 from precede.effects.planning import NextSteps, next_steps
 from precede.effects.possible import PossibleEffects, effect_of, possible_effects
-from precede.evidence.sample import sample_of
 
 __all__ = [
     "Effect",
@@ -25,6 +24,5 @@ __all__ = [
     "next_steps",
     "path_effects",
     "possible_effects",
-    "sample_of",
     "what_if",
 ]

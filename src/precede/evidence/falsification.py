@@ -42,13 +42,20 @@ def hermite_moments(values: FloatArray) -> FloatArray:
     return np.asarray(columns.T @ columns / len(values))
 
 
+def _rows_for(graph: CausalGraph, data: Any) -> FloatArray:
+    """The rows that a test looks at."""
+    rows = sample_for(graph, data).rows
+    if rows is None:
+        raise DataError("the test needs rows, and this graph has only moments: give the table as data=...")
+    return rows
+
+
 def hermite_columns(values: FloatArray) -> FloatArray:
-    """The columns themselves, of mean zero and variance one (or zero where a polynomial is constant)."""
-    return polynomial_columns(normal_scores(values))
+    """Polynomials of first to third degree of each column's normal scores, orthogonal, of mean zero and variance one.
 
-
-def polynomial_columns(scores: FloatArray) -> FloatArray:
-    """Polynomials of first to third degree of each column, orthogonal to each other, of mean zero and variance one."""
+    Zero where a polynomial is constant.
+    """
+    scores = normal_scores(values)
     m, d = scores.shape
     columns = np.empty((m, DEGREE * d))
     columns[:, 0::DEGREE], columns[:, 1::DEGREE] = scores, scores**2
@@ -189,9 +196,7 @@ def held_out_likelihood(
     """
     if not isinstance(n_folds, int) or n_folds < 2:
         raise OptionError(f"n_folds={n_folds!r} cannot be used: give a whole number of at least 2.")
-    rows = sample_for(graph, data).rows
-    if rows is None:
-        raise DataError("the test needs rows, and this graph has only moments: give the table as data=...")
+    rows = _rows_for(graph, data)
     columns = hermite_columns(rows)
     now = np.ones(graph.n_variables, dtype=bool) if graph.past is None else ~graph.past
     fold = numpy_rng(random_state).permutation(len(rows)) % n_folds
@@ -347,9 +352,7 @@ def permutation_test(
     False
     """
     check_positive("n_permutations", n_permutations, integer=True)
-    rows = sample_for(graph, data).rows
-    if rows is None:
-        raise DataError("the test needs rows, and this graph has only moments: give the table as data=...")
+    rows = _rows_for(graph, data)
     moments, m = hermite_moments(rows), len(rows)
     statements = independences(graph.edges, graph.past)
     n_tests = sum(len(others) for _, others, _ in statements)

@@ -13,13 +13,14 @@ from typing_extensions import TypedDict
 from precede.effects.linear import Effect, Question
 from precede.effects.possible import PossibleEffects, effect_of, possible_effects
 from precede.errors import OptionError
-from precede.evidence.checks.record import Trend, signed_strengths
+from precede.evidence.checks.record import signed_strengths
 from precede.evidence.confidence import Confidence
 from precede.evidence.sample import moments_from_json, sample_for
 from precede.files import finish_swap
 from precede.graph import CausalGraph, MixedGraph
 from precede.knowledge import Knowledge
 from precede.options import Options
+from precede.report.summary import EdgeRecord
 from precede.strict_json import JsonObject, checked, document, read_json
 
 MOMENTS_FILE, CONFIDENCE_FILE = "moments.json", "confidence.json"
@@ -39,15 +40,6 @@ class PagRecord(TypedDict):
     """The content of pag.json: the first and the second variable of each edge, and its marks."""
 
     edges: list[list[str | int]]
-
-
-class EdgeRecord(TypedDict):
-    """What is read again of an edge."""
-
-    cause: int
-    effect: int
-    strength: float | None
-    trend: Trend
 
 
 class DiagnosticsRecord(TypedDict, total=False):

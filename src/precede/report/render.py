@@ -39,8 +39,6 @@ METRIC_WORDS = {
 }
 SHARES = ("tpr", "fdr", "order_tpr")
 
-EXPORT_TYPES = {"json": "application/json", "csv": "text/csv", "dot": "text/vnd.graphviz", "gml": "text/plain"}
-
 SCRIPTS = ("data.js", "card.js", "page.js")
 """Run one after the other, in one scope, after the graph component."""
 
@@ -199,19 +197,16 @@ def round_steps(low: float, high: float) -> list[float]:
 
 def _exports(graph: CausalGraph) -> list[dict[str, str]]:
     """The graph in the formats that other tools read, compressed, for buttons that hold their own content."""
-    texts = {
-        "graph.json": graph.to_json(),
-        "adjacency.csv": graph.adjacency.to_csv(),
-        "graph.dot": graph.to_dot(),
-        "graph.gml": graph.to_gml(),
-    }
+    texts = [
+        ("graph.json", "application/json", graph.to_json()),
+        ("adjacency.csv", "text/csv", graph.adjacency.to_csv()),
+        ("graph.dot", "text/vnd.graphviz", graph.to_dot()),
+        ("graph.gml", "text/plain", graph.to_gml()),
+    ]
+    packed_texts = (gzip.compress(text.encode("utf-8", "backslashreplace"), mtime=0) for *_, text in texts)
     return [
-        {
-            "name": name,
-            "type": EXPORT_TYPES[name.rpartition(".")[2]],
-            "gzip": base64.b64encode(gzip.compress(text.encode("utf-8", "backslashreplace"), mtime=0)).decode(),
-        }
-        for name, text in texts.items()
+        {"name": name, "type": kind, "gzip": base64.b64encode(data).decode()}
+        for (name, kind, _), data in zip(texts, packed_texts, strict=True)
     ]
 
 

@@ -181,29 +181,17 @@ def said_in(summary: Summary) -> list[Check]:
 
 
 def with_confidence(model: CausalEstimator, table: Table, confidence: Any = None) -> Diagnostics:
-    """The diagnostics of a fit, with the confidence of a bootstrap where there is one."""
+    """The diagnostics of a fit, with the confidence of a bootstrap, by column position, where there is one."""
     if confidence is None:
         return model.diagnostics_
-    whole = confidence if isinstance(confidence, Confidence) else None
-    return with_shares(
-        model.diagnostics_,
-        model.graph_.edges,
-        _edge_probability(confidence, table),
-        table.names,
-        n_resamples=0 if whole is None else whole.n_resamples,
-        remarks=() if whole is None else whole.remarks,
-    )
-
-
-def _edge_probability(confidence: Any, table: Table) -> FloatArray:
-    """Probabilities by column position."""
     matrix = getattr(confidence, "edge_probability", confidence)
     if isinstance(matrix, pd.DataFrame):
         matrix = matrix.loc[list(table.names), list(table.names)]
-    result = np.asarray(matrix, dtype=float)
-    if result.shape != (table.n_variables, table.n_variables):
-        raise OptionError(f"confidence has shape {result.shape}, but the data has {table.n_variables} variables.")
-    return result
+    shares = np.asarray(matrix, dtype=float)
+    if shares.shape != (table.n_variables, table.n_variables):
+        raise OptionError(f"confidence has shape {shares.shape}, but the data has {table.n_variables} variables.")
+    counted = (confidence.n_resamples, confidence.remarks) if isinstance(confidence, Confidence) else (0, ())
+    return with_shares(model.diagnostics_, model.graph_.edges, shares, table.names, *counted)
 
 
 DIGITS = {"weight": 6, "strength": 4, "partial_r2": 3, "confidence": 3, "connected": 3, "policy_probability": 3}

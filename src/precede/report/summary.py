@@ -49,8 +49,8 @@ class InfluenceEntry(TypedDict):
     farthest: float | None
 
 
-class EdgeEntry(EdgePlot):
-    """An edge, what is known of it, and its plot: points where rows are shown, a density where they are not."""
+class EdgeRecord(TypedDict):
+    """An edge and what is known of it, as result.json holds it too."""
 
     cause: int
     effect: int
@@ -59,13 +59,18 @@ class EdgeEntry(EdgePlot):
     trend: Trend
     partial_r2: float | None
     source: Source
-    direction: str
     confidence: float | None
     connected: float | None
     policy_probability: float | None
+    influence: InfluenceEntry | None
+
+
+class EdgeEntry(EdgeRecord, EdgePlot):
+    """An edge with its plot: points where rows are shown, a density where they are not."""
+
+    direction: str
     belief: str
     total: TotalEntry | None
-    influence: InfluenceEntry | None
     mark: NotRequired[Mark]
 
 

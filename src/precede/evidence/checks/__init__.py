@@ -2,7 +2,7 @@
 
 from precede.evidence.checks.all_checks import diagnose
 from precede.evidence.checks.context import CheckContext
-from precede.evidence.checks.record import Check, Diagnostics, EdgeDiagnostics, Level, Remark
+from precede.evidence.checks.record import Check, Diagnostics, EdgeDiagnostics, Remark
 from precede.evidence.checks.result_checks import Chance, compare_with_chance
 
 __all__ = [
@@ -11,7 +11,6 @@ __all__ = [
     "CheckContext",
     "Diagnostics",
     "EdgeDiagnostics",
-    "Level",
     "Remark",
     "compare_with_chance",
     "diagnose",
