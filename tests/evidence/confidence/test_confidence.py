@@ -450,5 +450,6 @@ def test_refusals(data: pd.DataFrame, fitted: CORL) -> None:
 def test_open_directions_of_a_damaged_journal_are_refused(loose: object) -> None:
     """Found by benchmarks/fuzz.py: 0 was taken for none, and failed later."""
     whole = {"resample": 0, "order": [0, 1, 2], "edges": [[0, 2]], "redraws": 0}
-    assert resampling._outcome({**whole, "open": [[0, 2]]}, 3) is not None
-    assert resampling._outcome({**whole, "open": loose}, 3) is None
+    assert resampling._outcome(json.dumps({**whole, "open": [[0, 2]]}).encode(), 3)["open"] == [[0, 2]]
+    with pytest.raises(OptionError):
+        resampling._outcome(json.dumps({**whole, "open": loose}).encode(), 3)
