@@ -14,7 +14,6 @@ from typer.testing import CliRunner
 import precede as pc
 from precede.cli import app
 from precede.effects import causes_of
-from precede.errors import OptionError
 
 runner = CliRunner()
 
@@ -107,11 +106,75 @@ def test_the_weakest_edge_of_the_surest_way() -> None:
     assert {cause.variable: cause.weakest for cause in found.causes} == {"dose": 0.8, "age": 0.8}
 
 
-def test_an_outcome_of_words_is_refused() -> None:
+def in_words() -> tuple[pc.CausalGraph, pd.DataFrame]:
+    """The same with pain in three words."""
     graph, frame = fork()
     frame["pain"] = np.where(frame["pain"] > 1, "severe", np.where(frame["pain"] > -1, "some", "none"))
-    with pytest.raises(OptionError, match="'pain' is categorical"):
-        causes_of(graph, "pain", frame)
+    return graph, frame
+
+
+def test_of_an_outcome_in_words_the_level_that_changes_most_is_told() -> None:
+    """It was refused, after the fit, and the graph was lost."""
+    graph, frame = in_words()
+    found = {cause.variable: cause for cause in causes_of(graph, "pain", frame).causes}
+    assert set(found) == {"age", "dose"}
+    for name, cause in found.items():
+        each = [graph.effect(name, "pain", frame, outcome_level=level) for level in ("none", "some", "severe")]
+        largest = max(each, key=lambda one: abs(one.value))
+        assert (cause.risk_of, cause.effect.value) == (largest.outcome_level, pytest.approx(largest.value))
+        assert cause.effect.interval == pytest.approx(largest.interval)
+        indicator = frame.assign(pain=(frame["pain"] == cause.risk_of).astype(float))
+        (alone,) = (one for one in causes_of(graph, "pain", indicator).causes if one.variable == name)
+        assert cause.standardized == pytest.approx(alone.standardized)
+        assert f"points of {cause.risk_of}" in cause.sentence
+    correlated = dict(causes_of(graph, "pain", frame).correlated)
+    assert set(correlated) == {"sleep", "mood"}
+    assert min(correlated.values()) > 0.2
+
+
+def test_discover_and_effect_take_an_outcome_in_words(tmp_path: Path) -> None:
+    _, frame = in_words()
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    out = str(tmp_path / "out")
+    done = runner.invoke(
+        app,
+        [
+            "discover",
+            str(tmp_path / "data.csv"),
+            "--outcome",
+            "pain",
+            "--out",
+            out,
+            "--tier",
+            "age<dose<pain<sleep,mood",
+            "--quiet",
+        ],
+    )
+    assert done.exit_code == 0, done.output
+    assert done.output.strip().startswith("Causes of pain")
+    assert "points of" in " ".join((tmp_path / "out" / "report.html").read_text().split())
+    done = runner.invoke(app, ["effect", out, "dose", "pain"])
+    said = " ".join(done.output.split())
+    assert all(f"the risk of pain = {level}" in said for level in ("none", "some", "severe"))
+    done = runner.invoke(app, ["effect", out, "pain", "age"])
+    assert " ".join(done.output.split()).count("no total effect") == 1
+    done = runner.invoke(app, ["effect", out, "sleep", "pain"])
+    assert " ".join(done.output.split()).count("no total effect") == 1
+
+
+def test_ranges_of_risks_are_in_points_with_their_signs() -> None:
+    graph, frame = in_words()
+    frame["pain"] = frame["pain"] == "none"
+    loose = np.zeros_like(graph.edges)
+    loose[graph.position("age"), graph.position("dose")] = loose[graph.position("age"), graph.position("mood")] = True
+    found = replace(graph, open_directions=loose).effect("dose", "pain", frame)
+    assert found.range is not None
+    low, high = (100 * end for end in found.interval)
+    assert low < high < 0
+    assert f"from {100 * found.range[0]:.3g} to {100 * found.range[1]:.3g} points" in found.sentence
+    assert f"interval {low:.3g} to {high:.3g}" in found.sentence
+    possible = replace(graph, open_directions=loose).possible_effects("dose", "pain", frame)
+    assert "changes the risk of pain = True by between" in possible.sentence
 
 
 def test_discover_begins_with_the_causes_of_the_outcome(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ class Effect(Spoken):
         low, high = self.interval
         if self.outcome_level is None:
             return f"{self.level:.0%} interval {low:.4g} to {high:.4g}"
-        if self.value < 0:
+        if self.value < 0 and self.range is None:  # "lowers by"
             low, high = -high, -low
         text = f"{self.level:.0%} interval {100 * low:.3g} to {100 * high:.3g}"
         if self.ratio is not None and self.ratio_interval is not None:
@@ -301,14 +301,21 @@ class Question:
         return Contrast.of(self.graph, self.sample, self.pair, self.compared, self.outcome_level)
 
     def by_level(self) -> list[Question]:
-        """A question for each level of a category instead of its most frequent one; this one for any other cause."""
-        own = self.sample.levels.get(self.pair[0])
-        if own is None or not own.category or self.compared is not None:
-            return [self]
-        shares = self.sample.mean[self.sample.columns_of([self.pair[0]])]
-        usual = int(np.argmax([1 - shares.sum(), *shares]))
-        others = [label for k, label in enumerate(own.labels) if k != usual]
-        return [replace(self, data=self.sample, compared=(own.labels[usual], label)) for label in others]
+        """One question for each level of a categorical cause instead of its most frequent one, and each of an outcome.
+
+        Levels that are named stay; this question alone where there are none to go through.
+        """
+        own, goal = (self.sample.levels.get(place) for place in self.pair)
+        states: list[Compared | None] = [self.compared]
+        risks: list[Hashable] = [self.outcome_level]
+        if own is not None and own.category and self.compared is None:
+            shares = self.sample.mean[self.sample.columns_of([self.pair[0]])]
+            usual = own.labels[int(np.argmax([1 - shares.sum(), *shares]))]
+            states = [(usual, label) for label in own.labels if label != usual]
+        if goal is not None and goal.category and self.outcome_level is None:
+            risks = list(goal.labels)
+        asked = replace(self, data=self.sample)
+        return [replace(asked, compared=pair, outcome_level=risk) for pair in states for risk in risks]
 
     def regression(self, member: CausalGraph | None = None, together: Sequence[int] = ()) -> Regression | None:
         """The regression that tells the effect in the graph, or in another over the same columns."""

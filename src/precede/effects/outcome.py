@@ -11,7 +11,7 @@ import numpy as np
 from precede.arrays import FloatArray
 from precede.effects.linear import Effect, Question
 from precede.effects.possible import PossibleEffects, effect_of, possible_effects
-from precede.errors import OptionError, PrecedeError
+from precede.errors import PrecedeError
 from precede.evidence.checks.record import some
 from precede.evidence.confidence import Confidence
 from precede.evidence.sample import sample_for
@@ -32,7 +32,8 @@ class OutcomeCause:
     variable : name
     effect : Effect, PossibleEffects or None
         Of raising it by 1 on the outcome; the possible effects where directions are open. Of a category, the level that
-        differs most from the most frequent one. None where a hidden cause may stand behind both.
+        differs most from the most frequent one; on a categorical outcome, on the level whose risk changes most. None
+        where a hidden cause may stand behind both.
     standardized : float
         The effect (the one farthest from zero) in standard deviations of both; of the outcome alone for a category.
     direct : bool
@@ -45,6 +46,8 @@ class OutcomeCause:
         Share of the resampled graphs in which it leads to the outcome.
     weakest : float or None
         The confidence of the weakest edge on its surest way to the outcome, where every edge has one.
+    risk_of : str or None
+        Of a categorical outcome, the level that the effect is on.
     """
 
     variable: Hashable
@@ -55,6 +58,7 @@ class OutcomeCause:
     certain: bool
     confidence: float | None = None
     weakest: float | None = None
+    risk_of: str | None = None
 
     @property
     def each(self) -> tuple[Effect, ...]:
@@ -88,7 +92,8 @@ class OutcomeCause:
 
     def _units(self, values: Sequence[float]) -> tuple[str, list[float]]:
         risk = self.each[0].outcome_level is not None
-        return " points" if risk else "", [100 * value if risk else value for value in values]
+        unit = "" if not risk else " points" if self.risk_of is None else f" points of {self.risk_of}"
+        return unit, [100 * value if risk else value for value in values]
 
     @property
     def way(self) -> str:
@@ -198,8 +203,6 @@ def causes_of(
     """
     at = graph.position(outcome)
     sample = sample_for(graph, data)
-    if at in sample.categories:
-        raise OptionError(f"{outcome!r} is categorical: make a column of 0 and 1 of the level that matters.")
     open_directions = open_directions or graph.open_directions is not None
     pattern = graph.pattern if open_directions else graph.edges.astype(np.int64)
     settled = (pattern != 0) & (pattern.T == 0)  # transposed: settled where one direction is left
@@ -210,26 +213,31 @@ def causes_of(
     surely = ancestors(settled)[:, at]
     possibly = reachable(pattern != 0)[:, at]
     possibly[at] = False
-    first = [int(sample.columns_of([k])[0]) for k in range(sample.n_variables)]
+    first = np.array([sample.columns_of([k])[0] for k in range(sample.n_variables)])
     spread = np.sqrt(np.diag(sample.covariance))[first]
     surest = None if shares is None else _surest(np.where(pattern != 0, np.maximum(shares, shares.T), 0.0), at)
     found = []
     for k in np.flatnonzero(possibly):
         asked = Question(graph, graph.names[k], graph.names[at], sample, level=level)
         effect = _effect_on(asked, pattern, open_directions)
-        ends = [0.0] if effect is None else [effect.value] if isinstance(effect, Effect) else list(effect.range)
+        ends = [0.0] if effect is None else _ends(effect)
         if effect is not None and not any(ends):
             continue  # no graph of the class has a path there
-        far = max(ends, key=abs) * (1.0 if k in sample.categories else spread[k]) / spread[at]
+        told = effect.effects[0] if isinstance(effect, PossibleEffects) else effect
+        risk = None if told is None or at not in sample.categories else told.outcome_level
+        scale = spread[at] if risk is None else sample.spread_of(at, risk)
+        far = max(ends, key=abs) * (1.0 if k in sample.categories else spread[k]) / scale
         steps = (pattern[k] != 0) & (possibly | (np.arange(len(pattern)) == at))
         through = tuple(graph.names[i] for i in np.flatnonzero(steps) if i != at)
         share = None if confidence is None else float(confidence.ancestor_probability.to_numpy()[k, at])
         weakest = None if surest is None else float(surest[k])
         found.append(OutcomeCause(
-            graph.names[k], effect, float(far), bool(pattern[k, at]), through, bool(surely[k]), share, weakest
+            graph.names[k], effect, float(far), bool(pattern[k, at]), through, bool(surely[k]), share, weakest, risk
         ))  # fmt: skip
     found.sort(key=lambda cause: -abs(cause.standardized))
-    correlation = sample.covariance[first[at], first] / (spread * spread[at])
+    own = sample.columns_of([at])
+    each = (sample.covariance[np.ix_(own, first)] / spread).T / np.sqrt(np.diag(sample.covariance))[own]
+    correlation = each[:, 0] if len(own) == 1 else np.abs(each).max(axis=1)  # with the level that goes along most
     price = float(special.ndtri(1 - 0.025 / max(len(first) - 1, 1)))
     sure = np.arctanh(np.clip(correlation, -0.999999, 0.999999)) * np.sqrt(max(sample.n_samples - 3, 1))
     others = [k for k in np.flatnonzero((np.abs(sure) > price) & ~possibly) if k != at and k not in sample.categories]
@@ -249,11 +257,19 @@ def _effect_on(asked: Question, pattern: Any, open_directions: bool) -> Effect |
     """Of a category, that of the level that differs most from the most frequent one; None where it is not known."""
     if asked.graph.pag is not None:
         try:
-            return effect_of(asked)
+            return max(map(effect_of, asked.by_level()), key=_size)
         except PrecedeError:
             return None
     if not open_directions:
-        return max((one.answer() for one in asked.by_level()), key=lambda found: abs(found.value))
-    each = [possible_effects(one, pattern) for one in asked.by_level()]
-    possible = max(each, key=lambda one: max(map(abs, one.range)))
+        return max((one.answer() for one in asked.by_level()), key=_size)
+    possible = max((possible_effects(one, pattern) for one in asked.by_level()), key=_size)
     return possible.effects[0] if len(possible.effects) == 1 else possible
+
+
+def _ends(effect: Effect | PossibleEffects) -> list[float]:
+    """The effect, or the least and the largest."""
+    return [effect.value] if isinstance(effect, Effect) else list(effect.range)
+
+
+def _size(effect: Effect | PossibleEffects) -> float:
+    return max(map(abs, _ends(effect)))

@@ -71,11 +71,15 @@ class PossibleEffects:
     def sentence(self) -> str:
         """The possible effects in plain words."""
         low, high = self.values[0], self.values[-1]
+        level = self.effects[0].outcome_level
+        what = str(self.effect) if level is None else f"the risk of {self.effect} = {level}"
+        ends = [f"{end:.4g}" if level is None else f"{100 * end:.3g}" for end in (low, high)]
+        points = "" if level is None else " points"
         if self.unmeasured:
             others = " or ".join(map(str, self.unmeasured))
-            size = f"{low:.4g}" if low == high else f"something from {low:.4g} to {high:.4g}"
+            size = ends[0] if low == high else "something from {} to {}".format(*ends)
             return (
-                f"In the graphs that give an estimate, {self.effects[0].change} changes {self.effect} by {size}. In "
+                f"In the graphs that give an estimate, {self.effects[0].change} changes {what} by {size}{points}. In "
                 f"others that agree with the data as well, {self.cause} shares an unmeasured cause with {others}, and "
                 f"these columns cannot tell how large the effect is. Measure what {self.cause} and {others} may share, "
                 f"or set {self.cause} in an experiment."
@@ -84,7 +88,7 @@ class PossibleEffects:
             return f"All equivalent graphs agree: {self.effects[0].sentence}"
         text = (
             f"The data alone cannot tell which of {len(self.effects)} sets of causes {self.cause} has. "
-            f"{self.effects[0].change} changes {self.effect} by between {low:.4g} and {high:.4g}."
+            f"{self.effects[0].change} changes {what} by between {ends[0]} and {ends[1]}{points}."
         )
         if low > 0 or high < 0:
             return text + f" The sign is the same in all of them ({'positive' if low > 0 else 'negative'})."

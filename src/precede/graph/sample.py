@@ -103,6 +103,12 @@ class Sample:
         owner = self.owner
         return np.concatenate([np.zeros(0, np.int64), *(np.flatnonzero(owner == k) for k in variables)])
 
+    def spread_of(self, variable: int, level: str) -> float:
+        """Standard deviation of being at one level of a category or not."""
+        shares = self.mean[self.columns_of([variable])]
+        share = float([1 - shares.sum(), *shares][self.levels[variable].labels.index(level)])
+        return float(np.sqrt(share * (1 - share)))
+
     @property
     def design(self) -> FloatArray | None:
         """The rows as columns of the moments; None where only the moments are known."""

@@ -110,13 +110,18 @@ class Results:
     ) -> dict[str, Effect | PossibleEffects]:
         """The total effect, the direct one along an edge, and the possible ones where only the class is told.
 
-        A category of which no two levels are compared has a total effect for each level, against the most frequent one.
+        A category of which no two levels are compared has a total effect for each level, against the most frequent one;
+        a categorical outcome of which no level is named has one on the risk of each.
         """
         asked = Question(
             self.graph, cause, effect, sample_for(self.graph, data), "total", "optimal", level, compared, outcome_level
         )
         if len(levels := asked.by_level()) > 1:
-            return {f"total, {found.change}": found for found in map(Question.answer, levels)}
+            risk = len({one.outcome_level for one in levels}) > 1
+            found = [effect_of(one, self.confidence) for one in levels]
+            if not any(one.standard_error for one in found):  # ruled out, whatever the level
+                return {"total": found[0]}
+            return {f"total, {one.change}{f', {one.outcome_level}' if risk else ''}": one for one in found}
         if self.graph.pag is not None:
             possible = possible_effects(asked)
             return {"possible": possible} if possible.unmeasured else {"total": possible.effects[0]}
