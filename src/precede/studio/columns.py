@@ -13,7 +13,7 @@ from precede.data.columns import frame_to_columns
 from precede.data.kinds import ColumnKind, kind_of, known_order
 from precede.data.load import Table, load_table
 from precede.data.numbers import NA_MARKERS, spells_number
-from precede.data.read import read_file
+from precede.data.read import FileRead, read_file
 from precede.data.survey import Survey, survey
 from precede.errors import DataError, PrecedeError
 from precede.lazy import pandas as pd
@@ -26,11 +26,11 @@ BINS = 16
 
 def look_at(data: DataChoice) -> JsonObject:
     """Every column, the findings of ``precede check``, and whether the table can be used as it stands."""
-    frame, looked = _read(data.path, data.path.stat().st_mtime_ns, data.reading.get("decimal"))
+    (frame, _, decimal, _), looked = _read(data.path, data.path.stat().st_mtime_ns, data.reading.get("decimal"))
     na = loading_of(data.reading).get("na", NA_MARKERS)
     table, problem = _table(data, looked)
     kinds = {} if table is None else dict(zip(map(str, table.names), table.kinds, strict=True))
-    columns = [_column(frame, place, data, kinds, na) for place in range(frame.shape[1])]
+    columns = [_column(frame, place, data, kinds, na, decimal) for place in range(frame.shape[1])]
     return {
         "name": data.path.name,
         "rows": len(frame),
@@ -55,10 +55,9 @@ def _suggested(path: Path, looked: Survey) -> DataChoice:
 
 
 @lru_cache(maxsize=2)
-def _read(path: Path, changed: int, decimal: str | None = None) -> tuple[pd.DataFrame, Survey]:
+def _read(path: Path, changed: int, decimal: str | None = None) -> tuple[FileRead, Survey]:
     """A file as it is, and what was found in it; read again when it has changed."""
-    frame = read_file(path, NA_MARKERS, decimal=decimal).frame
-    return frame, survey(path, decimal)
+    return read_file(path, NA_MARKERS, decimal), survey(path, decimal)
 
 
 def _table(data: DataChoice, looked: Survey) -> tuple[Table | None, str | None]:
@@ -72,10 +71,15 @@ def _table(data: DataChoice, looked: Survey) -> tuple[Table | None, str | None]:
 
 
 def _column(
-    frame: pd.DataFrame, place: int, data: DataChoice, kinds: dict[str, ColumnKind], na: Collection[str]
+    frame: pd.DataFrame,
+    place: int,
+    data: DataChoice,
+    kinds: dict[str, ColumnKind],
+    na: Collection[str],
+    decimal: str | None,
 ) -> JsonObject:
     series, name = frame.iloc[:, place], str(frame.columns[place])
-    values, own = _values(frame.iloc[:, [place]], na)
+    values, own = _values(frame.iloc[:, [place]], na, decimal)
     kind = kinds.get(name, own)
     present = values[np.isfinite(values)] if values is not None else np.empty(0)
     words = kind is not None and any(not spells_number(label) for label in kind.labels)
@@ -95,10 +99,12 @@ def _column(
     }
 
 
-def _values(frame: pd.DataFrame, na: Collection[str]) -> tuple[FloatArray | None, ColumnKind | None]:
+def _values(
+    frame: pd.DataFrame, na: Collection[str], decimal: str | None
+) -> tuple[FloatArray | None, ColumnKind | None]:
     """A column as numbers, and its kind; None where it is words without an end."""
     try:
-        read = frame_to_columns(frame, {}, na)
+        read = frame_to_columns(frame, {}, na, decimal)
     except DataError:
         return None, None
     if read.problems or not read.names:
