@@ -18,7 +18,7 @@ from precede.data.kinds import refuse_categories
 from precede.data.load import Table, load_table
 from precede.data.table import canonical
 from precede.effects import Outcome, causes_of
-from precede.errors import DataError, OptionError, did_you_mean, is_number, listed
+from precede.errors import DataError, OptionError, is_number
 from precede.evidence.checks import CheckContext, Diagnostics
 from precede.evidence.checks import diagnose as diagnosed
 from precede.evidence.checks.record import signed_strengths
@@ -27,7 +27,7 @@ from precede.evidence.sample import sample_of
 from precede.graph import CausalGraph, MixedGraph
 from precede.knowledge import Constraints, constraints_over
 from precede.lazy import pandas as pd
-from precede.options import check_options
+from precede.options import check_names, check_options
 from precede.runtime.deadline import Deadline, Signals, stopped_by_signals
 from precede.runtime.device import one_thread
 from precede.runtime.progress import emit
@@ -179,13 +179,8 @@ class CausalEstimator:
 
     def set_params(self, **options: Any) -> Self:
         """Change options; they are checked when they are used."""
-        known = self.option_names()
+        check_names(type(self).__name__, options, self.option_names())
         for name, value in options.items():
-            if name not in known:
-                hint = did_you_mean(name, known)
-                raise OptionError(
-                    f"{type(self).__name__} has no option {name!r};{hint} its options are {listed(known, len(known))}."
-                )
             setattr(self, name, value)
         return self
 

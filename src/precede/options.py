@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from difflib import get_close_matches
 from types import NoneType, UnionType
@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 import numpy as np
 
-from precede.errors import OptionError, check_choice, is_number, listed
+from precede.errors import OptionError, check_choice, did_you_mean, is_number, listed
 
 
 @dataclass(frozen=True)
@@ -96,13 +96,12 @@ def check_value(name: str, value: object, hint: Any) -> None:
     raise OptionError(f"{name}={value!r} cannot be used: it must be {either(wanted)}.")
 
 
-def check_names(owner: str, names: Mapping[str, object] | list[str], known: list[str]) -> None:
+def check_names(owner: str, names: Iterable[str], known: list[str]) -> None:
     """Refuse an option that does not exist, with the nearest spelling and all that do."""
     for name in names:
         if name not in known:
-            near = get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]!r}? It" if near else "it"
-            raise OptionError(f"{owner} has no option {name!r}: {hint} has {listed(known, 50)}.")
+            hint = did_you_mean(name, known)
+            raise OptionError(f"{owner} has no option {name!r};{hint} its options are {listed(known, len(known))}.")
 
 
 def from_text(name: str, text: str, hint: Any) -> object:
@@ -128,11 +127,8 @@ def from_text(name: str, text: str, hint: Any) -> object:
         plain = get_args(kind)[0] if get_origin(kind) is Annotated else kind
         if plain is bool and text.lower() in ("true", "false"):
             return text.lower() == "true"
-        if plain in (int, float):
-            value = _number(text)
-            break
-        if get_origin(plain) in (list, tuple) and text[:1] in ("[", "("):
-            value = _written_list(text)
+        if plain in (int, float) or (get_origin(plain) in (list, tuple) and text[:1] in ("[", "(")):
+            value = _written(text)
             break
     check_value(name, value, hint)
     return value
@@ -148,18 +144,8 @@ def either(words: list[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
 
 
-def _number(text: str) -> object:
-    """A whole number where it is written as one, else any number, else the text."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
-
-
-def _written_list(text: str) -> object:
-    """A list or tuple of plain values as Python writes it, else the text."""
+def _written(text: str) -> object:
+    """A number, list or tuple as Python writes it, else the text."""
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):

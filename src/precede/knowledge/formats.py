@@ -14,6 +14,7 @@ import numpy as np
 
 from precede.arrays import BoolArray
 from precede.errors import KnowledgeError, check_choice
+from precede.lazy import networkx
 
 PathReading = Literal["exact", "edges"]
 
@@ -103,32 +104,18 @@ def fields_from_lingam(matrix: Any, names: Sequence[Hashable] | None, reading: P
 
 
 def _check_edges_say_the_same(no_path: BoolArray, path: BoolArray, labels: Sequence[Hashable]) -> None:
-    """Refuse a statement about a path that one about its edge would weaken or strengthen."""
-    allowed = ~no_path & ~np.eye(len(labels), dtype=bool)
-    detour = _reachable_by_detour(allowed)
-    for i, j in np.argwhere(no_path & detour):
+    """Refuse a statement about a path that one about its edge would weaken or strengthen: there is a detour."""
+    allowed = networkx.from_numpy_array(~no_path & ~np.eye(len(labels), dtype=bool), create_using=networkx.DiGraph)
+    for i, j in np.argwhere(no_path | path):
+        if not networkx.has_path(networkx.restricted_view(allowed, [], [(i, j)]), i, j):
+            continue
+        said = f"from {labels[i]!r} to {labels[j]!r}"
+        if no_path[i, j]:
+            raise KnowledgeError(
+                f"lingam's prior knowledge says that no path leads {said}; forbidding the edge would leave paths "
+                "through other variables open, so list tiers, roots or sinks instead, or take reading='edges'."
+            )
         raise KnowledgeError(
-            f"lingam's prior knowledge says that no path leads from {labels[i]!r} to {labels[j]!r}; forbidding the "
-            "edge would leave paths through other variables open, so list tiers, roots or sinks instead, or take "
-            "reading='edges'."
+            f"lingam's prior knowledge says that a path leads {said}, through whichever variables; edges cannot say "
+            "that, so require the edge yourself, or take reading='edges'."
         )
-    for i, j in np.argwhere(path & detour):
-        raise KnowledgeError(
-            f"lingam's prior knowledge says that a path leads from {labels[i]!r} to {labels[j]!r}, through whichever "
-            "variables; edges cannot say that, so require the edge yourself, or take reading='edges'."
-        )
-
-
-def _reachable_by_detour(allowed: BoolArray) -> BoolArray:
-    """``[i, j]``: some directed path of two or more allowed edges leads from i to j without coming back to i or j."""
-    d = len(allowed)
-    result = np.zeros((d, d), dtype=bool)
-    for i in range(d):
-        for j in range(d):
-            inner = allowed.copy()
-            inner[:, i] = inner[j] = inner[i, j] = False
-            reached = inner[i].copy()
-            while (grown := reached | inner[reached].any(axis=0)).sum() > reached.sum():
-                reached = grown
-            result[i, j] = i != j and reached[j]
-    return result

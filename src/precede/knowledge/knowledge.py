@@ -17,6 +17,7 @@ from precede.errors import KnowledgeError, did_you_mean, listed
 from precede.graph.dags import ancestors, find_cycle
 from precede.knowledge.constraints import Constraints
 from precede.knowledge.formats import PathReading, fields_from_causallearn, fields_from_lingam
+from precede.lazy import networkx
 
 Edge = tuple[Hashable, Hashable]
 
@@ -266,17 +267,9 @@ def _refuse_contradictions(
     back = np.argwhere(ancestors(required) & earlier.T)  # transposed: from the later to the earlier
     if len(back):
         start, end = map(int, back[0])
-        path = " -> ".join(repr(names[k]) for k in _path(required, start, end))
+        graph = networkx.from_numpy_array(required, create_using=networkx.DiGraph)
+        path = " -> ".join(repr(names[k]) for k in networkx.shortest_path(graph, start, end))
         raise KnowledgeError(f"the required edges {path} lead from a later tier back to an earlier one.")
-
-
-def _path(edges: BoolArray, start: int, end: int) -> list[int]:
-    """A directed path in a DAG that has one."""
-    reach = ancestors(edges)
-    path = [start]
-    while path[-1] != end:
-        path.append(next(int(k) for k in np.flatnonzero(edges[path[-1]]) if k == end or reach[k, end]))
-    return path
 
 
 def constraints_over(knowledge: Knowledge | None, names: Sequence[Hashable]) -> Constraints:
