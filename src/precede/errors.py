@@ -107,9 +107,14 @@ def listed(items: Iterable[object], most: int = 5) -> str:
     >>> listed("abc")
     "'a', 'b', 'c'"
     """
-    names = [repr(item) for item in items]
-    rest = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + rest
+    return joined(map(repr, items), most)
+
+
+def joined(words: Iterable[str], most: int = 5, mark: str = ", ") -> str:
+    """Join words for a message, cut after a few."""
+    given = list(words)
+    rest = f" and {len(given) - most} more" if len(given) > most else ""
+    return mark.join(given[:most]) + rest
 
 
 def renamed(old: str, new: str, depth: int = 3) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from difflib import get_close_matches
 from types import NoneType, UnionType
@@ -68,9 +68,9 @@ def declared(owner: type) -> Mapping[str, object]:
     return {option.name: hints[option.name] for option in fields(owner)} if is_dataclass(owner) else {}
 
 
-def check_options(owner: type, options: Mapping[str, object]) -> None:
-    """Refuse a value that its option's declaration does not allow."""
-    hints = declared(owner)
+def check_options(owner: type | Callable[..., object], options: Mapping[str, object]) -> None:
+    """Refuse a value that its option's declaration, in a class or a function's signature, does not allow."""
+    hints = get_type_hints(owner, include_extras=True)
     for name, value in options.items():
         check_value(name, value, hints[name])
 

@@ -140,7 +140,7 @@ def test_distortions_are_monotone_and_bounds_tie():
 def test_levels_by_rank_and_by_width():
     x = draws().normal((3, 2000))
     n_levels = torch.tensor([2.0, 5.0, 16.0])
-    ranked = observation.by_rank(x, n_levels, draws(1))
+    ranked = observation.discretized(x, n_levels, draws(1), (0.2, 1.0))
     assert [len(row.unique()) for row in ranked] == [2, 5, 16]
     wide = observation.by_width(x, n_levels, draws(1))
     assert [len(row.unique()) for row in wide] == [2, 5, 16]

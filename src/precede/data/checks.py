@@ -12,7 +12,7 @@ import numpy as np
 
 from precede.arrays import FloatArray, IntArray
 from precede.data.kinds import ColumnKind
-from precede.errors import DataError, listed
+from precede.errors import DataError, joined, listed
 from precede.lazy import linalg
 
 Names = tuple[Hashable, ...]
@@ -69,11 +69,11 @@ def missing_counts(values: FloatArray) -> tuple[IntArray, IntArray]:
 
 def check_values(values: FloatArray, names: Names, kinds: Sequence[ColumnKind] | None = None) -> None:
     """Refuse constant and exactly collinear columns, whatever their scales; categories are never collinear."""
-    low, high = extremes(values)
-    problems = constant_problems(low, high, names)
+    problems = value_problems(values, names)
     if problems:
         raise DataError(problems[0])
-    tied = tied_columns(values, range(len(names)), kinds)
+    numbers = [k for k in range(len(names)) if kinds is None or kinds[k].name != "categorical"]
+    tied = tied_columns(values, numbers, kinds)
     if tied:
         raise DataError(f"column {relation_words(values, tied[0], names)}: leave one of them out.")
 
@@ -81,41 +81,37 @@ def check_values(values: FloatArray, names: Names, kinds: Sequence[ColumnKind] |
 def tied_columns(
     values: FloatArray, columns: Sequence[int], kinds: Sequence[ColumnKind] | None = None
 ) -> list[list[int]]:
-    """Columns that are copies or exact linear combinations of others; of codes for levels only copies."""
-    left = [k for k in columns if kinds is None or kinds[k].name != "categorical"]
-    tied = [[left[k] for k in group] for group in exact_relations(values, left)] if len(left) > 1 else []
-    return [group for group in tied if len(group) == 2 or kinds is None or not any(kinds[k].discrete for k in group)]
+    """Columns that are copies or exact linear combinations of others; of codes for levels only copies.
 
-
-def relation_words(values: FloatArray, tied: list[int], names: Names) -> str:
-    """What the last of some columns is to the others."""
-    *others, last = tied
-    same = len(others) == 1 and np.array_equal(values[:, others[0]], values[:, last])
-    what = "a copy" if same else "an exact linear function" if len(others) == 1 else "an exact linear combination"
-    return f"{names[last]!r} is {what} of {listed((names[j] for j in others), 10)}"
-
-
-def relabeled(values: FloatArray, kinds: Sequence[ColumnKind]) -> list[tuple[int, int]]:
-    """Pairs of columns with levels of which one is the other with other labels.
+    Of two columns of words that say the same the labels may differ.
 
     Examples
     --------
     >>> kind = ColumnKind("categorical", (0.0, 1.0, 2.0), tuple("abc"))
-    >>> relabeled(np.array([[0.0, 2.0], [1.0, 0.0], [2.0, 1.0], [0.0, 2.0]]), [kind, kind])
-    [(0, 1)]
+    >>> tied_columns(np.array([[0.0, 2.0], [1.0, 0.0], [2.0, 1.0], [0.0, 2.0]]), range(2), [kind, kind])
+    [[0, 1]]
     """
+    words = [k for k in columns if kinds is not None and kinds[k].name == "categorical"]
+    numbers = [k for k in columns if k not in words]
+    tied = [[numbers[k] for k in group] for group in exact_relations(values, numbers)] if len(numbers) > 1 else []
+    tied = [group for group in tied if len(group) == 2 or kinds is None or not any(kinds[k].discrete for k in group)]
     seen: dict[bytes, int] = {}
-    pairs = []
-    for k, kind in enumerate(kinds):
-        if kind.name != "categorical":
-            continue
+    for k in words:
         _, first, inverse = np.unique(values[:, k], return_index=True, return_inverse=True)
-        by_appearance = np.argsort(np.argsort(first))[inverse].tobytes()
-        if by_appearance in seen:
-            pairs.append((seen[by_appearance], k))
-        else:
-            seen[by_appearance] = k
-    return pairs
+        same = seen.setdefault(np.argsort(np.argsort(first))[inverse].tobytes(), k)  # levels by appearance
+        if same != k:
+            tied.append([same, k])
+    return tied
+
+
+def relation_words(values: FloatArray, tied: list[int], names: Names, kinds: Sequence[ColumnKind] | None = None) -> str:
+    """What the last of some columns is to the others."""
+    *others, last = tied
+    if kinds is not None and kinds[last].name == "categorical":
+        return f"{names[last]!r} says the same as {names[others[0]]!r}"
+    same = len(others) == 1 and np.array_equal(values[:, others[0]], values[:, last])
+    what = "a copy" if same else "an exact linear function" if len(others) == 1 else "an exact linear combination"
+    return f"{names[last]!r} is {what} of {listed((names[j] for j in others), 10)}"
 
 
 def extremes(values: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -125,28 +121,32 @@ def extremes(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     return low, high
 
 
-def constant_problems(low: FloatArray, high: FloatArray, names: Names) -> list[str]:
-    """A sentence about columns that are constant, and one about values too large or small to compute with."""
-    size = np.maximum(np.abs(low), np.abs(high))
-    problems = _magnitude_problems(size, names)
-    with np.errstate(invalid="ignore"):
-        constant = (high - low <= 4 * np.finfo(float).eps * size) & np.isfinite(size)  # infinite ones are told of
-    if constant.sum() == 1:
-        k = int(np.argmax(constant))
-        problems.append(f"column {names[k]!r} is constant (every value is {low[k]:g}): leave it out.")
-    elif constant.any():
-        problems.append(
-            f"columns {listed((names[k] for k in np.flatnonzero(constant)), 20)} are constant: leave them out."
-        )
-    return problems
-
-
-def _magnitude_problems(size: FloatArray, names: Names) -> list[str]:
-    out = ((size > LARGEST) & np.isfinite(size)) | ((size > 0) & (size < SMALLEST))
-    if not out.any():
+def value_problems(values: FloatArray, names: Names) -> list[str]:
+    """A sentence each about infinite values, sizes that nothing can be computed with, and constant columns."""
+    if not values.size:
         return []
-    k = int(np.argmax(out))
-    return [f"column {names[k]!r} has values of size {size[k]:.0e}, out of range: give it another unit."]
+    low, high = extremes(values)
+    size = np.maximum(np.abs(low), np.abs(high))
+    finite = np.isfinite(size)
+    problems = []
+    if np.isinf(size).any():
+        n_infinite, where = missing_counts(values)[1].sum(), listed(names[k] for k in np.flatnonzero(np.isinf(size)))
+        problems.append(
+            f"{n_infinite} of the {values.size} values are infinite, in column {where}: replace them, or make them "
+            "missing (NaN)."
+        )
+    out = np.flatnonzero((finite & (size > LARGEST)) | ((size > 0) & (size < SMALLEST)))
+    if len(out):
+        k = int(out[0])
+        problems.append(f"column {names[k]!r} has values of size {size[k]:.0e}, out of range: give it another unit.")
+    with np.errstate(invalid="ignore"):
+        constant = np.flatnonzero(finite & (high - low <= 4 * np.finfo(float).eps * size))
+    if len(constant) == 1:
+        k = int(constant[0])
+        problems.append(f"column {names[k]!r} is constant (every value is {low[k]:g}): leave it out.")
+    elif len(constant):
+        problems.append(f"columns {listed((names[k] for k in constant), 20)} are constant: leave them out.")
+    return problems
 
 
 def exact_relations(values: FloatArray, columns: list[int]) -> list[list[int]]:
@@ -225,23 +225,18 @@ def remarks_on_gaps(values: FloatArray, names: Sequence[Hashable], done: str) ->
     """How much is missing and where, what was done about it, and whether gaps depend on other columns."""
     mask = np.isnan(values)
     absent = mask.sum(axis=0)
-    worst = np.argsort(-absent, kind="stable")[: min(5, int((absent > 0).sum()))]
-    where = ", ".join(f"{names[k]!r} ({absent[k] / len(values):.1%})" for k in worst)
-    more = int((absent > 0).sum()) - len(worst)
-    rest = f" and {more} more" if more else ""
-    share = f"{mask.mean():.1%}"
-    said = [f"{share} of the cells are missing, most in {where}{rest}; {done}."]
+    worst = np.argsort(-absent, kind="stable")[: int((absent > 0).sum())]
+    where = joined(f"{names[k]!r} ({absent[k] / len(values):.1%})" for k in worst)
+    said = [f"{mask.mean():.1%} of the cells are missing, most in {where}; {done}."]
     mostly = [names[int(k)] for k in np.flatnonzero(absent > MOSTLY_EMPTY * len(values))]
     if mostly:
         which = f"column{'s' if len(mostly) > 1 else ''} {listed(mostly)}"
         said.append(f"Values of {which} are missing in more than half of the rows: better leave out what is guesswork.")
     found = dependent_gaps(values)
     if found:
-        shown = "; ".join(f"those of {names[i]!r} on {names[j]!r}" for i, j in found[:3])
-        more = len(found) - 3
-        rest = f" (and {more} more)" if more > 0 else ""
+        shown = joined([f"those of {names[i]!r} on {names[j]!r}" for i, j in found], 3, "; ")
         said.append(
-            f"Gaps depend on other columns: {shown}{rest}. That is allowed for as long as they do not also depend on "
+            f"Gaps depend on other columns: {shown}. That is allowed for as long as they do not also depend on "
             "the values that are missing."
         )
     return said

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.data.checks import check_size, relabeled, relation_words, tied_columns
+from precede.data.checks import check_size, relation_words, tied_columns
 from precede.data.table import LARGEST_SORT, Table, columns_by_name, evenly_spaced, rows_kept
 
 BY_CHANCE = 0.1
@@ -65,18 +65,10 @@ def without_tied_columns(table: Table) -> Table:
     remarks, gone = [], set[int]()
     while tied := [group for group in tied_columns(inner, left, table.kinds) if whole or _tied_elsewhere(table, group)]:
         for group in [group for group in tied if len(group) == 2] or tied[:1]:  # other combinations may be none then
-            words = relation_words(inner, group, table.names)
+            words = relation_words(inner, group, table.names, table.kinds)
             remarks.append(f"Column {words} and is left out: what one does, all do.")
             gone.add(group[-1])
         left = [k for k in left if k not in gone]
-    words_of = [int(k) for k in sequence if table.kinds[k].name == "categorical"]
-    same = relabeled(inner[:, words_of], [table.kinds[k] for k in words_of])
-    for first, k in ((words_of[a], words_of[b]) for a, b in same):
-        if not (whole or _tied_elsewhere(table, [first, k])):
-            continue
-        words = f"{table.names[k]!r} says the same as {table.names[first]!r}"
-        remarks.append(f"Column {words} and is left out: what one does, all do.")
-        gone.add(k)
     if not gone or len(gone) > table.n_variables - 2:
         return table
     kept = table.with_columns([k for k in range(table.n_variables) if k not in gone])
@@ -92,8 +84,7 @@ def _tied_elsewhere(table: Table, group: list[int]) -> bool:
     if len(group) > 2:
         return True
     rows = table.values[np.isfinite(table.values[:, group]).all(axis=1)][:, group]
-    kinds = [table.kinds[k] for k in group]
-    return bool(tied_columns(rows, range(2), kinds) or relabeled(rows, kinds))
+    return bool(tied_columns(rows, range(2), [table.kinds[k] for k in group]))
 
 
 def monotone_copies(table: Table) -> BoolArray:

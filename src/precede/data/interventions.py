@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from precede.arrays import BoolArray
-from precede.errors import DataError, listed
+from precede.errors import DataError, joined, listed
 from precede.lazy import pandas as pd
 
 NO_TARGET = ("", "none", "no", "-", "control", "observational", "nan")
@@ -102,10 +102,8 @@ def _refuse_unknown(unknown: Sequence[Hashable], names: Sequence[Hashable]) -> N
 def remark_on_targets(targets: BoolArray, names: Sequence[Hashable]) -> str:
     """How many rows were set, and what."""
     rows = targets.any(axis=1).sum()
-    ever = np.flatnonzero(targets.any(axis=0))
-    counts = ", ".join(f"{names[int(k)]!r} ({targets[:, k].sum()})" for k in ever[:5])
-    more = f" and {len(ever) - 5} more" if len(ever) > 5 else ""
+    counts = joined(f"{names[int(k)]!r} ({targets[:, k].sum()})" for k in np.flatnonzero(targets.any(axis=0)))
     return (
-        f"{rows:,} of {len(targets):,} rows are interventional: {counts}{more}. What explains a variable is learned "
+        f"{rows:,} of {len(targets):,} rows are interventional: {counts}. What explains a variable is learned "
         "from the rows in which it was not set."
     )

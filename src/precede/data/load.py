@@ -12,26 +12,24 @@ from typing import Any, Literal
 
 import numpy as np
 
-from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.arrays import BoolArray, IntArray
 from precede.data.checks import (
     check_column_names,
     check_gaps,
     check_size,
     check_values,
-    constant_problems,
-    extremes,
     missing_counts,
     remarks_on_gaps,
+    value_problems,
 )
 from precede.data.columns import Columns, decimal_of, frame_to_columns
 from precede.data.copies import monotone_copies, without_tied_columns
 from precede.data.interventions import read_targets, remark_on_targets
 from precede.data.kinds import Types, kinds_of, remark_on
-from precede.data.missing import mean_filled
 from precede.data.numbers import NA_MARKERS
 from precede.data.read import read_file
 from precede.data.table import SEED, Table, filled_table
-from precede.errors import DataError, OptionError, check_choice, listed, unknown_column
+from precede.errors import DataError, OptionError, check_choice, joined, listed, unknown_column
 from precede.lazy import pandas as pd
 
 logger = logging.getLogger("precede")
@@ -200,8 +198,16 @@ def _table(columns: Columns, missing: str, left_out: list[str], types: Types) ->
     if not columns.problems:
         labels = any("label" in note for note in notes)
         check_size(values, names, " once columns that label the rows are left out" if labels else "")
-    absent, infinite = missing_counts(values)
-    _raise_all([*columns.problems, *_value_problems(values, names, absent, infinite, missing)])
+    absent, _ = missing_counts(values)
+    problems = [*columns.problems, *value_problems(values, names)]
+    if absent.any() and missing == "refuse":
+        problems.append(
+            f"{absent.sum()} of the {values.size} values are missing, in {_where(names, absent)}: missing='em' allows "
+            "for them, missing='drop' leaves out their rows."
+        )
+    if problems:
+        numbered = [f"({k}) {problem.removesuffix('.')}" for k, problem in enumerate(problems, 1)]
+        raise DataError(problems[0] if len(problems) == 1 else f"{len(problems)} problems: {'; '.join(numbered)}.")
     gappy = bool(absent.any())
     kept: BoolArray = np.ones(len(values), dtype=bool)
     if gappy and missing == "drop":
@@ -218,7 +224,7 @@ def _table(columns: Columns, missing: str, left_out: list[str], types: Types) ->
             )
         check_gaps(values, names)
         notes += remarks_on_gaps(values, names, DONE[missing])
-        values = mean_filled(values) if missing == "impute" else values
+        values = np.where(np.isnan(values), np.nanmean(values, axis=0), values) if missing == "impute" else values
     kinds = kinds_of(values, names, columns.stated, types)
     labeled = all(isinstance(name, str) for name in names)
     table = Table(values.view(), names, labeled, kinds=kinds, rows=None if kept.all() else np.flatnonzero(kept))
@@ -238,37 +244,6 @@ def _table(columns: Columns, missing: str, left_out: list[str], types: Types) ->
     for note in notes:
         logger.info(note)
     return replace(table, remarks=tuple(notes)), kept
-
-
-def _value_problems(
-    values: FloatArray, names: tuple[Hashable, ...], absent: IntArray, infinite: IntArray, missing: str
-) -> list[str]:
-    """What is wrong with the values: a sentence for each problem, so that all of them are known at once."""
-    problems = []
-    if infinite.any():
-        where = listed(names[k] for k in np.flatnonzero(infinite))
-        problems.append(
-            f"{infinite.sum()} of the {values.size} values are infinite, in column {where}: "
-            "replace them, or make them missing (NaN)."
-        )
-    if absent.any() and missing == "refuse":
-        problems.append(
-            f"{absent.sum()} of the {values.size} values are missing, in {_where(names, absent)}: missing='em' allows "
-            "for them, missing='drop' leaves out their rows."
-        )
-    if values.size:
-        low, high = extremes(values)
-        problems += constant_problems(low, high, names)
-    return problems
-
-
-def _raise_all(problems: Sequence[str]) -> None:
-    """Refuse, with every problem that was found."""
-    if len(problems) == 1:
-        raise DataError(problems[0])
-    if problems:
-        listing = "; ".join(f"({k}) {problem.removesuffix('.')}" for k, problem in enumerate(problems, 1))
-        raise DataError(f"{len(problems)} problems: {listing}.")
 
 
 def _as_frame(source: Any) -> pd.DataFrame:
@@ -331,18 +306,15 @@ def _columnar_frame(source: Any) -> pd.DataFrame:
     """Put a polars or pyarrow table into pandas, column by column and without copies where it can be."""
     if hasattr(source, "collect"):  # a polars LazyFrame
         source = source.collect()
-    names = list(getattr(source, "columns", ()))
     if hasattr(source, "column_names"):  # a pyarrow Table
-        names = source.column_names
-        check_column_names(tuple(names))
+        check_column_names(tuple(source.column_names))
         return source.to_pandas()  # type: ignore[no-any-return]
     if not hasattr(source, "get_columns"):
         raise DataError(f"a {type(source).__name__} is one variable: pass a table of several columns.")
-    return pd.DataFrame({name: source[name].to_numpy() for name in names}, copy=False)
+    return pd.DataFrame({name: source[name].to_numpy() for name in source.columns}, copy=False)
 
 
 def _where(names: tuple[Hashable, ...], absent: IntArray) -> str:
     """The columns with missing values, with how many each."""
-    counts = ", ".join(f"{names[k]!r} ({absent[k]})" for k in np.flatnonzero(absent)[:5])
-    more = f" and {(absent > 0).sum() - 5} more" if (absent > 0).sum() > 5 else ""
-    return f"column{'' if (absent > 0).sum() == 1 else 's'} {counts}{more}"
+    gappy = np.flatnonzero(absent)
+    return f"column{'' if len(gappy) == 1 else 's'} {joined(f'{names[k]!r} ({absent[k]})' for k in gappy)}"

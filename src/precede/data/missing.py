@@ -254,12 +254,6 @@ def _draws(
     return noise
 
 
-def mean_filled(values: FloatArray) -> FloatArray:
-    """The column's mean in every gap."""
-    filled: FloatArray = np.where(np.isnan(values), np.nanmean(values, axis=0), values)
-    return filled
-
-
 PASSES, SWEEPS = 3, 4
 """How often weights and noise are estimated again, and how often all cells are drawn for each."""
 

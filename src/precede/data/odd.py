@@ -12,6 +12,7 @@ from precede.arrays import BoolArray, FloatArray
 from precede.data.kinds import ColumnKind
 from precede.data.missing import em_moments
 from precede.data.table import LARGEST_SORT, SEED, Table, filled_table, rows_kept
+from precede.errors import joined
 
 FAR = 5.0
 """Robust standard deviations within which no cell of a column is odd."""
@@ -33,9 +34,6 @@ TAIL = 0.35
 
 NEAR = 25
 """Neighbors of a suspected cell from which the tail beside it is judged."""
-
-MOST_NAMED = 5
-"""Odd cells that a sentence names."""
 
 PULLED_IN = 3.0
 """Robust standard deviations to which cells are pulled in for the moments that judge rows."""
@@ -123,18 +121,14 @@ def named(table: Table, odd: BoolArray, n_rows: int = 0) -> str:
     columns = table.values - np.median(table.values, axis=0)
     farthest = np.argsort([-abs(columns[i, k]) / np.std(columns[:, k]) for i, k in cells], kind="stable")
     rows = np.arange(table.n_samples) if table.rows is None else table.rows
-    shown = [
-        f"{table.names[k]!r} in row {rows[i] + 1} ({table.values[i, k]:.4g})" for i, k in cells[farthest[:MOST_NAMED]]
-    ]
-    more = f" and {len(cells) - MOST_NAMED} more" if len(cells) > MOST_NAMED else ""
+    shown = joined(f"{table.names[k]!r} in row {rows[i] + 1} ({table.values[i, k]:.4g})" for i, k in cells[farthest])
     what = (
         "1 cell is odd, too far out for its column or its row, and counts"
         if len(cells) == 1
         else (f"{len(cells)} cells are odd, too far out for their columns or their rows, and count")
     )
-    listed = f"{what} as missing: {', '.join(shown)}{more}"
     rows_out = f"; the {n_rows} rows with such or almost such cells are left out" if n_rows else ""
-    return f"{listed}{rows_out}; odd='keep' takes such cells as they are."
+    return f"{what} as missing: {shown}{rows_out}; odd='keep' takes such cells as they are."
 
 
 def odd_cells(values: FloatArray, kinds: Sequence[ColumnKind]) -> BoolArray:

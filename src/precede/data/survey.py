@@ -11,7 +11,7 @@ import numpy as np
 
 from precede.arrays import FloatArray
 from precede.data import untidy
-from precede.data.checks import MOSTLY_EMPTY, constant_problems, extremes
+from precede.data.checks import MOSTLY_EMPTY, value_problems
 from precede.data.columns import frame_to_columns, spelling_in, storage
 from precede.data.copies import without_copies
 from precede.data.load import Table, load_table
@@ -148,9 +148,10 @@ def _look_at(frame: pd.DataFrame, name: Hashable, decimal: str | None) -> tuple[
         coded = untidy.codes(values, name)
         findings += coded
         values = blanked(values, numbers_among(markers_of(Survey(tuple(coded), None).reading.get("na", []), name)))
-    infinite, share = int(np.isinf(values).sum()), float(np.isnan(values).mean())
-    if infinite:
-        return [*findings, left_out(name, f"column {name!r} has {infinite} infinite values.")], None
+    problems = value_problems(values[:, None], (name,))
+    if problems:
+        return [*findings, *(left_out(name, problem) for problem in problems)], None
+    share = float(np.isnan(values).mean())
     if share == 1:
         return [*findings, left_out(name, f"column {name!r} is empty.")], None
     if share > MOSTLY_EMPTY:
@@ -159,9 +160,6 @@ def _look_at(frame: pd.DataFrame, name: Hashable, decimal: str | None) -> tuple[
     if share:
         lacks = f"column {name!r} lacks {np.isnan(values).sum()} values ({share:.0%})"
         findings.append(Finding(name, f"{lacks}: they will be imputed from the other columns.", "none"))
-    stuck = constant_problems(*extremes(values[:, None]), (name,))
-    if stuck:
-        return [*findings, *(left_out(name, problem) for problem in stuck)], None
     return findings + untidy.saturation(values, name), values
 
 

@@ -59,70 +59,47 @@ def training_on(device: torch.device) -> Iterator[None]:
         torch.set_float32_matmul_precision(precision)
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Compute on one thread within the block.
-
-    Rounding, and so the result, then does not depend on the number of cores; and many small operations do not wait
-    for a core that another program keeps busy.
-    """
-    _SINGLE.enter()
-    try:
-        yield
-    finally:
-        _SINGLE.leave()
-
-
-@contextmanager
-def all_threads() -> Iterator[None]:
-    """Let torch have all threads within the block, also within :func:`one_thread`: for few and large operations."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(_SINGLE.available())
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
-def available_threads() -> int:
-    """Threads that independent pieces of work may share, also within :func:`one_thread`."""
-    return _SINGLE.available()
-
-
-def pool_of_threads(n_tasks: int) -> ThreadPoolExecutor:
-    """Threads to share independent pieces of work, each of which computes on one thread; open it in :func:`one_thread`.
-
-    A block of :func:`one_thread` in each piece would not do: when the first of them ends, torch's linear algebra has
-    many threads again, everywhere.
-    """
-    n_threads = max(1, min(n_tasks, available_threads()))
-    return ThreadPoolExecutor(n_threads, initializer=lambda: torch.set_num_threads(1))
-
-
-class _SingleThread:
-    """Counts the blocks that are open: a thread has its number of threads back when the outermost of its own ends."""
+class _Threads:
+    """Counts the blocks on one thread: a thread has its number of threads back when the outermost of its own ends."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._open = 0
         self._own = threading.local()
 
-    def enter(self) -> None:
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Compute on one thread within the block.
+
+        Rounding, and so the result, then does not depend on the number of cores; and many small operations do not wait
+        for a core that another program keeps busy.
+        """
         with self._lock:
             if self._open == 0:
                 self._torch, self._others = torch.get_num_threads(), threadpool_limits(1)
             self._open += 1
             self._own.depth = getattr(self._own, "depth", 0) + 1
             torch.set_num_threads(1)  # holds for the thread that calls it
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._open -= 1
+                self._own.depth -= 1
+                if self._own.depth == 0:
+                    torch.set_num_threads(self._torch)
+                if self._open == 0:
+                    self._others.restore_original_limits()
 
-    def leave(self) -> None:
-        with self._lock:
-            self._open -= 1
-            self._own.depth -= 1
-            if self._own.depth == 0:
-                torch.set_num_threads(self._torch)
-            if self._open == 0:
-                self._others.restore_original_limits()
+    @contextmanager
+    def all(self) -> Iterator[None]:
+        """Let torch have all threads within the block, also within :meth:`one`: for few and large operations."""
+        before = torch.get_num_threads()
+        torch.set_num_threads(self.available())
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)
 
     def available(self) -> int:
         """The number of threads outside of all blocks."""
@@ -136,9 +113,20 @@ class _SingleThread:
         threadpool_limits(1)
 
 
-_SINGLE = _SingleThread()
+_THREADS = _Threads()
+one_thread, all_threads = _THREADS.one, _THREADS.all
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_SINGLE.stay)
+    os.register_at_fork(after_in_child=_THREADS.stay)
+
+
+def pool_of_threads(n_tasks: int) -> ThreadPoolExecutor:
+    """Threads to share independent pieces of work, each of which computes on one thread; open it in :func:`one_thread`.
+
+    A block of :func:`one_thread` in each piece would not do: when the first of them ends, torch's linear algebra has
+    many threads again, everywhere.
+    """
+    n_threads = max(1, min(n_tasks, _THREADS.available()))
+    return ThreadPoolExecutor(n_threads, initializer=lambda: torch.set_num_threads(1))
 
 
 def give_back_memory() -> None:

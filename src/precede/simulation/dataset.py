@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Annotated
+
 import numpy as np
 import torch
 from torch import Tensor
 
 from precede.arrays import IntArray
 from precede.data.datasets import Dataset
-from precede.errors import OptionError, check_choice, check_not_negative, check_positive
+from precede.errors import OptionError, check_choice
 from precede.graph import CausalGraph
 from precede.lazy import pandas as pd
+from precede.options import Count, CountOrZero, NotNegative, Positive, Range, check_options
 from precede.runtime.randomness import RandomState, numpy_rng
 from precede.simulation.draws import Draws, NumpyDraws
 from precede.simulation.graphs import random_dag
 from precede.simulation.mechanisms import MECHANISMS, SHARES, data_with_levels, linear_data, structural_data
 from precede.simulation.noise import NOISE_KINDS, NOISE_SHAPES, SHAPES, UNEQUAL_RANGE
 from precede.simulation.observation import choose_shown, marginal_graph, with_error
+from precede.strict_json import plain
 
 LINEAR = ("linear-gaussian", "lingam")
 SEMS = (*MECHANISMS, *SHARES)
@@ -27,16 +32,16 @@ QUIET = 0.5
 
 def simulate(
     graph: str = "er",
-    n_variables: int = 30,
-    degree: float = 2,
+    n_variables: Count = 30,
+    degree: Positive = 2,
     sem: str = "linear-gaussian",
-    n_samples: int = 3000,
+    n_samples: Count = 3000,
     *,
     noise: str = "equal",
-    weight_range: tuple[float, float] = DEFAULT_WEIGHT_RANGE,
-    discretize: int | None = None,
-    hidden: int = 0,
-    measurement_error: float = 0.0,
+    weight_range: Iterable[float] = DEFAULT_WEIGHT_RANGE,
+    discretize: Annotated[int, Range(least=2)] | None = None,
+    hidden: CountOrZero = 0,
+    measurement_error: NotNegative = 0.0,
     standardize: bool = False,
     random_state: RandomState = None,
 ) -> Dataset:
@@ -86,23 +91,27 @@ def simulate(
     >>> dataset.data.shape, dataset.graph.n_edges
     ((100, 5), 5)
     """
+    given = dict(locals())  # the arguments
+    check_options(simulate, given)
     check_choice("sem", sem, SEMS)
-    check_positive("n_samples", n_samples, integer=True)
-    _check_weight_range(weight_range, sem)
-    _check_as_seen(discretize, hidden, measurement_error, sem)
-    settings = {
-        "graph": graph, "n_variables": int(n_variables), "degree": degree, "sem": sem, "n_samples": int(n_samples),
-        "noise": noise, "weight_range": list(weight_range), "discretize": discretize, "hidden": int(hidden),
-        "measurement_error": float(measurement_error), "standardize": bool(standardize),
-        "random_state": random_state if isinstance(random_state, int) else None,
-    }  # fmt: skip
+    low, high = weight_range
+    sizes = (low, high)
+    if not (0 < low <= high and np.isfinite(high)):
+        raise OptionError(f"weight_range={sizes!r} cannot be used: it must be two positive numbers, low first.")
+    if sem.startswith("gp") and sizes != DEFAULT_WEIGHT_RANGE:
+        raise OptionError(f"weight_range={sizes!r} has no meaning for sem={sem!r}, which has no weights.")
+    if sem in SHARES and (discretize is not None or hidden or measurement_error):
+        raise OptionError(f"sem={sem!r} has columns of words: discretize, hidden, measurement_error are for numbers.")
+    settings = plain(
+        {**given, "weight_range": sizes, "random_state": random_state if isinstance(random_state, int) else None}
+    )
     rng = numpy_rng(random_state)
     draws = NumpyDraws(rng)
     adjacency, order = random_dag(graph, n_variables + hidden, degree, rng)
     errors = _errors(sem, noise, int(n_samples), len(order), draws)
     if sem in SHARES:
         truth = CausalGraph.from_matrix(adjacency, order=order, names=_names(np.arange(n_variables)))
-        made = data_with_levels(errors[0].T.numpy(), adjacency, order, sem, weight_range, rng)
+        made = data_with_levels(errors[0].T.numpy(), adjacency, order, sem, sizes, rng)
         frame = pd.DataFrame(dict(zip(truth.names, made, strict=True)))
         if standardize:
             numbers = frame.select_dtypes("number").columns
@@ -110,11 +119,11 @@ def simulate(
         return Dataset(frame, truth, settings)
     weights = torch.from_numpy(adjacency.astype(float))[None]
     if sem in LINEAR:
-        weights = weights * draws.either_sign(tuple(weights.shape), *weight_range)
+        weights = weights * draws.either_sign(tuple(weights.shape), *sizes)
     if sem in LINEAR and discretize is None:
         values = linear_data(errors, weights, order.tolist())
     else:
-        values = structural_data(errors, weights, order.tolist(), MECHANISMS[sem], draws, weight_range, discretize)
+        values = structural_data(errors, weights, order.tolist(), MECHANISMS[sem], draws, sizes, discretize)
     shown = torch.arange(len(order)) if not hidden else choose_shown(1, len(order), n_variables, draws)[0]
     values = values[:, shown]
     if measurement_error:
@@ -154,23 +163,3 @@ def _errors(sem: str, noise: str, n_samples: int, n_variables: int, draws: Draws
     scales = draws.uniform((n_variables,), *UNEQUAL_RANGE) if noise == "unequal" else torch.ones(n_variables)
     shape = noise if noise in NOISE_SHAPES else "power" if sem == "lingam" else "gaussian"
     return (SHAPES[shape]((1, n_samples, n_variables), draws) * (size * scales)).mT
-
-
-def _check_as_seen(discretize: int | None, hidden: int, measurement_error: float, sem: str) -> None:
-    if sem in SHARES and (discretize is not None or hidden or measurement_error):
-        raise OptionError(f"sem={sem!r} has columns of words: discretize, hidden, measurement_error are for numbers.")
-    if discretize is not None:
-        check_positive("discretize", discretize, integer=True)
-        if discretize < 2:
-            raise OptionError(f"discretize={discretize!r} leaves one level: it must be 2 or more.")
-    check_not_negative("measurement_error", measurement_error)
-    if not isinstance(hidden, int | np.integer) or hidden < 0:
-        raise OptionError(f"hidden={hidden!r} cannot be used: it must be a whole number, 0 or more.")
-
-
-def _check_weight_range(weight_range: tuple[float, float], sem: str) -> None:
-    low, high = weight_range
-    if not (0 < low <= high and np.isfinite(high)):
-        raise OptionError(f"weight_range={weight_range!r} cannot be used: it must be two positive numbers, low first.")
-    if sem.startswith("gp") and tuple(weight_range) != DEFAULT_WEIGHT_RANGE:
-        raise OptionError(f"weight_range={weight_range!r} has no meaning for sem={sem!r}, which has no weights.")

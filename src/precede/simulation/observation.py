@@ -30,15 +30,25 @@ def levels_at(x: Tensor, shares: Tensor) -> Tensor:
     return torch.searchsorted(cuts, x.contiguous())
 
 
-def discretized(x: Tensor, n_levels: int, draws: Draws) -> Tensor:
-    """Rows (batch, n_samples) as levels cut at random quantiles, each with at least a third of an equal share.
+def discretized(x: Tensor, n_levels: int | Tensor, draws: Draws, sizes: tuple[float, float] = (0.5, 1.5)) -> Tensor:
+    """Rows (batch, n_samples) as levels 0, 1, ... of unequal shares, cut at random quantiles.
+
+    Parameters
+    ----------
+    x : (batch, n_samples) tensor
+    n_levels : int or (batch,) tensor
+        At least 2; of a tensor, at most :data:`MOST_LEVELS`.
+    sizes : (float, float)
+        Between which the shares are drawn before they are made to sum to one.
 
     Examples
     --------
     >>> discretized(torch.arange(100.0)[None], 3, Draws(torch.Generator().manual_seed(0))).unique()
     tensor([0., 1., 2.])
     """
-    shares = draws.uniform((len(x), n_levels), 0.5, 1.5)
+    shares = draws.uniform((len(x), n_levels if isinstance(n_levels, int) else MOST_LEVELS), *sizes)
+    if isinstance(n_levels, Tensor):
+        shares = shares * (torch.arange(MOST_LEVELS, device=x.device) < n_levels[:, None])
     return levels_at(x, (shares / shares.sum(1, keepdim=True)).cumsum(1)).to(x)
 
 
@@ -46,20 +56,6 @@ def with_error(x: Tensor, size: float | Tensor, draws: Draws) -> Tensor:
     """Gaussian error on every cell (batch, n_variables, n_samples), its deviation a share of the column's."""
     batch, d, n = x.shape
     return x + size * x.std(2, correction=0, keepdim=True) * draws.normal((batch, n, d)).mT
-
-
-def by_rank(x: Tensor, n_levels: Tensor, draws: Draws) -> Tensor:
-    """Levels 0, 1, ... of unequal shares, cut at random quantiles.
-
-    Parameters
-    ----------
-    x : (batch, n_samples) tensor
-    n_levels : (batch,) tensor
-        At least 2, at most :data:`MOST_LEVELS`.
-    """
-    shares = draws.uniform((len(x), MOST_LEVELS), 0.2, 1.0)
-    shares = shares * (torch.arange(MOST_LEVELS, device=x.device) < n_levels[:, None])
-    return levels_at(x, (shares / shares.sum(1, keepdim=True)).cumsum(1)).to(x)
 
 
 def by_width(x: Tensor, n_levels: Tensor, draws: Draws) -> Tensor:
@@ -74,7 +70,9 @@ def some_levels(x: Tensor, draws: Draws) -> Tensor:
     batch = len(x)
     n_levels = draws.log_uniform((batch,), 2.0, MOST_LEVELS + 0.99).floor()
     n_levels = torch.where(draws.chance((batch,), 0.33), 2.0, n_levels)
-    return torch.where(draws.chance((batch, 1), 0.5), by_rank(x, n_levels, draws), by_width(x, n_levels, draws))
+    return torch.where(
+        draws.chance((batch, 1), 0.5), discretized(x, n_levels, draws, (0.2, 1.0)), by_width(x, n_levels, draws)
+    )
 
 
 def discrete_variables(adjacency: Tensor, draws: Draws) -> Tensor:
