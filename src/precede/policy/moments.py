@@ -134,14 +134,11 @@ class MomentsEncoder(nn.Module):
         self.norm = nn.LayerNorm(self.width)
         self.edges = EdgeHead(PAIR_WIDTH)
 
-    def at_each(
-        self, views: Tensor, told: Told | None = None, within: Deadline | None = None
-    ) -> list[tuple[Tensor, Tensor]]:
+    def at_each(self, views: Tensor, told: Told, within: Deadline | None = None) -> list[tuple[Tensor, Tensor]]:
         """:meth:`states_and_edges` of each view: one by one they stay in the caches, and several cores share them.
 
         On a CPU each has one thread, so that rounding does not depend on how many there are.
         """
-        told = told or Told.nothing(views)
 
         def at(k: int) -> tuple[Tensor, Tensor]:
             with torch.no_grad():

@@ -216,11 +216,6 @@ def _noisy(n: int, rng: np.random.Generator, kind: str, *, sigmoid: bool = False
     return cause, (_mechanism(cause, rng, sigmoid) + rng.normal()) * rng.uniform(0.0, 1.0, n)
 
 
-def mn(n: int, rng: np.random.Generator) -> Pair:
-    """Multiplicative uniform noise."""
-    return _noisy(n, rng, "multiplied", sigmoid=bool(rng.random() < 0.5))
-
-
 def polynomial(n: int, rng: np.random.Generator) -> Pair:
     """Goudet's Multi: a polynomial, noise added or multiplied, before or after it."""
     cause = _random_density(n, rng.uniform(0.5, 3.0), rng)
@@ -251,7 +246,7 @@ PAIR_FAMILIES: dict[str, Maker] = {
     "an-sigmoid": partial(_noisy, kind="additive", sigmoid=True),
     "ls": partial(_noisy, kind="scaled"),
     "ls-sigmoid": partial(_noisy, kind="scaled", sigmoid=True),
-    "mn": mn,
+    "mn": lambda n, rng: _noisy(n, rng, "multiplied", sigmoid=bool(rng.random() < 0.5)),
     "polynomial": polynomial,
     "network": network,
 }
