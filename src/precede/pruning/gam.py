@@ -78,13 +78,11 @@ def spline_basis(x: FloatArray, size: int) -> SplineBasis:
     if spread <= 1e-12 * float(np.abs(x).max()):
         return SplineBasis(np.empty((m, 0)), np.empty(0))
     z = (x - x.mean()) / spread
-    if size < 3:
-        return SplineBasis(z[:, None], np.zeros(1))
     distinct = np.unique(z)
     distinct = distinct[np.concatenate([[True], np.diff(distinct) > 1e-9])]
     place = np.linspace(0.0, len(distinct) - 1.0, min(max(KNOTS, size), len(distinct)))
     knots = np.interp(place, np.arange(len(distinct)), distinct)  # quantiles of the distinct values
-    if len(knots) < 3:
+    if min(size, len(knots)) < 3:
         return SplineBasis(z[:, None], np.zeros(1))
     raw, penalty = _natural_spline(z, knots)
     # Leave out the constant and the line, which the penalty does not see, then diagonalise what is left.
@@ -106,11 +104,7 @@ def _natural_spline(x: FloatArray, knots: FloatArray) -> tuple[FloatArray, Float
     :math:`\int f''^2 = v^\top Q R^{-1} Q^\top v` (Green and Silverman 1994, Section 2.1).
     """
     k, gaps = len(knots), np.diff(knots)
-    inner = np.arange(k - 2)
-    differences = np.zeros((k - 2, k))
-    differences[inner, inner] = 1 / gaps[:-1]
-    differences[inner, inner + 2] = 1 / gaps[1:]
-    differences[inner, inner + 1] = -1 / gaps[:-1] - 1 / gaps[1:]
+    differences = np.diff(np.diff(np.eye(k), axis=0) / gaps[:, None], axis=0)
     band = np.diag((gaps[:-1] + gaps[1:]) / 3) + np.diag(gaps[1:-1] / 6, 1) + np.diag(gaps[1:-1] / 6, -1)
     bends = np.zeros((k, k))  # second derivatives at all knots, zero at the ends
     bends[1:-1] = np.linalg.solve(band, differences)
@@ -135,7 +129,7 @@ LOG_SMOOTHING_RANGE = (-14.0, 16.0)
 
 @dataclass(frozen=True)
 class Smoothing:
-    r"""A penalized least-squares fit at the smoothing parameters that maximize the restricted likelihood.
+    r"""A penalized least-squares fit at some smoothing parameters.
 
     Parameters
     ----------
@@ -143,14 +137,20 @@ class Smoothing:
     coefficients : (n_columns,) float array
     inverse : (n_columns, n_columns) float array
         :math:`(Z^\top Z + S_\lambda)^{-1}`.
-    n_iterations : int
-        Newton steps taken.
+    penalty : (n_columns,) float array
+        Diagonal of :math:`S_\lambda`.
+    misfit : float
+        D, and so on: see :func:`select_smoothing`.
+    objective : float
+        Twice the negative restricted log-likelihood.
     """
 
     log_smoothing: FloatArray
     coefficients: FloatArray
     inverse: FloatArray
-    n_iterations: int
+    penalty: FloatArray
+    misfit: float
+    objective: float
 
 
 def select_smoothing(
@@ -197,49 +197,37 @@ def select_smoothing(
     low, high = LOG_SMOOTHING_RANGE
     ridged = cross + RIDGE * np.eye(len(cross))
 
-    def evaluate(rho: FloatArray) -> tuple[float, FloatArray, FloatArray, FloatArray, float]:
-        weight = np.exp(rho)[term] * roughness
-        matrix = ridged.copy()
-        matrix.flat[:: len(matrix) + 1] += weight
-        factor = linalg.cholesky(matrix, lower=True, check_finite=False)
+    def fit(rho: FloatArray) -> Smoothing:
+        rho = np.clip(rho, low, high)
+        penalty = np.exp(rho)[term] * roughness
+        factor = linalg.cholesky(ridged + np.diag(penalty), lower=True, check_finite=False)
         beta = linalg.cho_solve((factor, True), target, check_finite=False)
         misfit = max(total - float(beta @ target), 1e-12 * total)
         objective = free * np.log(misfit) + 2 * np.log(np.diag(factor)).sum() - float(rank @ rho)
-        return float(objective), weight, factor, beta, misfit
+        return Smoothing(rho, beta, inverse_from_cholesky(factor), penalty, misfit, float(objective))
 
-    rho = np.clip(np.asarray(start, dtype=float), low, high)
-    objective, weight, factor, beta, misfit = evaluate(rho)
-    iteration = 0
-    while True:
-        inverse = inverse_from_cholesky(factor)
-        pull = weight * beta  # S beta
-        bend = (pull * beta) @ member / misfit  # d log D / d rho
-        trace = (weight * np.diag(inverse)) @ member  # d log|V| / d rho
+    here = fit(start)
+    for _ in range(max_iterations):
+        rho, inverse, penalty = here.log_smoothing, here.inverse, here.penalty
+        pull = penalty * here.coefficients  # S beta
+        bend = (pull * here.coefficients) @ member / here.misfit  # d log D / d rho
+        trace = (penalty * np.diag(inverse)) @ member  # d log|V| / d rho
         gradient = free * bend + trace - rank
         active = (rank > 0) & ~((rho >= high) & (gradient < 0)) & ~((rho <= low) & (gradient > 0))
-        if iteration == max_iterations or not active.any() or np.abs(gradient[active]).max() < 1e-3:
+        if not active.any() or np.abs(gradient[active]).max() < 1e-3:
             break
         spread = pull[:, None] * member
-        squared = member.T @ (weight[:, None] * inverse**2 * weight) @ member
+        squared = member.T @ (penalty[:, None] * inverse**2 * penalty) @ member
         hessian = np.diag(free * bend + trace) - squared
-        hessian -= free * (2 * spread.T @ inverse @ spread / misfit + np.outer(bend, bend))
+        hessian -= free * (2 * spread.T @ inverse @ spread / here.misfit + np.outer(bend, bend))
         step = np.zeros(n_terms)
         step[active] = -_descent(hessian[np.ix_(active, active)], gradient[active])
-        for _ in range(8):
-            trial = np.clip(rho + step, low, high)
-            attempt = evaluate(trial)
-            if attempt[0] < objective - 1e-10:
-                break
-            step /= 3
-        else:
-            break  # no step descends
-        gained = objective - attempt[0]
-        rho, (objective, weight, factor, beta, misfit) = trial, attempt
-        iteration += 1
+        trials = (fit(rho + step / 3**shorter) for shorter in range(8))
+        there = next((trial for trial in trials if trial.objective < here.objective - 1e-10), here)
+        gained, here = here.objective - there.objective, there
         if gained < 1e-5:
-            inverse = inverse_from_cholesky(factor)
             break
-    return Smoothing(rho, beta, inverse, iteration)
+    return here
 
 
 def _descent(hessian: FloatArray, gradient: FloatArray, longest: float = 5.0) -> FloatArray:
@@ -247,16 +235,12 @@ def _descent(hessian: FloatArray, gradient: FloatArray, longest: float = 5.0) ->
     values, vectors = np.linalg.eigh(hessian)
     values = np.maximum(np.abs(values), 1e-4)
     direction: FloatArray = vectors @ ((vectors.T @ gradient) / values)
-    reach = float(np.abs(direction).max())
-    return direction if reach <= longest else np.clip(direction, -longest, longest)
+    return np.clip(direction, -longest, longest)
 
 
 def inverse_from_cholesky(factor: FloatArray) -> FloatArray:
     """Inverse of a positive definite matrix from its lower Cholesky factor."""
-    inverse, info = linalg.lapack.dpotri(factor, lower=1)
-    if info != 0:
-        raise np.linalg.LinAlgError(f"dpotri stopped at column {info}")
-    lower = np.tril(inverse)
+    lower = np.tril(linalg.lapack.dpotri(factor, lower=1)[0])
     symmetric: FloatArray = lower + np.tril(lower, -1).T
     return symmetric
 
@@ -435,7 +419,9 @@ def fit_terms(bases: Sequence[SplineBasis], y: FloatArray, penalized: bool = Tru
         beta = inverse @ target
     terms = np.column_stack([design[:, term == j] @ beta[term == j] for j in range(n_terms)])
     fitted = terms.sum(axis=1)
-    edf, reference = _degrees_of_freedom(inverse @ cross, term, n_terms)
+    influence, member = inverse @ cross, np.eye(n_terms)[term]
+    edf = np.diag(influence) @ member
+    reference = 2 * edf - np.einsum("ij,ji->i", influence, influence) @ member
     residual_df = max(m - 1 - float(edf.sum()), 1.0)
     noise = max(float(((response - fitted) ** 2).sum()) / residual_df, 1e-14)
     p_values, strengths = np.ones(n_terms), np.zeros(n_terms)
@@ -447,13 +433,6 @@ def fit_terms(bases: Sequence[SplineBasis], y: FloatArray, penalized: bool = Tru
         p_values[j] = wood_p_value(beta[of_term], covariance, rank, residual_df)
         strengths[j] = sqrt(float(beta[of_term] @ beta[of_term]))
     return GamFit(p_values, edf, strengths, noise * spread**2, center + spread * fitted, spread * terms, rho)
-
-
-def _degrees_of_freedom(influence: FloatArray, term: IntArray, n_terms: int) -> tuple[FloatArray, FloatArray]:
-    """Sums over each term of the diagonals of F, the effective, and of 2F - FF, the reference degrees of freedom."""
-    diagonal = np.diag(influence)
-    member = np.eye(n_terms)[term]
-    return diagonal @ member, (2 * diagonal - np.einsum("ij,ji->i", influence, influence)) @ member
 
 
 GamTest = Literal["wood", "f"]

@@ -168,25 +168,19 @@ class LevelRegression:
     """
 
     def __init__(self, covariance: FloatArray, kinds: Sequence[ColumnKind], edges: BoolArray) -> None:
-        self.blocks = indicator_places(kinds)
+        self._places = [np.arange(block.start, block.stop) for block in indicator_places(kinds)]
         self.kinds, self.edges = kinds, edges
         self._covariance = covariance
-        self._coefficients: dict[int, dict[int, FloatArray]] = {}
-        for j in np.flatnonzero(edges.any(axis=0)):
+        self._coefficients: dict[tuple[int, int], FloatArray] = {}
+        for j in np.flatnonzero(edges.any(axis=0)).tolist():
             parents = np.flatnonzero(edges[:, j]).tolist()
-            joint, _ = self._regress(parents, int(j))
-            widths = np.cumsum([0, *(self._width(p) for p in parents)])
-            self._coefficients[int(j)] = {p: joint[widths[k] : widths[k + 1]] for k, p in enumerate(parents)}
-
-    def _width(self, variable: int) -> int:
-        return len(self._places([variable]))
-
-    def _places(self, variables: Sequence[int]) -> list[int]:
-        return [c for v in variables for c in range(self.blocks[v].start, self.blocks[v].stop)]
+            ends = np.cumsum([len(self._places[p]) for p in parents])
+            blocks = np.split(self._regress(parents, j)[0], ends[:-1])
+            self._coefficients.update({(p, j): block for p, block in zip(parents, blocks, strict=True)})
 
     def _regress(self, parents: Sequence[int], target: int) -> tuple[FloatArray, FloatArray]:
         """Coefficients (columns of the parents, columns of the target), and the covariance that is left."""
-        here, there = self._places(parents), self._places([target])
+        here, there = np.concatenate([np.zeros(0, np.int64), *(self._places[p] for p in parents)]), self._places[target]
         cross = self._covariance[np.ix_(here, there)]
         spread = np.sqrt(np.maximum(np.diag(self._covariance)[here], np.finfo(float).tiny))
         scaled = self._covariance[np.ix_(here, here)] / np.outer(spread, spread)
@@ -202,9 +196,9 @@ class LevelRegression:
         that the category explains.
         """
         result = np.zeros(self.edges.shape)
-        for i, j in np.argwhere(self.edges):
-            block = self._coefficients[int(j)][int(i)]
-            result[i, j] = block[0, 0] if block.size == 1 else self._strength(int(i), int(j))
+        for i, j in np.argwhere(self.edges).tolist():
+            block = self._coefficients[i, j]
+            result[i, j] = block[0, 0] if block.size == 1 else self._strength(i, j)
         return result
 
     def _strength(self, cause: int, effect: int) -> float:
@@ -218,11 +212,11 @@ class LevelRegression:
     def effects(self, names: Sequence[Hashable]) -> list[LevelEffects]:
         """Effects by level for every edge from or to a category."""
         found = []
-        for i, j in np.argwhere(self.edges):
+        for i, j in np.argwhere(self.edges).tolist():
             cause, effect = self.kinds[i], self.kinds[j]
             if "categorical" not in (cause.name, effect.name):
                 continue
-            block = self._coefficients[int(j)][int(i)]
+            block = self._coefficients[i, j]
             if effect.name == "categorical":
                 block = np.column_stack([-block.sum(axis=1), block])  # the first level's indicator is left out
             if cause.name == "categorical":
