@@ -116,7 +116,7 @@ def discover(
         Show every edge, every check and the log of the search.
     """
     from precede.data.datasets import load_sachs
-    from precede.report import Heading, with_confidence
+    from precede.report.summarize import Heading, with_confidence
     from precede.runtime.deadline import Deadline, stopped_by_signals
 
     flags = {
@@ -350,7 +350,7 @@ def _show(
 ) -> None:
     """The result on one screen: the graph, the worst warnings with what to do, how much more there is, and where."""
     from precede.evidence.checks.record import counted
-    from precede.report import said_in
+    from precede.report.summarize import said_in
     from precede.report.words import searched_words
 
     console = SafeConsole()

@@ -4,7 +4,7 @@ from precede.report.load import Results, load_results
 from precede.report.provenance import Provenance
 from precede.report.render import render_report
 from precede.report.result_files import rebuild_report, write_report, write_results
-from precede.report.summarize import Heading, said_in, summarize, with_confidence
+from precede.report.summarize import Heading, summarize
 
 __all__ = [
     "Heading",
@@ -13,9 +13,7 @@ __all__ = [
     "load_results",
     "rebuild_report",
     "render_report",
-    "said_in",
     "summarize",
-    "with_confidence",
     "write_report",
     "write_results",
 ]

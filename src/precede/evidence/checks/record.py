@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from typing_extensions import TypedDict
@@ -120,16 +120,12 @@ Source = Literal[
     "structure", "shape", "curvature", "variances", "policy", "time", "experiment", "knowledge", "open", "unchecked"
 ]
 
-SOURCE_WORDS: dict[Source, str] = {
-    "structure": "structure",
+SOURCE_WORDS: dict[str, str] = {name: name for name in get_args(Source)} | {
     "shape": "shape of the noise",
-    "curvature": "curvature",
     "variances": "equal variances",
     "policy": "the policy",
-    "time": "time",
     "experiment": "an experiment",
     "knowledge": "your knowledge",
-    "open": "open",
     "unchecked": "not checked",
 }
 """Where the direction of an edge comes from, as every page says it. Structure: independences between variables."""

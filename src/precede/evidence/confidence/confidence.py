@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self, overload
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from precede.errors import DataError
 from precede.files import write_text
 from precede.graph import CausalGraph
 from precede.graph.ancestral import reachable
+from precede.graph.dags import full_dag
 from precede.graph.equivalence import halves
 from precede.graph.formats import text_of
 from precede.lazy import pandas as pd
@@ -39,8 +40,8 @@ def precedence_shares(orders: IntArray, weights: FloatArray | None = None) -> Fl
     """
     n, d = orders.shape
     shares = np.zeros((d, d))
-    for k, position in enumerate(np.argsort(orders, axis=1)):
-        shares += (position[:, None] < position[None, :]) * (1.0 if weights is None else weights[k])
+    for k, order in enumerate(orders):
+        shares += full_dag(order) * (1.0 if weights is None else weights[k])
     return shares / n if weights is None else shares
 
 
@@ -206,7 +207,7 @@ class Confidence:
             **{name: getattr(self, name).to_numpy() for name in SHARES},
             "order_agreement": self.order_agreement,
             "graphs": [
-                {"count": one.count, "edges": pairs_of(one.graph.edges), "open": pairs_of(one.graph.open_directions)}
+                {"count": one.count, "edges": np.argwhere(one.graph.edges), "open": pairs_of(one.graph.open_directions)}
                 for one in self.graphs
             ],
             "remarks": self.remarks,
@@ -238,10 +239,6 @@ class Confidence:
             raise DataError(f"the confidence's JSON is incomplete or misshapen: {error!r}.") from None
 
 
-@overload
-def pairs_of(matrix: BoolArray) -> list[list[int]]: ...
-@overload
-def pairs_of(matrix: None) -> None: ...
 def pairs_of(matrix: BoolArray | None) -> list[list[int]] | None:
     """The places of a matrix that are true, as a file keeps them."""
     return None if matrix is None else np.argwhere(matrix).tolist()

@@ -249,7 +249,7 @@ def fit_resample(model: Any, table: Table, block: int | None, entropy: int, k: i
         return None
     index = {name: position for position, name in enumerate(table.names)}
     order = [index[name] for name in fitted.causal_order_]
-    edges, loose = pairs_of(fitted.graph_.edges), pairs_of(fitted.graph_.open_directions)
+    edges, loose = np.argwhere(fitted.graph_.edges).tolist(), pairs_of(fitted.graph_.open_directions)
     return Outcome(resample=k, order=order, edges=edges, redraws=redraws, open=loose)
 
 
