@@ -83,8 +83,7 @@ class SplineBank:
     def columns_of(self, variables: IntArray) -> IntArray:
         """Positions in ``cross`` of the real columns of some variables, one variable after the other."""
         positions = variables[:, None] * self.width + np.arange(self.width)
-        chosen: IntArray = positions[self.real[variables]]
-        return chosen
+        return np.asarray(positions[self.real[variables]])
 
 
 def likely_parents(bank: SplineBank, allowed: BoolArray, most: int) -> BoolArray:
@@ -229,14 +228,14 @@ class CAM(IterativeMethod):
         if self.pruning:
             pruned = prune_by_gam(table.values, edges, required=constraints.required, cutoff=self.cutoff)
             edges, strengths = pruned.edges, pruned.strengths
-        diagnostics = {
+        reported = {
             "preliminary_selection": bool(select),
             "n_candidate_edges": int(candidates.sum()),
             "n_edges_before_pruning": int(search.edges.sum()),
             "stopped_by_max_time": bool(deadline.passed()),
         }
-        order = topological_order(search.reach)
-        return FitResult(edges, order, strengths, offset + search.score(), history, AddedEdge, diagnostics)
+        score = offset + search.score()
+        return FitResult(edges, topological_order(search.reach), strengths, score, history, AddedEdge, reported)
 
 
 @dataclass(frozen=True)
@@ -255,6 +254,7 @@ class NodeFit:
 
     parents: IntArray
     columns: IntArray
+    penalty: FloatArray
     log_smoothing: FloatArray
     coefficients: FloatArray
     inverse: FloatArray
@@ -318,7 +318,7 @@ class GreedySearch:
         bank = self.bank
         columns = bank.columns_of(parents)
         if len(parents) == 0:
-            return NodeFit(parents, columns, np.empty(0), np.empty(0), np.empty((0, 0)), 1.0)
+            return NodeFit(parents, columns, np.empty(0), np.empty(0), np.empty(0), np.empty((0, 0)), 1.0)
         cross = bank.cross[np.ix_(columns, columns)]
         target = bank.cross[columns, response * bank.width]
         term = np.repeat(np.arange(len(parents)), bank.real[parents].sum(axis=1))
@@ -328,7 +328,8 @@ class GreedySearch:
         chosen = select_smoothing(cross, target, 1.0, bank.n_samples, term, roughness, start)
         beta = chosen.coefficients
         residual = max(1.0 - 2 * float(beta @ target) + float(beta @ cross @ beta), 1e-12)
-        return NodeFit(parents, columns, chosen.log_smoothing, beta, chosen.inverse, residual)
+        penalty = np.exp(chosen.log_smoothing)[term] * roughness
+        return NodeFit(parents, columns, penalty, chosen.log_smoothing, beta, chosen.inverse, residual)
 
     def _update_gains(self, response: int) -> None:
         """Gain of every admissible edge into one variable."""
@@ -372,11 +373,8 @@ class GreedySearch:
         best, each = criterion.argmin(axis=0), np.arange(n)
         beta = (_transposed(turn) @ (pull / damping[best, each])[:, :, None])[:, :, 0]
         moved = fit.coefficients - (_transposed(solved) @ beta[:, :, None])[:, :, 0]
-        term = np.repeat(np.arange(len(fit.parents)), bank.real[fit.parents].sum(axis=1))
-        held = np.exp(fit.log_smoothing)[term] * bank.roughness.ravel()[fit.columns]
-        penalty = (moved**2 * held).sum(axis=1) + np.exp(grid[best]) * (roughness * beta**2).sum(axis=1)
-        residual: FloatArray = np.maximum(misfits[best, each] - penalty, 1e-12)
-        return residual
+        penalty = (moved**2 * fit.penalty).sum(axis=1) + np.exp(grid[best]) * (roughness * beta**2).sum(axis=1)
+        return np.asarray(np.maximum(misfits[best, each] - penalty, 1e-12))
 
 
 def _transposed(matrices: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ from contextlib import redirect_stdout
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from precede.options import Positive, Range
 from precede.pruning.weights import regression_weights
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import covariance, regularized
+from precede.strict_json import JsonObject
 
 TestName = Literal["fisherz", "kci"]
 Level = Annotated[float, Range(above=0, most=0.5)]
@@ -51,8 +52,8 @@ class CausalLearnMethod(CausalEstimator):
         ``known`` is the knowledge in causal-learn's form.
         """
 
-    def _assumed(self) -> Assumptions:
-        return self.assumes
+    hidden_causes: ClassVar[bool] = False
+    """Whether the method allows for them."""
 
     def _learn(self, table: Table) -> FitResult:
         if find_spec("causallearn") is None:
@@ -78,13 +79,12 @@ class CausalLearnMethod(CausalEstimator):
             )
         order = topological_order(edges)
         weights = regression_weights(regularized(covariance(table.values)), order, edges)
-        reported = {
-            **({"hidden": "allowed"} if self._assumed().hidden_causes else {}),
-            "identifies": "cpdag",
-            "marks": [list(edge) for edge in marked.edge_list()],
-            "remarks": [*remarks, *(f"{count} x A {mark} B: {words}." for mark, words, count in marked.legend())],
-        }
-        return FitResult(edges, order, weights, score, diagnostics=reported, assumes=self._assumed())
+        reported: JsonObject = {"hidden": "allowed"} if self.hidden_causes else {}
+        reported |= {"identifies": "cpdag", "marks": [list(edge) for edge in marked.edge_list()]}
+        reported["remarks"] = remarks + [f"{count} x A {mark} B: {words}." for mark, words, count in marked.legend()]
+        assumes = CURVED if getattr(self, "test", None) == "kci" else LINEAR
+        assumes = replace(assumes, hidden_causes=self.hidden_causes)
+        return FitResult(edges, order, weights, score, diagnostics=reported, assumes=assumes)
 
     @property
     def marks_(self) -> pd.DataFrame:
@@ -109,9 +109,6 @@ class TestingMethod(CausalLearnMethod):
     alpha: Level = 0.05
     test: TestName = "fisherz"
     knowledge: Knowledge | None = None
-
-    def _assumed(self) -> Assumptions:
-        return LINEAR if self.test == "fisherz" else CURVED
 
 
 class PC(TestingMethod):
@@ -150,13 +147,11 @@ class FCI(TestingMethod):
         Passed on as forbidden and required edges.
     """
 
-    def _assumed(self) -> Assumptions:
-        return replace(super()._assumed(), hidden_causes=True)
+    hidden_causes = True
 
     def _search(self, values: FloatArray, known: Any) -> tuple[IntArray, float]:
         search = import_module("causallearn.search.ConstraintBased.FCI").fci
-        silent = {"show_progress": False, "verbose": False}
-        graph, _ = search(values, self.test, self.alpha, background_knowledge=known, **silent)
+        graph, _ = search(values, self.test, self.alpha, background_knowledge=known, show_progress=False)
         return np.asarray(graph.graph, dtype=np.int64), float("nan")
 
 

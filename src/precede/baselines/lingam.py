@@ -13,9 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor
 
 from precede.arrays import FloatArray, IntArray
+from precede.baselines.acyclicity import strongest_dag
 from precede.baselines.order_methods import OrderMethod
 from precede.data.load import Table
-from precede.graph.dags import is_acyclic, topological_order
+from precede.graph.dags import topological_order
 from precede.knowledge import Constraints
 from precede.options import Count, Positive
 from precede.runtime.deadline import Deadline
@@ -267,13 +268,7 @@ class ICALiNGAM(OrderMethod):
             while done < self.max_iterations and not converged and not (done and deadline.passed()):
                 pieces = min(ITERATIONS_AT_ONCE, self.max_iterations - done)
                 _, rotation, _, used = fastica(
-                    white,
-                    whiten=False,
-                    fun="logcosh",
-                    w_init=rotation,
-                    max_iter=pieces,
-                    tol=self.tolerance,
-                    return_n_iter=True,
+                    white, whiten=False, w_init=rotation, max_iter=pieces, tol=self.tolerance, return_n_iter=True
                 )
                 done += used
                 converged = used < pieces
@@ -328,18 +323,5 @@ def order_of(unmixing: FloatArray, in_units_of_error: bool = False) -> IntArray:
     if not in_units_of_error:
         effects /= np.diag(effects)[:, None].copy()  # |B|
     np.fill_diagonal(effects, 0.0)
-    by_size = np.argsort(effects, axis=None, kind="stable")
-
-    def without(n_zeros: int) -> FloatArray:
-        left = effects.copy()
-        left.flat[by_size[:n_zeros]] = 0.0
-        return left.T  # transposed: adjacency has causes in rows
-
-    low, high = d * (d + 1) // 2, d * d
-    while low < high:
-        middle = (low + high) // 2
-        if is_acyclic(without(middle)):
-            high = middle
-        else:
-            low = middle + 1
-    return topological_order(without(low))
+    least = float(np.sort(effects, axis=None)[d * (d + 1) // 2 - 1])
+    return topological_order(strongest_dag(effects.T, least)[0])  # transposed: adjacency has causes in rows
