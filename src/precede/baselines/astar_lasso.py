@@ -128,8 +128,7 @@ def lasso_costs(covariance: FloatArray, penalty: FloatArray, targets: IntArray, 
     The quadratic term is gone because :math:`w^T S w = w^T S_{\cdot j} - \sum_i \lambda_{ij} |w_i|` there.
     """
     fit = (weights * covariance[:, targets]).sum(axis=0)
-    result: FloatArray = 0.5 * (np.diag(covariance)[targets] - fit + (penalty * np.abs(weights)).sum(axis=0))
-    return result
+    return np.asarray(0.5 * (np.diag(covariance)[targets] - fit + (penalty * np.abs(weights)).sum(axis=0)))
 
 
 ROUNDING = 1e-12

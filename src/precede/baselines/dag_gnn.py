@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -24,8 +25,7 @@ from precede.data.load import Table
 from precede.estimator import FitResult
 from precede.options import Count, NotNegative, Positive, Range
 from precede.runtime.deadline import Deadline
-from precede.runtime.device import choose_device
-from precede.runtime.randomness import initial_weights, numpy_rng, torch_generator
+from precede.runtime.randomness import initial_weights, torch_generator
 from precede.scores.assumptions import Assumptions
 
 LEARNING_RATE_RANGE = (1e-4, 1e-2)
@@ -183,10 +183,7 @@ class DAGGNN(NetworkMethod):
     threshold: NotNegative = 0.3
     patience: Count = 5
 
-    def _learn(self, table: Table) -> FitResult:
-        deadline = Deadline(self.max_time)
-        device = choose_device(self.device)
-        rng = numpy_rng(self.random_state)
+    def _learn_by(self, table: Table, rng: np.random.Generator, device: torch.device, deadline: Deadline) -> FitResult:
         with initial_weights(rng):
             model = GraphAutoencoder(table.n_variables, int(self.hidden_size)).to(device)
         values = torch.tensor(table.values - table.values.mean(axis=0), dtype=torch.float32, device=device)
@@ -200,7 +197,6 @@ class DAGGNN(NetworkMethod):
             "threshold": threshold,
             "converged": last.acyclicity <= self.tolerance,
             "n_steps": last.step,
-            "seconds": deadline.elapsed(),
         }
         return FitResult(edges, None, weights, last.elbo, history, Epoch, reported)
 

@@ -29,9 +29,8 @@ from precede.estimator import FitResult
 from precede.options import Count, NotNegative, Positive, Share
 from precede.pruning.gam import prune_by_gam
 from precede.runtime.deadline import Deadline
-from precede.runtime.device import choose_device
 from precede.runtime.progress import ProgressBar
-from precede.runtime.randomness import initial_weights, numpy_rng, torch_generator
+from precede.runtime.randomness import initial_weights, torch_generator
 from precede.scores.assumptions import Assumptions
 from precede.strict_json import JsonObject
 
@@ -246,11 +245,8 @@ class GranDAG(NetworkMethod):
     cutoff: Share | None = 0.001
     standardize: bool = True
 
-    def _learn(self, table: Table) -> FitResult:
+    def _learn_by(self, table: Table, rng: np.random.Generator, device: torch.device, deadline: Deadline) -> FitResult:
         self._n_validation(table)
-        deadline = Deadline(self.max_time)
-        device = choose_device(self.device)
-        rng = numpy_rng(self.random_state)
         d = table.n_variables
         candidates = ~np.eye(d, dtype=bool)
         if self.select is True or (self.select == "auto" and d >= SELECTION_FROM):
@@ -273,7 +269,6 @@ class GranDAG(NetworkMethod):
         if self.cutoff is not None:
             pruned = prune_by_gam(table.values, edges, cutoff=self.cutoff)
             edges, strengths = pruned.edges, pruned.strengths
-        reported["seconds"] = deadline.elapsed()
         return FitResult(edges, None, strengths, last.log_likelihood, history, Look, reported)
 
     def _n_validation(self, table: Table) -> int:

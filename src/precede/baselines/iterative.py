@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
+import torch
+
 from precede.arrays import FloatArray
 from precede.baselines.acyclicity import strongest_dag
+from precede.data.load import Table
 from precede.estimator import CausalEstimator, FitResult
 from precede.options import NotNegative, Positive
-from precede.runtime.device import DeviceName
+from precede.runtime.deadline import Deadline
+from precede.runtime.device import DeviceName, choose_device
 from precede.runtime.progress import ProgressBar
-from precede.runtime.randomness import RandomState
+from precede.runtime.randomness import RandomState, numpy_rng
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -85,3 +91,13 @@ class NetworkMethod(IterativeMethod):
 
     device: DeviceName = "auto"
     random_state: RandomState = None
+
+    def _learn(self, table: Table) -> FitResult:
+        deadline = Deadline(self.max_time)
+        found = self._learn_by(table, numpy_rng(self.random_state), choose_device(self.device), deadline)
+        found.diagnostics["seconds"] = deadline.elapsed()
+        return found
+
+    @abstractmethod
+    def _learn_by(self, table: Table, rng: np.random.Generator, device: torch.device, deadline: Deadline) -> FitResult:
+        """Train the network and read its graph."""

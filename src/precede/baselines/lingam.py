@@ -130,8 +130,7 @@ def pairwise_dependence(rows: Tensor, deadline: Deadline) -> FloatArray | None:
     # [j, i]: likelihood ratio of j -> i over i -> j
     ratio = own[:, None] + residual_distance.T - own[None, :] - residual_distance
     ratio.fill_diagonal_(0.0)
-    result: FloatArray = ratio.clamp_max(0.0).square().sum(1).numpy()
-    return result
+    return np.asarray(ratio.clamp_max(0.0).square().sum(1))
 
 
 def negentropy(residuals: Tensor) -> Tensor:

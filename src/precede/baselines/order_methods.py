@@ -70,8 +70,7 @@ def adaptive_lasso(moments: FloatArray, parents: IntArray, target: int, n_sample
     residual = power - 2 * cross @ weights + (weights * (gram @ weights)).sum(axis=0)
     noise = (power - cross @ ordinary) * n_samples / max(n_samples - p - 1, 1)
     criterion = n_samples * residual / noise + math.log(n_samples) * (weights != 0).sum(axis=0)
-    best: FloatArray = weights[:, int(criterion.argmin())] * scale[target] / scale[parents]
-    return best
+    return np.asarray(weights[:, int(criterion.argmin())] * scale[target] / scale[parents])
 
 
 class OrderMethod(IterativeMethod):
@@ -276,8 +275,7 @@ class R2SortRegress(SortRegress):
     )  # fmt: skip
 
     def _criterion(self, moments: FloatArray) -> FloatArray:
-        explained: FloatArray = 1 - 1 / (np.diag(moments) * np.diag(np.linalg.inv(moments)))
-        return explained
+        return np.asarray(1 - 1 / (np.diag(moments) * np.diag(np.linalg.inv(moments))))
 
 
 class RandomOrder(OrderMethod):

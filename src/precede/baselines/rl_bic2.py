@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self
 
 import numpy as np
 import torch
@@ -15,7 +15,7 @@ from precede.arrays import BoolArray, FloatArray
 from precede.baselines.acyclicity import exponential_acyclicity, strongest_dag
 from precede.baselines.iterative import NetworkMethod
 from precede.data.table import Table, standardized_table
-from precede.errors import OptionError, check_choice
+from precede.errors import OptionError
 from precede.estimator import FitResult
 from precede.options import Count, NotNegative, Options, Positive, Share
 from precede.policy.encoders import TransformerEncoder
@@ -24,11 +24,11 @@ from precede.policy.layers import NormalizationName
 from precede.pruning.gam import prune_by_gam
 from precede.pruning.weights import regression_weights
 from precede.runtime.deadline import Deadline
-from precede.runtime.device import choose_device
-from precede.runtime.randomness import initial_weights, numpy_rng, torch_generator
+from precede.runtime.randomness import initial_weights, torch_generator
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import covariance, regularized
 from precede.scores.gp import GPScore
+from precede.scores.predecessors import Noise
 
 
 class GraphPolicy(nn.Module):
@@ -65,8 +65,6 @@ def per_entry(values: Tensor) -> Tensor:
     return total / (d * max(d - 1, 1))
 
 
-Noise = Literal["equal", "unequal"]
-
 SCORE_RANGE, LARGEST_ACYCLICITY_WEIGHT = 5.0, 0.01
 """Scores are mapped to [0, 5] between the complete and the empty graph; where the second weight ends (the authors)."""
 
@@ -101,7 +99,6 @@ class GraphBIC:
     """
 
     def __init__(self, values: FloatArray, noise: Noise, device: torch.device) -> None:
-        check_choice("noise", noise, get_args(Noise))
         self.n_samples, self.n_variables = values.shape
         self.noise = noise
         matrix = covariance(values)
@@ -138,16 +135,14 @@ class GraphBIC:
         batch, d, _ = graphs.shape
         parents = graphs.transpose(0, 2, 1).reshape(-1, d)  # transposed: a row per effect
         targets = np.tile(np.arange(d), batch)
-        keys = [
-            bits.tobytes() + target.tobytes()
-            for bits, target in zip(np.packbits(parents, axis=1), targets.astype(np.int32), strict=True)
-        ]
+        own = np.eye(d, dtype=bool)[targets]
+        keys = [row.tobytes() for row in np.packbits(np.hstack([parents, own]), axis=1)]
         wanted = {key: row for row, key in enumerate(keys) if key not in self._known}
+        if len(self._known) + len(wanted) > CACHE_ENTRIES:
+            self._known.clear()
+            wanted = {key: row for row, key in enumerate(keys)}
         if wanted:
-            if len(self._known) + len(wanted) > CACHE_ENTRIES:
-                self._known.clear()
-                wanted = {key: row for row, key in enumerate(keys)}
-            rows = np.fromiter(wanted.values(), dtype=np.int64, count=len(wanted))
+            rows = list(wanted.values())
             self._known.update(zip(wanted, self._regress(parents[rows], targets[rows]).tolist(), strict=True))
         shares = np.array([self._known[key] for key in keys]).reshape(batch, d)
         return shares * self.variances
@@ -164,8 +159,7 @@ class GraphBIC:
         cross = self._correlation[listed, target[:, None]] * present
         factor = torch.linalg.cholesky_ex(gram)[0]
         explained = torch.linalg.solve_triangular(factor, cross[..., None], upper=False).square().sum(dim=(1, 2))
-        result: FloatArray = (1.0 - explained).clamp(min=1e-12).cpu().numpy()
-        return result
+        return np.asarray((1.0 - explained).clamp(min=1e-12).cpu())
 
 
 class GPGraphBIC(GraphBIC):
@@ -178,8 +172,7 @@ class GPGraphBIC(GraphBIC):
     def _regress(self, parents: BoolArray, targets: np.ndarray) -> FloatArray:
         sets, places = np.unique(parents, axis=0, return_inverse=True)  # one factor serves all effects of a set
         left = self._gp.residual_variances(sets)[places.ravel(), targets] / self.variances[targets]
-        result: FloatArray = np.clip(left, 1e-12, None)
-        return result
+        return np.asarray(np.clip(left, 1e-12, None))
 
 
 @dataclass(frozen=True)
@@ -212,8 +205,7 @@ def on_cycles(graphs: BoolArray) -> BoolArray:
     paths = (graphs | np.eye(d, dtype=bool)).astype(np.float32)
     for _ in range(math.ceil(math.log2(max(d, 2)))):
         paths = np.minimum(paths @ paths, 1.0)
-    result: BoolArray = graphs & (paths.transpose(0, 2, 1) > 0)
-    return result
+    return np.asarray(graphs & (paths.transpose(0, 2, 1) > 0))
 
 
 class GraphReward:
@@ -485,10 +477,7 @@ class RLBIC2(NetworkMethod):
         """
         return cls(**PAPER_SETTINGS | options)
 
-    def _learn(self, table: Table) -> FitResult:
-        deadline = Deadline(self.max_time)
-        device = choose_device(self.device)
-        rng = numpy_rng(self.random_state)
+    def _learn_by(self, table: Table, rng: np.random.Generator, device: torch.device, deadline: Deadline) -> FitResult:
         step = CYCLE_STEP / table.n_variables if self.cycle_step == "auto" else self.cycle_step
         table = standardized_table(table) if self.standardize else table
         bic = GPGraphBIC if self.regression == "gp" else GraphBIC
@@ -502,21 +491,15 @@ class RLBIC2(NetworkMethod):
         if self.regression == "gp":
             pruned = prune_by_gam(table.values, edges, cutoff=self.cutoff)
             edges, weights = pruned.edges, pruned.strengths
-        return FitResult(
-            edges,
-            weights=weights * edges,
-            score=-float(reward.bic.scores(reward.best[None])[0]),
-            history=history,
-            step=GraphIteration,
-            diagnostics={
-                "converged_at": reward.found_at,
-                "n_iterations": len(history),
-                "edges_before_pruning": int(reward.best.sum()),
-                "repaired": threshold > least,
-                "seconds": deadline.elapsed(),
-            },
-            assumes=assumed_by(self.regression, self.noise),
-        )
+        reported = {
+            "converged_at": reward.found_at,
+            "n_iterations": len(history),
+            "edges_before_pruning": int(reward.best.sum()),
+            "repaired": threshold > least,
+        }
+        score = -float(reward.bic.scores(reward.best[None])[0])
+        assumes = assumed_by(self.regression, self.noise)
+        return FitResult(edges, None, weights, score, history, GraphIteration, reported, assumes)
 
     def _check_together(self) -> None:
         if self.width % self.n_heads:
