@@ -351,7 +351,8 @@ class CausalEstimator:
             self.diagnostics_ = diagnosed(learned, self.diagnose, signals)
         read = [(edge.cause, edge.effect, edge.strength, edge.trend) for edge in self.diagnostics_.edges]
         if read:
-            self.graph_ = replace(self.graph_, standardized=signed_strengths(read, len(table.names)))
+            strengths, resampled = signed_strengths(read, len(table.names)), self.diagnostics_.resampled
+            self.graph_ = replace(self.graph_, standardized=strengths, resampled=resampled)
 
     def _learned(self, table: Table, findings: FitResult, graph: CausalGraph) -> CheckContext:
         """The record that the checks read."""

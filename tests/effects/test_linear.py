@@ -1,5 +1,7 @@
 """Linear effects: exact on population moments, covered by their intervals, refused where they cannot be had."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -224,3 +226,65 @@ def test_quantiles_of_a_mixture_invert_its_distribution() -> None:
     for probability in (0.01, 0.2, 0.6, 0.975):
         assert mixture.below(mixture.quantile(probability)) == pytest.approx(probability, abs=1e-9)
     assert mixture.quantile(0.4) == 0.0
+
+
+def resampled(*patterns: list[list[int]]) -> CausalGraph:
+    """The graph a -> b with c apart, in the order a, b, c, and what resamples gave."""
+    graph = CausalGraph.from_matrix([[0, 1, 0], [0, 0, 0], [0, 0, 0]], order=["a", "b", "c"], names=list("abc"))
+    return replace(graph, resampled=np.array(patterns, dtype=bool).reshape(-1, 3, 3))
+
+
+def three_columns() -> np.ndarray:
+    rows = np.random.default_rng(0).normal(size=(400, 3))
+    rows[:, 1] += rows[:, 0]
+    rows[:, 2] += 0.2 * rows[:, 1]
+    return rows
+
+
+def test_the_interval_knows_the_graphs_of_the_fits_own_resamples() -> None:
+    with_edge, without = [[0, 1, 0], [0, 0, 0], [0, 0, 0]], [[0, 0, 0]] * 3
+    rows = three_columns()
+    alone = resampled().effect("a", "b", rows)
+    half = resampled(*[with_edge, without] * 10).effect("a", "b", rows)
+    assert half.value == alone.value
+    assert half.interval[0] == 0.0 < alone.interval[0]
+    assert half.interval[1] >= alone.interval[1]
+    assert half.probability == 0.5
+    assert "50% of the resampled graphs have such an effect" in half.sentence
+    open_ways = [[0, 1, 0], [1, 0, 0], [0, 0, 0]]  # b -> a in some graphs of the class: no effect
+    assert resampled(*[open_ways] * 20).effect("a", "b", rows).interval[0] == 0.0
+    own_set = resampled(*[with_edge, without] * 10).effect("a", "b", rows, adjustment=[])
+    assert own_set.interval == pytest.approx(alone.interval)  # what was chosen by hand takes the graph for granted
+
+
+def test_resamples_with_a_cycle_have_no_say() -> None:
+    cycle = [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
+    assert resampled(cycle).alternatives == []
+    assert resampled(cycle).effect("a", "b", three_columns()).probability is None
+
+
+def test_an_edge_that_was_missed_is_in_the_interval_unless_the_order_rules_it_out() -> None:
+    without = [[0, 1, 0], [0, 0, 0], [0, 0, 0]]
+    missed = resampled(*[without] * 20).effect("b", "c", three_columns())
+    assert missed.value == 0.0
+    assert missed.probability == 0.0
+    assert missed.interval[0] <= 0.0 <= 0.2 <= missed.interval[1]
+    assert "has no total effect on c" in missed.sentence
+    assert "in case the graph is wrong" in missed.sentence
+    backwards = resampled(*[without] * 20).effect("c", "b", three_columns())
+    assert backwards.interval == (0.0, 0.0)
+    assert "in case" not in backwards.sentence
+
+
+def test_weak_effects_of_learned_graphs_are_covered_once_resamples_count() -> None:
+    alone, over = [], []
+    for seed in range(12):
+        made = simulate(n_variables=6, degree=2, n_samples=200, weight_range=(0.1, 0.5), random_state=seed)
+        graph = baselines.EqVar(pruning="bic", verbose=False).fit(made.data).graph_
+        truth = path_effects(made.graph)
+        for cause in made.graph.names:
+            for effect in made.graph.descendants(cause):
+                for kept, learned in ((alone, replace(graph, resampled=None)), (over, graph)):
+                    low, high = learned.effect(cause, effect).interval
+                    kept.append(low <= truth.loc[cause, effect] <= high)
+    assert np.mean(over) > max(0.85, np.mean(alone) + 0.1)

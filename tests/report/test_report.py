@@ -428,3 +428,24 @@ def test_marks_of_hidden_causes_and_the_summary_graph_lie_beside_the_graph(tmp_p
     write_results(folder, window, series)
     assert not (folder / "pag.json").exists()  # of the result that was here before
     assert pd.read_csv(folder / "summary_graph.csv", index_col=0).loc["x", "y"] == 1
+
+
+def test_a_folder_answers_about_effects_as_the_fit_does(tmp_path):
+    made = simulate(n_variables=5, degree=1.5, n_samples=200, weight_range=(0.1, 0.5), random_state=1)
+    table = load_table(made.data)
+    model = CORL(random_state=0, verbose=False).fit(table)
+    write_results(tmp_path, model, table)
+    found = load_results(tmp_path)
+    assert (found.graph.resampled == model.graph_.resampled).all()
+    for cause in made.graph.names:
+        for effect in made.graph.descendants(cause):
+            here, there = model.graph_.effect(cause, effect), found.effects(cause, effect)["total"]
+            assert there.probability == here.probability is not None
+            # rows give errors for noise of uneven size, moments cannot
+            np.testing.assert_allclose(there.interval, here.interval, atol=0.1)
+    (tmp_path / "resampled.json").write_text('{"graphs": [[[0, 5]]]}')
+    with pytest.raises(OptionError, match="other columns"):
+        load_results(tmp_path)
+    (tmp_path / "resampled.json").write_text('{"graphs": [[0]]}')
+    with pytest.raises(OptionError, match="damaged"):
+        load_results(tmp_path)

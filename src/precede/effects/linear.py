@@ -41,13 +41,13 @@ class Effect(Spoken):
         difference of risks where the effect has two values.
     standard_error : float
     interval : (float, float)
-        Where the effect lies at the given level. Over bootstrap graphs it includes the doubt about the graph; in a
-        learned class of graphs it holds the interval in each of them.
+        Where the effect lies at the given level. With resampled graphs (of the fit, or of a bootstrap) it includes
+        the doubt about the graph; in a learned class of graphs it holds the interval in each of them.
     level : float
     adjusted_for : tuple of names
         Held fixed in the regression.
     probability : float or None
-        Share of the bootstrap graphs in which the cause has such an effect at all; None where none were given.
+        Share of the resampled graphs in which the cause has such an effect at all; None where there are none.
     robustness : float or None
         Robustness value (Cinelli and Hazlett 2020): the share of what is left of both the cause and the effect that a
         hidden common cause would have to explain to bring the effect to zero; None where the effect is ruled out.
@@ -86,6 +86,11 @@ class Effect(Spoken):
     risks: tuple[float, float] | None = None
     ratio: float | None = None
     ratio_interval: tuple[float, float] | None = None
+
+    @property
+    def ruled_out(self) -> bool:
+        """Whether the graph says that there is no such effect."""
+        return self.value == 0 and self.robustness is None and self.range is None
 
     @property
     def change(self) -> str:
@@ -127,9 +132,10 @@ class Effect(Spoken):
         if self.together:
             held = ", ".join(map(str, self.together))
             how = f"while {held} {'is' if len(self.together) == 1 else 'are'} held where set"
-        if self.value == 0 and self.standard_error == 0:
+        if self.ruled_out:
             way = "directed path leads" if self.kind == "total" else "edge leads"
-            text = f"The graph says that {self.cause} has no {self.kind} effect on {self.effect}: no {way} to it."
+            text = f"The graph says that {self.cause} has no {self.kind} effect on {self.effect}: no {way} to it"
+            text += f" ({self.interval_in_words}, in case the graph is wrong)." if any(self.interval) else "."
         else:
             text = f"{self.change} {self.size} {how} ({self.interval_in_words}"
             if self.range is not None:

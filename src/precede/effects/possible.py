@@ -185,16 +185,20 @@ def possible_effects(asked: Question, pattern: IntArray | None = None) -> Possib
 
 
 def effect_of(asked: Question, confidence: Confidence | None = None, together: Sequence[Hashable] = ()) -> Effect:
-    """The answer of :meth:`precede.CausalGraph.effect`: in one graph, in a class of them, or over a bootstrap."""
+    """The answer of :meth:`precede.CausalGraph.effect`: in one graph, in a class of them, and over resampled graphs."""
     if together and confidence is not None:
         raise OptionError("together=... and confidence=... cannot be combined: leave one of them out.")
-    if confidence is not None:
-        return _averaged(asked, confidence)
-    graph, drawn = asked.graph, asked.answer(together)
-    one_graph = graph.open_directions is None or not graph.open_directions.any()
-    if one_graph or together or not isinstance(asked.adjustment, str):
-        return drawn
-    found = possible_effects(asked)
+    graph, others = asked.graph, _resampled_graphs(asked, confidence)
+    answer = asked.answer(together)
+    if together or not isinstance(asked.adjustment, str):
+        return answer
+    if graph.open_directions is not None and graph.open_directions.any():
+        answer = _over_class(answer, possible_effects(asked))
+    return _over_graphs(asked, answer, others) if others else answer
+
+
+def _over_class(drawn: Effect, found: PossibleEffects) -> Effect:
+    """The answer with the range over a class, where its graphs do not agree."""
     if len(found.effects) == 1:
         return drawn
     ends = [drawn.value, *found.values]
@@ -205,14 +209,11 @@ def effect_of(asked: Question, confidence: Confidence | None = None, together: S
     )  # fmt: skip
 
 
-def _averaged(asked: Question, confidence: Any) -> Effect:
-    """The effect with an interval and a probability over the graphs of a bootstrap.
-
-    Every resample's graph gives an estimate with its standard error, a point at zero where it rules the effect out; a
-    class of graphs gives one for each set of causes that the cause may have, and they share the weight of the resample.
-    The interval holds the middle of their mixture, so it knows two doubts: about the graph, and about the numbers.
-    """
+def _resampled_graphs(asked: Question, confidence: Any) -> list[tuple[CausalGraph, int]]:
+    """Graphs that resampled rows gave, and how often: those of a bootstrap, else those of the fit."""
     graph = asked.graph
+    if confidence is None:
+        return [] if graph.pag is not None else [(member, 1) for member in graph.alternatives]
     if not isinstance(confidence, Confidence):
         raise OptionError(f"confidence={confidence!r} cannot be used: give what model.bootstrap(data) returns.")
     if not isinstance(asked.adjustment, str):
@@ -228,29 +229,48 @@ def _averaged(asked: Question, confidence: Any) -> Effect:
         )
     if set(confidence.graphs[0].graph.names) != set(graph.names):
         raise OptionError("the confidence is over other variables than the graph.")
+    return [(found.graph, found.count) for found in confidence.graphs]
+
+
+def _over_graphs(asked: Question, answer: Effect, others: Sequence[tuple[CausalGraph, int]]) -> Effect:
+    """The answer with an interval and a probability over resampled graphs.
+
+    Each of these gives an estimate with its standard error, a point at zero where it rules the effect out; a class of
+    graphs gives one for each set of causes that the cause may have, and they share the weight of the resample. The
+    interval holds the middle of their mixture and that of the graph itself, so it knows two doubts: about the graph,
+    and about the numbers. Where the graph rules the effect out although its order does not, an edge may have been
+    missed: the interval also holds what the effect were along that edge.
+    """
+    graph, (i, j) = asked.graph, asked.pair
     parts = []
-    for found in confidence.graphs:
-        here = np.array([graph.position(name) for name in found.graph.names], dtype=np.int64)
+    for found, count in others:
+        here = np.array([graph.position(name) for name in found.names], dtype=np.int64)
         lags = None if graph.lags is None else tuple(graph.lags[k] for k in here)
-        member = replace(found.graph, lags=lags)
+        member = replace(found, lags=lags)
         of_member = replace(asked, graph=member, data=asked.sample)
         regressions = [of_member.regression()]
-        if member.open_directions is not None:
+        if member.open_directions is not None and member.open_directions.any():
             regressions = regressions_in_class(of_member, member.pattern)
         for regression in regressions:
             part = (0.0, 0.0, 1.0)
             if regression is not None:
-                own = Regression(*asked.pair, here[regression.fixed], here[regression.unset])
+                own = Regression(i, j, here[regression.fixed], here[regression.unset])
                 fit, slopes = asked.fit(own)
                 part = float(slopes @ fit.weights), fit.standard_error(slopes), float(fit.freedom)
-            parts.append((*part, found.count / len(regressions)))
+            parts.append((*part, count / len(regressions)))
     centers, spreads, freedoms, counts = np.array(parts).T
     mixture = Mixture(centers, spreads, freedoms, counts / counts.sum())
+    ends = [*answer.interval, *(mixture.quantile((1 + sign * asked.level) / 2) for sign in (-1, 1))]
+    order = graph.positions.tolist()
+    if answer.ruled_out and graph.lags is None and order.index(i) < order.index(j):
+        edges = graph.edges.copy()
+        edges[i, j] = True
+        ends += asked.estimate(asked.regression(replace(graph, edges=edges))).interval
     return replace(
-        asked.answer(),
+        answer,
         standard_error=mixture.standard_deviation(),
-        interval=(mixture.quantile((1 - asked.level) / 2), mixture.quantile((1 + asked.level) / 2)),
-        probability=float(mixture.shares[spreads > 0].sum()),
+        interval=(min(ends), max(ends)),
+        probability=min(1.0, float(mixture.shares[spreads > 0].sum())),
     )
 
 

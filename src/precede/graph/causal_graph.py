@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import GraphError
 from precede.graph import drawing
 from precede.graph.dags import full_dag, topological_order
+from precede.graph.equivalence import consistent_extension
 from precede.graph.formats import GraphFormats
 from precede.graph.mixed_graph import MixedGraph
 from precede.graph.queries import GraphQueries
@@ -62,6 +63,9 @@ class CausalGraph(GraphQueries, GraphFormats):
         the effect falls as the cause rises: the strength that every picture and report shows. NaN for categories.
     pag : MixedGraph, optional
         What is known where causes may be hidden; the edges are then those of one graph that agrees with it.
+    resampled : (n_resamples, n_variables, n_variables) bool array, optional
+        What learning again on resampled rows gave: ``[k, i, j]`` for i -> j, both ways where that was open. The
+        interval of an effect counts these graphs.
 
     Examples
     --------
@@ -82,6 +86,7 @@ class CausalGraph(GraphQueries, GraphFormats):
     open_directions: BoolArray | None = None
     standardized: FloatArray | None = None
     pag: MixedGraph | None = None
+    resampled: BoolArray | None = None
 
     @classmethod
     def from_matrix(
@@ -128,6 +133,17 @@ class CausalGraph(GraphQueries, GraphFormats):
     @property
     def n_edges(self) -> int:
         return int(self.edges.sum())
+
+    @cached_property
+    def alternatives(self) -> list[CausalGraph]:
+        """The graph of each resample, where there is one without cycles, with the directions that it left open."""
+        patterns = () if self.resampled is None else self.resampled
+        members = [(consistent_extension(pattern, self.positions), pattern) for pattern in patterns]
+        return [
+            replace(CausalGraph.from_matrix(edges, names=self.names), open_directions=edges & pattern.T, lags=self.lags)
+            for edges, pattern in members
+            if edges is not None
+        ]
 
     @cached_property
     def adjacency(self) -> pd.DataFrame:

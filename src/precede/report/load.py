@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NotRequired
 
+import numpy as np
 from typing_extensions import TypedDict
 
 from precede.effects.linear import Effect, Question
@@ -15,6 +16,7 @@ from precede.effects.possible import PossibleEffects, effect_of, possible_effect
 from precede.errors import OptionError
 from precede.evidence.checks.record import signed_strengths
 from precede.evidence.confidence import Confidence
+from precede.evidence.confidence.confidence import matrix_of
 from precede.evidence.sample import moments_from_json, sample_for
 from precede.files import finish_swap
 from precede.graph import CausalGraph, MixedGraph
@@ -25,7 +27,7 @@ from precede.strict_json import JsonObject, checked, document, read_json
 
 MOMENTS_FILE, CONFIDENCE_FILE = "moments.json", "confidence.json"
 SUMMARY_FILE, REPORT_FILE = "summary.json", "report.html"
-PAG_FILE, SUMMARY_GRAPH_FILE = "pag.json", "summary_graph.csv"
+PAG_FILE, SUMMARY_GRAPH_FILE, RESAMPLED_FILE = "pag.json", "summary_graph.csv", "resampled.json"
 MARKS = {"result.json": "precede-result", SUMMARY_FILE: "precede-summary"}
 """Files by which a folder of results is known, and the formats that they name."""
 
@@ -40,6 +42,12 @@ class PagRecord(TypedDict):
     """The content of pag.json: the first and the second variable of each edge, and its marks."""
 
     edges: list[list[str | int]]
+
+
+class ResampledRecord(TypedDict):
+    """The content of resampled.json: of each resample the pairs of cause and effect, both ways where that is open."""
+
+    graphs: list[list[list[int]]]
 
 
 class DiagnosticsRecord(TypedDict, total=False):
@@ -160,6 +168,12 @@ def load_results(folder: str | os.PathLike[str]) -> Results:
         graph = replace(graph, standardized=signed_strengths(strengths, graph.n_variables))
     if (place / PAG_FILE).is_file():
         graph = replace(graph, pag=_read_pag(place / PAG_FILE, graph))
+    if (place / RESAMPLED_FILE).is_file():
+        found = checked(read_json(place / RESAMPLED_FILE), ResampledRecord, RESAMPLED_FILE)["graphs"]
+        n = graph.n_variables
+        if not all(len(pair) == 2 and min(pair) >= 0 and max(pair) < n for pairs in found for pair in pairs):
+            raise OptionError(f"{RESAMPLED_FILE} in {str(folder)!r} is about other columns than the graph.")
+        graph = replace(graph, resampled=np.array([matrix_of(pairs, n) for pairs in found]))
     resampled = place / CONFIDENCE_FILE
     return Results(place, graph, description, Confidence.from_json(resampled) if resampled.is_file() else None)
 

@@ -9,6 +9,7 @@ from typing import Any
 from precede.data.load import Table
 from precede.errors import OptionError, PrecedeError
 from precede.estimator import CausalEstimator
+from precede.evidence.confidence.confidence import pairs_of
 from precede.evidence.sample import moments_to_json, sample_of
 from precede.files import check_outputs, finish_swap, write_together
 from precede.graph import CausalGraph
@@ -18,6 +19,7 @@ from precede.report.load import (
     MOMENTS_FILE,
     PAG_FILE,
     REPORT_FILE,
+    RESAMPLED_FILE,
     SUMMARY_FILE,
     SUMMARY_GRAPH_FILE,
 )
@@ -59,11 +61,11 @@ def write_results(
 
 OUTPUTS = (
     "adjacency.csv", "weights.csv", "order.txt", "graph.json", "graph.dot", MOMENTS_FILE, "history.csv", "result.json",
-    CONFIDENCE_FILE, SUMMARY_FILE, REPORT_FILE, PAG_FILE, SUMMARY_GRAPH_FILE,
+    CONFIDENCE_FILE, SUMMARY_FILE, REPORT_FILE, PAG_FILE, SUMMARY_GRAPH_FILE, RESAMPLED_FILE,
 )  # fmt: skip
 """All that a folder of results may hold."""
 
-ABOUT_THE_GRAPH = (CONFIDENCE_FILE, SUMMARY_FILE, REPORT_FILE, PAG_FILE, SUMMARY_GRAPH_FILE)
+ABOUT_THE_GRAPH = (CONFIDENCE_FILE, SUMMARY_FILE, REPORT_FILE, PAG_FILE, SUMMARY_GRAPH_FILE, RESAMPLED_FILE)
 """What an earlier result has said about its own graph goes with it."""
 
 
@@ -85,6 +87,8 @@ def result_texts(model: CausalEstimator, table: Table, loading: Mapping[str, Any
     more = {} if graph.lags is None else {SUMMARY_GRAPH_FILE: model.summary_graph_.to_csv()}
     if graph.pag is not None:
         more[PAG_FILE] = to_json({"edges": graph.pag.edge_list()}, indent=1) + "\n"
+    if graph.resampled is not None:
+        more[RESAMPLED_FILE] = to_json({"graphs": [pairs_of(pattern) for pattern in graph.resampled]}) + "\n"
     return more | {
         "adjacency.csv": graph.adjacency.to_csv(),
         "weights.csv": graph.weights.to_csv(),

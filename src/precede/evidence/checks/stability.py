@@ -122,7 +122,8 @@ def resample(learned: CheckContext, diagnostics: Diagnostics, deadline: Deadline
         return replace(diagnostics, remarks=(*diagnostics.remarks, Remark(said)))
     late = f"Time ran out after {len(made)} of {N_RESAMPLES} resamples: the confidences are coarse."
     remarks = [late] if len(made) < N_RESAMPLES else []
-    return with_shares(diagnostics, learned.edges, np.mean(made, axis=0), learned.names, len(made), remarks)
+    found = with_shares(diagnostics, learned.edges, np.mean(made, axis=0), learned.names, len(made), remarks)
+    return replace(found, resampled=np.array(made) > 0)
 
 
 def relearning(learned: CheckContext) -> Relearn:

@@ -244,7 +244,7 @@ def pairs_of(matrix: BoolArray | None) -> list[list[int]] | None:
     return None if matrix is None else np.argwhere(matrix).tolist()
 
 
-def matrix_of(pairs: list[list[int]], n_variables: int) -> BoolArray:
+def matrix_of(pairs: Sequence[Sequence[int]], n_variables: int) -> BoolArray:
     """A matrix that is true at these places."""
     matrix = np.zeros((n_variables, n_variables), dtype=bool)
     for i, j in pairs:
