@@ -52,7 +52,7 @@ def main() -> None:
             for _ in trainer.run(Deadline(asked.max_time)):
                 pass
             for k, learner in enumerate(learners):
-                edges, _ = order_to_graph(
+                edges = order_to_graph(
                     trainer.best.order(k), loaded, score, none, pruning="threshold", threshold=0.3, cutoff=0.001
                 )
                 found = evaluate(CausalGraph.from_matrix(edges, names=dataset.graph.names), dataset.graph)

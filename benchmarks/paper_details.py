@@ -80,7 +80,7 @@ def trained(name: str, mode: str, kind: str, nodes: int, degree: int, seed: int,
             first = record.mean_score if first is None else first
             if record.iteration in MARKS:
                 curve[record.iteration] = [record.mean_score - greedy, record.best_score - greedy]
-        edges, _ = order_to_graph(
+        edges = order_to_graph(
             trainer.best.order(), table, score, free, pruning="threshold", threshold=0.3, cutoff=0.001
         )
         found = CausalGraph.from_matrix(edges, None, trainer.best.order(), list(made.data.columns))

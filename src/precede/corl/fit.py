@@ -6,12 +6,13 @@ Each stage is a call into the package of its name; the options are those of CORL
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.arrays import BoolArray, IntArray
 from precede.corl.levels import choose_for_levels
 from precede.corl.settings import asks_the_policy, search_settings
 from precede.corl.vote import VoteScore, vote
@@ -31,6 +32,7 @@ from precede.pruning.order_to_graph import check_pruning, effects_by_level, orde
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import choose_device, give_back_memory
 from precede.runtime.progress import ProgressBar, logger
+from precede.runtime.randomness import numpy_rng
 from precede.scores.assumptions import Assumptions
 from precede.scores.build import ScoreName, build_score
 from precede.scores.choose import Choice, ChosenName, choose_score
@@ -58,61 +60,47 @@ def learn(
     model: CORL, table: Table, constraints: Constraints, rng: np.random.Generator, deadline: Deadline
 ) -> tuple[FitResult, TrainedPolicy | None]:
     """Score, search, prune; the findings, and the policy where one was trained."""
-    known, hidden, settings = constraints, model.hidden == "allowed", search_settings(model, table)
+    known, hidden = constraints, model.hidden == "allowed"
     if hidden:
         refuse_rows(table)
         constraints = start_constraints(known)
-    seen = seen_table(table, settings)
-    reported: JsonObject = {}
+    fit = Fit(model, table, constraints, rng, deadline)
+    settings, seen, reported = fit.settings, fit.seen, JsonObject()
     if settings.polish and settings.kind != "exact" and table.n_variables <= WARM_UP_TO:
         local.prepare()  # while the policy looks at the data
-    pretrained = None if settings.start is None else load_pretrained(settings.start)
-    said = judge_table(seen, pretrained, constraints) if asks_the_policy(model) else None
-    if said is not None:
-        give_back_memory()
-        reported["policy"] = said.opinions(table.names)
-        pretrained = None if pretrained is None else replace(pretrained, states=said.states)
+    if fit.said is not None:
+        reported["policy"] = fit.said.opinions(table.names)
     elif model.pruning == "policy":
         raise OptionError(f"pruning='policy' cannot be used here: the policy takes {TAKES}.")
     if table.is_wide:
         refuse_wide(model, table)
-    fit = Fit(model, settings, constraints, rng, deadline, said)
-    score, choice = fit.score(seen)
+    score, choice = fit.score()
     check_pruning(model.pruning, score)  # before the search, which may take hours
-    found = fit.search(score, seen, pretrained)
-    found, score, filled = fit.refit_imputed(score, found, seen)
+    found, score, filled = fit.refit_imputed(score, fit.search(score))
     table = filled if seen is table else table
     if choice is not None:
         reported["score_choice"] = choice
     reported |= {"score": score.name, "identifies": score.identifies}
     again = ESTIMATED_AGAIN if score.name == "sparse-linear" else DRAWN_AGAIN
     reported["remarks"] = [*score.notes, *([] if filled is seen else [again]), *unwatched(model, found)]
-    order = found.order
-    edges, weights = fit.prune(order, table, score)
-    assumes = score.assumes
+    order, assumes = found.order, score.assumes
+    edges = fit.prune(order, table, score)
     if hidden:
         pag, edges, order, assumes = allow_hidden(edges, order, table, known, assumes, deadline)
-        weights = weigh(edges, order, table, score)
         reported |= {"identifies": "cpdag", "hidden": "allowed", "marks": [list(edge) for edge in pag.edge_list()]}
     elif score.identifies == "cpdag":
         member = fit.member(edges, found, table, score)
         edges, order = member.edges, member.order
-        weights = weigh(edges, order, table, score)
         reported |= directions_of(score, member, table)
     elif isinstance(score, VoteScore):
         reported |= score.described(edges, table.names)
     if score.assumes.mechanism == "levels":
         reported["levels"] = effects_by_level(table, edges)
-    record = found.record
+    record, weights = found.record, weigh(edges, order, table, score)
     findings = FitResult(
         edges, order, weights, record.best_score, found.history, IterationRecord, reported, assumes, record
     )
     return findings, found.policy
-
-
-def seen_table(table: Table, settings: SearchSettings) -> Table:
-    """What the score and the policy see."""
-    return standardized_table(table) if settings.training.details.standardize_columns else table
 
 
 def directions_of(score: OrderScore, member: Member, table: Table) -> JsonObject:
@@ -126,13 +114,12 @@ def directions_of(score: OrderScore, member: Member, table: Table) -> JsonObject
     return reported
 
 
-def choose_for(
-    model: CORL, table: Table, constraints: Constraints, said: PolicyPrediction | None, deadline: Deadline
-) -> tuple[Choice, ChosenName, float]:
+def choose_for(fit: Fit) -> tuple[Choice, ChosenName, float]:
     """What ``score="auto"`` chooses: why, the name, and what the policy counts beside it."""
-    choice = choose_score(table, None if said is None else said.likely())
+    model, table = fit.model, fit.seen
+    choice = choose_score(table, None if fit.said is None else fit.said.likely())
     if choice.name == "discrete-bic" and table.targets is None and model.hidden != "allowed":
-        choice = choose_for_levels(table, constraints, deadline)
+        choice = choose_for_levels(table, fit.constraints, fit.deadline)
     choice = start_choice(choice) if model.hidden == "allowed" else choice
     if model.policy_weight != "auto":
         return choice, "location-scale" if choice.name == "vote" else choice.name, model.policy_weight
@@ -141,10 +128,7 @@ def choose_for(
 
 def settled_options(model: CORL, table: Table, constraints: Constraints) -> Options:
     """The options of a fit to resampled rows of a table, which are judged by the model that the table calls for."""
-    settings = search_settings(model, table)
-    seen, pretrained = seen_table(table, settings), None if settings.start is None else load_pretrained(settings.start)
-    said = judge_table(seen, pretrained, constraints)
-    _, name, weight = choose_for(model, seen, constraints, said, Deadline(None))
+    _, name, weight = choose_for(Fit(model, table, constraints, numpy_rng(0), Deadline(None)))
     return {"score": name} | ({"policy_weight": weight} if weight else {})
 
 
@@ -163,18 +147,42 @@ ESTIMATED_AGAIN = "Once there was a graph, EM ran again along it, and the order 
 
 @dataclass(frozen=True)
 class Fit:
-    """What every stage is given: the options, the knowledge, what may be drawn and spent, and what the policy said."""
+    """What every stage is given: the options, the data, the knowledge, and what may be drawn and spent."""
 
     model: CORL
-    settings: SearchSettings
+    table: Table
     constraints: Constraints
     rng: np.random.Generator
     deadline: Deadline
-    said: PolicyPrediction | None = None
 
-    def score(self, table: Table) -> tuple[OrderScore, Choice | None]:
+    @cached_property
+    def settings(self) -> SearchSettings:
+        """How to search."""
+        return search_settings(self.model, self.table)
+
+    @cached_property
+    def seen(self) -> Table:
+        """What the score and the policy see."""
+        return standardized_table(self.table) if self.settings.training.details.standardize_columns else self.table
+
+    @cached_property
+    def pretrained(self) -> Pretrained | None:
+        """The policy to start from."""
+        return None if self.settings.start is None else load_pretrained(self.settings.start)
+
+    @cached_property
+    def said(self) -> PolicyPrediction | None:
+        """What the policy says of the data, where that is asked for."""
+        pretrained = self.pretrained  # what is no policy is refused before a score is built
+        if not asks_the_policy(self.model):
+            return None
+        said = judge_table(self.seen, pretrained, self.constraints)
+        give_back_memory()
+        return said
+
+    def score(self) -> tuple[OrderScore, Choice | None]:
         """The score that the options name; for "auto" also why it was chosen."""
-        model, said, constraints = self.model, self.said, self.constraints
+        model, table, said, constraints = self.model, self.seen, self.said, self.constraints
         name, noise = model.score, model.noise
         if isinstance(name, OrderScore):
             if name.n_variables != table.n_variables:
@@ -184,7 +192,7 @@ class Fit:
         choice = None
         weight = 0.0 if model.policy_weight == "auto" else model.policy_weight
         if name == "auto":
-            choice, name, weight = choose_for(model, table, constraints, said, self.deadline)
+            choice, name, weight = choose_for(self)
             if model.verbose:
                 logger.info("score: %s", choice.reason)
         if name == "policy":
@@ -210,17 +218,19 @@ class Fit:
         )  # fmt: skip
         return score, choice
 
-    def prune(self, order: IntArray, table: Table, score: OrderScore) -> tuple[BoolArray, FloatArray]:
-        """Edges and weights of an order, by the pruning that was asked for."""
+    def prune(self, order: IntArray, table: Table, score: OrderScore) -> BoolArray:
+        """Edges of an order, by the pruning that was asked for."""
         model, likely = self.model, None if self.said is None else self.said.edges
         return order_to_graph(
             order, table, score, self.constraints,
             pruning=model.pruning, threshold=model.threshold, cutoff=model.cutoff, edge_probability=likely,
         )  # fmt: skip
 
-    def search(self, score: OrderScore, table: Table, pretrained: Pretrained | None) -> SearchResult:
+    def search(self, score: OrderScore) -> SearchResult:
         """Learn an order with the policy (Algorithm 1) and polish it; or search exactly."""
-        model, settings = self.model, self.settings
+        model, settings, table, pretrained = self.model, self.settings, self.seen, self.pretrained
+        if self.said is not None and pretrained is not None:
+            pretrained = replace(pretrained, states=self.said.states)
         search = OrderSearch(score, table.values, self.constraints, settings, self.rng, self.deadline, pretrained)
         if settings.kind == "exact":
             return search.run()
@@ -253,17 +263,10 @@ class Fit:
         """The member of the equivalence class that the evidence beside the score prefers, such as a given order."""
         wish = found.record.policy_order
         given = self.settings.initial_order if wish is None else np.array(wish, dtype=np.int64)
-        return choose_member(
-            edges,
-            found.order,
-            self.constraints.with_precedences(score.told(edges)),
-            table.values if score.assumes.linear else None,
-            given,
-        )
+        known, values = self.constraints.with_precedences(score.told(edges)), table.values
+        return choose_member(edges, found.order, known, values if score.assumes.linear else None, given)
 
-    def refit_imputed(
-        self, score: OrderScore, found: SearchResult, table: Table
-    ) -> tuple[SearchResult, OrderScore, Table]:
+    def refit_imputed(self, score: OrderScore, found: SearchResult) -> tuple[SearchResult, OrderScore, Table]:
         """The order once the graph has told what is in the gaps, the score that it maximizes, and the table.
 
         Where the noise tells directions, cells are drawn in its shape; else EM estimates the moments along the graph,
@@ -271,6 +274,7 @@ class Fit:
         is.
         """
         settings, constraints, rng, deadline = self.settings, self.constraints, self.rng, self.deadline
+        table = self.seen
         name = next((known for known in ROUNDS if known == score.name), None)
         if table.gaps is None or table.gaps.how != "em" or table.targets is not None:
             return found, score, table
@@ -281,17 +285,15 @@ class Fit:
         for _ in range(ROUNDS[name]):
             if deadline.passed():
                 break
-            edges, _ = self.prune(found.order, table, score)
+            edges = self.prune(found.order, table, score)
             table = reestimated(table, edges) if name == "sparse-linear" else redrawn(table, edges, rng, deadline)
             score = build_score(name, table, constraints, noise=self.model.noise, device=score.device)
-            search = OrderSearch(
-                score, table.values, constraints, replace(climbs, initial_order=found.order), rng, deadline
-            )
-            again, first = search.run(), found.record
+            from_here = replace(climbs, initial_order=found.order)
+            again = OrderSearch(score, table.values, constraints, from_here, rng, deadline).run()
             if settings.kind == "exact":
                 found = again
                 continue
-            kept = {name: getattr(first, name) for name in ("kind", "why", "policy_order", "iterations")}
+            kept = {name: getattr(found.record, name) for name in ("kind", "why", "policy_order", "iterations")}
             found = replace(found, order=again.order, record=replace(again.record, **kept))
         return found, score, table
 

@@ -19,7 +19,6 @@ from precede.graph.dags import full_dag
 from precede.knowledge import Constraints
 from precede.policy.prediction import PolicyPrediction
 from precede.pruning.order_to_graph import order_to_graph
-from precede.pruning.weights import THRESHOLD
 from precede.runtime.deadline import Deadline
 from precede.scores.assumptions import Assumptions
 from precede.scores.build import ScoreName, build_score
@@ -205,5 +204,4 @@ def learn_graph(
     score = build_score(name, table, constraints, device=device, deadline=deadline)
     settings = SearchSettings("local", initial_order=start)
     order = OrderSearch(score, table.values, constraints, settings, rng, deadline).run().order
-    edges, _ = order_to_graph(order, table, score, constraints, pruning="auto", threshold=THRESHOLD, cutoff=0.001)
-    return score, order, edges
+    return score, order, order_to_graph(order, table, score, constraints)

@@ -13,8 +13,8 @@ import numpy as np
 
 from precede.arrays import IntArray
 from precede.corl import CORL
-from precede.corl.fit import Fit, seen_table
-from precede.corl.settings import pretrained_start, search_settings, training_of
+from precede.corl.fit import Fit
+from precede.corl.settings import pretrained_start, training_of
 from precede.data.datasets import Dataset
 from precede.data.load import load_table
 from precede.data.table import Table, canonical
@@ -25,7 +25,7 @@ from precede.experiments.ledger import Ledger, Record
 from precede.knowledge import Constraints
 from precede.lazy import pandas as pd
 from precede.metrics.structure import evaluate
-from precede.policy.pretrained import load_pretrained
+from precede.pruning.order_to_graph import weigh
 from precede.runtime.deadline import Deadline, Signals
 from precede.runtime.device import one_thread
 from precede.runtime.progress import ProgressBar
@@ -176,7 +176,6 @@ class _Run:
     dataset: Dataset
     fit: Fit
     given: Table
-    table: Table
     learner: Learner
     places: np.ndarray
     history: list[IterationRecord] = field(default_factory=list)
@@ -189,14 +188,11 @@ class _Run:
         model.diagnose = False
         given = load_table(dataset.data)
         table, places = canonical(given, columns=model._columns_by_name, rows=model._rows_by_value)
-        settings, constraints = search_settings(model, table), Constraints.none(table.n_variables)
-        seen = seen_table(table, settings)
-        rng = numpy_rng(model.random_state)
-        fit = Fit(model, settings, constraints, rng, Deadline(None))
-        score, _ = fit.score(seen)
-        pretrained = None if settings.start is None else load_pretrained(settings.start)
-        learner = Learner(score, seen.values, settings.training, constraints, rng, pretrained)
-        return cls(cell, dataset, fit, given, table, learner, places)
+        constraints, rng = Constraints.none(table.n_variables), numpy_rng(model.random_state)
+        fit = Fit(model, table, constraints, rng, Deadline(None))
+        score, _ = fit.score()
+        learner = Learner(score, fit.seen.values, fit.settings.training, constraints, rng, fit.pretrained)
+        return cls(cell, dataset, fit, given, learner, places)
 
     def fitted(self, known: tuple[IntArray, float] | None) -> CORL:
         """Prune the best order, or the greedy one where there was no time for any; the method as its fit leaves it."""
@@ -204,7 +200,8 @@ class _Run:
         quick = greedy_order(score, self.fit.constraints)
         greedy = score.score_of(quick)
         order, best = known or (quick, greedy)
-        edges, weights = self.fit.prune(order, self.table, score)
+        edges = self.fit.prune(order, self.fit.table, score)
+        weights = weigh(edges, order, self.fit.table, score)
         late = not learner.finished
         search = SearchRecord(
             best, "policy", greedy_score=greedy, policy_score=best, iterations=learner.iteration, out_of_time=late

@@ -15,7 +15,7 @@ from precede.errors import OptionError
 from precede.graph.dags import full_dag
 from precede.knowledge import Constraints
 from precede.pruning.gam import prune_by_gam
-from precede.pruning.weights import prune_by_bic, prune_by_weight, regression_weights
+from precede.pruning.weights import THRESHOLD, prune_by_bic, prune_by_weight, regression_weights
 from precede.scores.covariance import moments_of, regularized
 from precede.scores.policy_prior import likely_edges
 from precede.scores.protocol import OrderScore
@@ -29,19 +29,19 @@ def order_to_graph(
     score: OrderScore,
     constraints: Constraints,
     *,
-    pruning: PruningName,
-    threshold: float,
-    cutoff: float,
+    pruning: PruningName = "auto",
+    threshold: float = THRESHOLD,
+    cutoff: float = 0.001,
     edge_probability: FloatArray | None = None,
-) -> tuple[BoolArray, FloatArray]:
-    """Prune the densest graph along an order, and weigh the edges that are left.
+) -> BoolArray:
+    """Prune the densest graph along an order.
 
     Parameters
     ----------
     order : (n_variables,) int array
     table : Table
     score : OrderScore
-        The one that the order maximizes; it says what "auto" is, and whether weights are linear.
+        The one that the order maximizes; it says what "auto" is.
     constraints : Constraints
     pruning : str
         "auto" takes the graph of a score that has one, "bic" for linear scores and "cam" for the others.
@@ -55,9 +55,6 @@ def order_to_graph(
     Returns
     -------
     edges : (n_variables, n_variables) bool array
-    weights : (n_variables, n_variables) array
-        Of the linear regression on the parents, strengths of the smooth terms, or what
-        :class:`precede.pruning.order_to_graph.LevelRegression` says about columns with levels.
     """
     check_pruning(pruning, score)
     linear = score.assumes.linear
@@ -69,21 +66,18 @@ def order_to_graph(
     candidates = constraints.apply(full_dag(order))
     match pruning:
         case "threshold":
-            edges = prune_by_weight(matrix, order, threshold, constraints)
+            return prune_by_weight(matrix, order, threshold, constraints)
         case "bic":
-            edges = prune_by_bic(matrix, order, moments.n_samples, constraints)
+            return prune_by_bic(matrix, order, moments.n_samples, constraints)
         case "cam" | "cam-f":
             test: Literal["wood", "f"] = "wood" if pruning == "cam" else "f"
-            edges = prune_by_gam(
-                table.values, candidates, required=constraints.required, cutoff=cutoff, test=test
-            ).edges
+            return prune_by_gam(table.values, candidates, required=constraints.required, cutoff=cutoff, test=test).edges
         case "policy":
             if edge_probability is None:
                 raise OptionError("pruning='policy' needs the edge probabilities of a pretrained policy.")
-            edges = likely_edges(edge_probability, order, constraints)
+            return likely_edges(edge_probability, order, constraints)
         case "none":
-            edges = candidates if own is None else own
-    return edges, weigh(edges, order, table, score)
+            return candidates if own is None else own
 
 
 def check_pruning(pruning: PruningName, score: OrderScore) -> None:
@@ -95,7 +89,11 @@ def check_pruning(pruning: PruningName, score: OrderScore) -> None:
 
 
 def weigh(edges: BoolArray, order: IntArray, table: Table, score: OrderScore) -> FloatArray:
-    """Weights of the edges of a graph that agrees with an order: linear ones, by level, or strengths of curves."""
+    """Weights of the edges of a graph that agrees with an order.
+
+    Those of the linear regression on the parents, what :class:`LevelRegression` says about columns with levels, or
+    strengths of the smooth terms.
+    """
     if score.assumes.mechanism == "levels":
         return np.asarray(sum(part.weights() for part in _level_regressions(table, edges)))
     if score.assumes.linear:

@@ -163,7 +163,7 @@ def search_again(
 ) -> tuple[float, BoolArray]:
     """The score that climbs from the found order end at on a table, and the graph by the pruning that was taken."""
     found = polish(score, learned.order, constraints, **climbs)
-    edges, _ = order_to_graph(
+    edges = order_to_graph(
         found.order, table, score, constraints,
         pruning=learned.pruning if score.name == learned.score else "auto",  # type: ignore[arg-type]
         threshold=learned.threshold, cutoff=learned.cutoff,
