@@ -5,6 +5,7 @@ Each stage is a call into the package of its name; the options are those of CORL
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -239,8 +240,9 @@ class Fit:
         checkpoint = None if model.checkpoint is None else self._checkpoint(model.checkpoint, score, table)
         with (
             ProgressBar("learning an order", settings.training.n_iterations, model.verbose) as bar,
-            tensorboard(model.tensorboard) as boards,
+            ExitStack() as stack,
         ):
+            boards = [] if model.tensorboard is None else stack.enter_context(tensorboard(model.tensorboard))
 
             def see(record: IterationRecord, _: Trainer) -> None:
                 bar.update(record.iteration, best_score=record.best_score, mean_score=record.mean_score)

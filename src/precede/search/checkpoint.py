@@ -126,8 +126,9 @@ def restore(trainer: Trainer, state: Mapping[str, Tensor]) -> None:
     (learner,) = trainer.learners
     for name, generator in learner.generators.items():
         generator.set_state(state[f"generator.{name}"])
-    trainer.actor.restore(_under("actor.", state))
-    trainer.critic.restore(_under("critic.", state))
+    for part, networks in (("actor.", trainer.actor), ("critic.", trainer.critic)):
+        own = {name.removeprefix(part): tensor for name, tensor in state.items() if name.startswith(part)}
+        networks.restore(own)
     trainer.iteration, trainer.seconds = int(state["iteration"]), float(state["seconds"])
     learner.iteration = trainer.iteration
     trainer.average.copy_(state["average"])
@@ -148,10 +149,6 @@ def restore(trainer: Trainer, state: Mapping[str, Tensor]) -> None:
 
 def _orderings(trainer: Trainer) -> dict[str, BestOrdering]:
     return {"best": trainer.best, "proposal": trainer.proposal, "improved": trainer.improved}
-
-
-def _under(prefix: str, state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    return {name.removeprefix(prefix): tensor for name, tensor in state.items() if name.startswith(prefix)}
 
 
 def open_checkpoint(

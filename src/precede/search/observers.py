@@ -41,11 +41,8 @@ def run_observed(
 
 
 @contextmanager
-def tensorboard(folder: str | None) -> Iterator[list[Observer]]:
-    """An observer that writes one point on each curve to a folder's event file, closed at the end; none without one."""
-    if folder is None:
-        yield []
-        return
+def tensorboard(folder: str) -> Iterator[list[Observer]]:
+    """An observer that writes one point on each curve to a folder's event file, closed at the end."""
     try:
         writer = import_module("torch.utils.tensorboard").SummaryWriter(folder)
     except ImportError:
