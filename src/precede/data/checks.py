@@ -10,10 +10,11 @@ from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 
-from precede.arrays import FloatArray, IntArray
+from precede.arrays import FloatArray
 from precede.data.kinds import ColumnKind
 from precede.errors import DataError, joined, listed
-from precede.lazy import linalg
+from precede.lazy import linalg, special
+from precede.lazy import pandas as pd
 
 Names = tuple[Hashable, ...]
 
@@ -55,16 +56,6 @@ def row_blocks(values: FloatArray) -> Iterator[FloatArray]:
     step = max(1, BLOCK_VALUES // max(1, values.shape[1]))
     for start in range(0, len(values), step):
         yield values[start : start + step]
-
-
-def missing_counts(values: FloatArray) -> tuple[IntArray, IntArray]:
-    """Number of missing and of infinite values in each column."""
-    missing = np.zeros(values.shape[1], dtype=np.int64)
-    infinite = np.zeros(values.shape[1], dtype=np.int64)
-    for block in row_blocks(values):
-        missing += np.isnan(block).sum(axis=0)
-        infinite += np.isinf(block).sum(axis=0)
-    return missing, infinite
 
 
 def check_values(values: FloatArray, names: Names, kinds: Sequence[ColumnKind] | None = None) -> None:
@@ -130,7 +121,8 @@ def value_problems(values: FloatArray, names: Names) -> list[str]:
     finite = np.isfinite(size)
     problems = []
     if np.isinf(size).any():
-        n_infinite, where = missing_counts(values)[1].sum(), listed(names[k] for k in np.flatnonzero(np.isinf(size)))
+        n_infinite = sum(int(np.isinf(block).sum()) for block in row_blocks(values))
+        where = listed(names[k] for k in np.flatnonzero(np.isinf(size)))
         problems.append(
             f"{n_infinite} of the {values.size} values are infinite, in column {where}: replace them, or make them "
             "missing (NaN)."
@@ -245,31 +237,20 @@ def remarks_on_gaps(values: FloatArray, names: Sequence[Hashable], done: str) ->
 def dependent_gaps(values: FloatArray) -> list[tuple[int, int]]:
     """Pairs (i, j), strongest first and one for each i: cells of i are missing more often for high or low values of j.
 
-    By the correlation of the gap's indicator with ranks, at a level shared out over all pairs.
+    By the correlation of the gap's indicator with ranks where j is there, at a level shared out over all pairs.
     """
-    from scipy import stats  # slow to import, and needed where cells are missing alone
-
-    mask = np.isnan(values)
-    d = values.shape[1]
-    gappy = np.flatnonzero(mask.any(axis=0))
-    if not len(gappy):
-        return []
-    found: list[tuple[float, int, int]] = []
-    for j in range(d):
-        there = ~mask[:, j]
-        ranks = stats.rankdata(values[there, j])
-        n = len(ranks)
-        if n < 10 or ranks.std() == 0:
-            continue
-        ranks = (ranks - ranks.mean()) / ranks.std()
-        gaps = mask[there][:, gappy].astype(np.float64)
-        spread = gaps.std(axis=0)
-        usable = (spread > 0) & (gappy != j)
-        r = (gaps - gaps.mean(axis=0)).T @ ranks / n / np.where(usable, spread, 1.0)
-        p = 2 * stats.norm.sf(np.abs(r) * np.sqrt(n))
-        limit = SIGNIFICANT / (len(gappy) * max(1, d - 1))
-        found += [(-abs(float(r[k])), int(i), j) for k, i in enumerate(gappy) if usable[k] and p[k] < limit]
-    strongest: dict[int, int] = {}
+    there = ~np.isnan(values)
+    gappy = np.flatnonzero(~there.all(axis=0))
+    gaps, n = (~there[:, gappy]).astype(np.float64), there.sum(axis=0)
+    columns = pd.DataFrame(values).rank()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        scores = ((columns - columns.mean()) / columns.std(ddof=0)).fillna(0.0).to_numpy()
+        share = gaps.T @ there / n
+        r = np.nan_to_num(gaps.T @ scores / n / np.sqrt(share * (1 - share)), posinf=0.0, neginf=0.0)
+    p = 2 * special.ndtr(-np.abs(r) * np.sqrt(n))
+    limit = SIGNIFICANT / max(1, len(gappy) * (values.shape[1] - 1))
+    found = [(-abs(float(r[k, j])), int(gappy[k]), int(j)) for k, j in np.argwhere((p < limit) & (n >= 10))]
+    strongest: dict[int, tuple[int, int]] = {}
     for _, i, j in sorted(found):
-        strongest.setdefault(i, j)
-    return [(i, j) for _, i, j in sorted(found) if strongest[i] == j]
+        strongest.setdefault(i, (i, j))
+    return list(strongest.values())

@@ -93,14 +93,11 @@ def load_sachs(conditions: Literal["observational", "all"] = "observational") ->
     ((853, 11), 17)
     """
     check_choice("conditions", conditions, ("observational", "all"))
-    folder = files("precede.data") / "files"
-    if conditions == "all":
-        with (folder / "sachs_all.csv.gz").open("rb") as file:
-            data = pd.read_csv(file, compression="gzip")
+    every = conditions == "all"
+    with (files("precede.data") / "files" / ("sachs_all.csv.gz" if every else "sachs.csv")).open("rb") as file:
+        data = pd.read_csv(file, compression="gzip" if every else None)
+    if every:
         data["set"] = data.pop("condition").map(SACHS_TARGETS).fillna("")
-    else:
-        with (folder / "sachs.csv").open("rb") as file:
-            data = pd.read_csv(file)
     names = [name for name in data.columns if name != "set"]
     adjacency = np.zeros((len(names), len(names)), dtype=bool)
     for cause, effects in SACHS_EDGES.items():

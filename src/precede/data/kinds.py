@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -196,7 +196,7 @@ def _as_told(
         return kind
     check_choice(f"the type of {name!r}", told, get_args(KindName))
     distinct = np.unique(_present(column))
-    words = stated is not None and any(label != _spelled(value) for label, value in _pairs(stated))
+    words = stated is not None and stated.labels != tuple(map(_spelled, stated.levels))
     if told in ("number", "count"):
         if words:
             raise OptionError(f"types: column {name!r} holds words, so it cannot be a {told}.")
@@ -234,10 +234,6 @@ def label_of(level: Hashable) -> str:
     """
     text = str(level)
     return _spelled(float(text)) if spells_number(text) else text
-
-
-def _pairs(kind: ColumnKind) -> Iterable[tuple[str, float]]:
-    return zip(kind.labels, kind.levels, strict=True)
 
 
 def _stepped(distinct: FloatArray, name: KindName) -> ColumnKind:

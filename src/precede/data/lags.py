@@ -9,8 +9,9 @@ import numpy as np
 
 from precede.arrays import IntArray
 from precede.data.checks import check_column_names, check_size, check_values
-from precede.data.table import SEED, Table, filled_table
+from precede.data.table import Table, filled_table
 from precede.errors import DataError, check_positive
+from precede.lazy import pandas as pd
 
 
 def lagged_name(name: Hashable, lag: int) -> Hashable:
@@ -113,7 +114,7 @@ def with_lags(table: Table, lags: int, groups: Sequence[Hashable] | None = None)
         ),
     )
     if table.gaps is not None:
-        result = filled_table(result, table.gaps.how, np.random.default_rng(SEED))
+        result = filled_table(result, table.gaps.how)
     check_size(result.values, result.names, " once earlier steps are added")
     check_values(result.values, result.names, result.kinds)
     result.values.flags.writeable = False
@@ -125,8 +126,7 @@ def _rows_with_a_past(places: IntArray, lags: int, groups: Sequence[Hashable] | 
     n_rows = len(places)
     if groups is not None and len(groups) != n_rows:
         raise DataError(f"group names {len(groups)} rows, the data has {n_rows}.")
-    codes: dict[Hashable, int] = {}
-    whose = np.zeros(n_rows) if groups is None else np.array([codes.setdefault(g, len(codes)) for g in groups])
+    whose = np.zeros(n_rows) if groups is None else pd.factorize(pd.Series(list(groups), dtype=object))[0]
     rows = np.arange(lags, n_rows)
     together = np.ones(len(rows), dtype=bool)
     for lag in range(1, lags + 1):

@@ -18,8 +18,8 @@ from precede.data.checks import (
     check_gaps,
     check_size,
     check_values,
-    missing_counts,
     remarks_on_gaps,
+    row_blocks,
     value_problems,
 )
 from precede.data.columns import Columns, decimal_of, frame_to_columns
@@ -28,7 +28,7 @@ from precede.data.interventions import read_targets, remark_on_targets
 from precede.data.kinds import Types, kinds_of, remark_on
 from precede.data.numbers import NA_MARKERS
 from precede.data.read import read_file
-from precede.data.table import SEED, Table, filled_table
+from precede.data.table import Table, filled_table
 from precede.errors import DataError, OptionError, check_choice, joined, listed, unknown_column
 from precede.lazy import pandas as pd
 
@@ -198,7 +198,7 @@ def _table(columns: Columns, missing: str, left_out: list[str], types: Types) ->
     if not columns.problems:
         labels = any("label" in note for note in notes)
         check_size(values, names, " once columns that label the rows are left out" if labels else "")
-    absent, _ = missing_counts(values)
+    absent = np.sum([np.isnan(block).sum(axis=0) for block in row_blocks(values)], axis=0)
     problems = [*columns.problems, *value_problems(values, names)]
     if absent.any() and missing == "refuse":
         problems.append(
@@ -231,7 +231,7 @@ def _table(columns: Columns, missing: str, left_out: list[str], types: Types) ->
     table = without_tied_columns(table)
     notes += table.remarks
     if gappy and missing in ("em", "pairwise"):
-        table = filled_table(table, missing, np.random.default_rng(SEED))
+        table = filled_table(table, missing)
     table.values.flags.writeable = False
     names, kinds = table.names, table.kinds
     check_values(table.values, names, kinds)

@@ -95,27 +95,6 @@ def em_moments(columns: FloatArray) -> tuple[FloatArray, FloatArray]:
     return _em(columns, np.nanmean(columns, axis=0), pairwise_moments(columns)[1], lambda matrix: matrix, RIDGE)
 
 
-def moments_given(columns: FloatArray, edges: BoolArray, gaps: Gaps) -> tuple[FloatArray, FloatArray]:
-    r"""Mean and covariance by EM with the conditional means and covariances of a linear graph.
-
-    The graph's covariance is :math:`(I - W)^{-T} D (I - W)^{-1}` with the weights W and noise variances D that the last
-    estimate gives; what is returned is the expected scatter, in which other edges still show.
-
-    Parameters
-    ----------
-    columns : (n_samples, n_variables) array
-        NaN where missing.
-    edges : (n_variables, n_variables) bool array
-    gaps : Gaps
-        Where to start.
-
-    References
-    ----------
-    Friedman (1998). The Bayesian structural EM algorithm. UAI.
-    """
-    return _em(columns, gaps.mean, gaps.covariance, lambda matrix: _along(edges, matrix))
-
-
 def _em(
     columns: FloatArray,
     mean: FloatArray,
@@ -309,20 +288,25 @@ def redrawn(table: Table, edges: BoolArray, rng: np.random.Generator, deadline: 
 
 
 def reestimated(table: Table, edges: BoolArray) -> Table:
-    """The moments of the gaps by EM once more, for a Gaussian in which variables depend along a graph alone.
+    r"""The moments of the gaps by EM once more, for a Gaussian in which variables depend along a linear graph alone.
 
     Without a graph every pair of variables has a covariance to estimate, and where few rows have both, false edges come
-    of it.
+    of it. The graph's covariance is :math:`(I - W)^{-T} D (I - W)^{-1}` with the weights W and noise variances D that
+    the last estimate gives; what is returned is the expected scatter, in which other edges still show.
 
     Parameters
     ----------
     table : Table
         With gaps, and without categories; its values stay as they are.
     edges : (n_variables, n_variables) bool array
+
+    References
+    ----------
+    Friedman (1998). The Bayesian structural EM algorithm. UAI.
     """
     assert table.gaps is not None
     columns = np.where(table.gaps.mask, np.nan, table.values)
-    mean, covariance = moments_given(columns, edges, table.gaps)
+    mean, covariance = _em(columns, table.gaps.mean, table.gaps.covariance, lambda matrix: _along(edges, matrix))
     return replace(table, gaps=replace(table.gaps, mean=mean, covariance=covariance))
 
 

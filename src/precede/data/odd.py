@@ -11,7 +11,7 @@ import numpy as np
 from precede.arrays import BoolArray, FloatArray
 from precede.data.kinds import ColumnKind
 from precede.data.missing import em_moments
-from precede.data.table import LARGEST_SORT, SEED, Table, filled_table, rows_kept
+from precede.data.table import LARGEST_SORT, Table, filled_table, rows_kept
 from precede.errors import joined
 
 FAR = 5.0
@@ -96,7 +96,7 @@ def without_odd(table: Table) -> Table:
             clean = replace(table, odd=np.zeros_like(odd))
             return rows_kept(clean, kept, named(table, odd, table.n_samples - len(kept)))
     gappy = replace(table, values=np.where(odd, np.nan, known), gaps=None, odd=odd)
-    filled = filled_table(gappy, "em" if table.gaps is None else table.gaps.how, np.random.default_rng(SEED))
+    filled = filled_table(gappy, "em" if table.gaps is None else table.gaps.how)
     return replace(filled, remarks=(*table.remarks, named(table, odd)))
 
 

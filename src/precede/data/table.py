@@ -78,17 +78,8 @@ class Table:
 
     def with_rows(self, rows: IntArray, rng: np.random.Generator) -> Table:
         """The table of some rows, any of them several times; missing cells are drawn anew (multiple imputation)."""
-        values = self.values[rows]
-        targets = None if self.targets is None else self.targets[rows]
-        odd = None if self.odd is None else self.odd[rows]
-        table = Table(
-            values, self.names, self.labeled, kinds=self.kinds, targets=targets, steps=self.steps, odd=odd,
-            resampled=True,
-        )  # fmt: skip
-        if self.gaps is None:
-            return table
-        values[self.gaps.mask[rows]] = np.nan
-        return filled_table(table, self.gaps.how, rng)
+        drawn = self.rearranged(rows, np.arange(self.n_variables))
+        return refilled(replace(drawn, rows=None, remarks=(), resampled=True), rng)
 
     def only(self, rows: BoolArray) -> Table:
         """Some rows as they are, draws in gaps included, without their interventions."""
@@ -121,8 +112,8 @@ class Table:
         )
 
 
-def filled_table(table: Table, how: str, rng: np.random.Generator) -> Table:
-    """A table with NaN where cells are missing, turned into one without.
+def filled_table(table: Table, how: str, rng: np.random.Generator | None = None) -> Table:
+    """A table with NaN where cells are missing, turned into one without; without an rng always the same draws.
 
     Cells are drawn once rows and columns are sorted, so that the sequence in which they came changes nothing.
     """
@@ -130,18 +121,23 @@ def filled_table(table: Table, how: str, rng: np.random.Generator) -> Table:
     rows = row_sequence(table.values, places)
     inner = table.rearranged(rows, places)
     gaps = gaps_of(inner.values, inner.kinds, how)
-    filled = replace(inner, values=complete(inner.values, inner.kinds, gaps, rng), gaps=gaps)
-    return filled.rearranged(np.argsort(rows), np.argsort(places))
+    values = complete(inner.values, inner.kinds, gaps, np.random.default_rng(SEED) if rng is None else rng)
+    return replace(inner, values=values, gaps=gaps).rearranged(np.argsort(rows), np.argsort(places))
+
+
+def refilled(table: Table, rng: np.random.Generator | None = None) -> Table:
+    """The same with missing cells drawn anew, by the moments of the rows that it has."""
+    if table.gaps is None:
+        return table
+    gappy = replace(table, values=np.where(table.gaps.mask, np.nan, table.values), gaps=None)
+    return filled_table(gappy, table.gaps.how, rng)
 
 
 def rows_kept(table: Table, kept: IntArray, remark: str) -> Table:
     """The table of some rows, each once, and a sentence about the others; missing cells are filled anew."""
     rows = np.arange(table.n_samples) if table.rows is None else table.rows
     rest = replace(table, rows=rows, remarks=(*table.remarks, remark)).rearranged(kept, np.arange(table.n_variables))
-    if rest.gaps is None:
-        return rest
-    gappy = replace(rest, values=np.where(rest.gaps.mask, np.nan, rest.values), gaps=None)
-    return filled_table(gappy, rest.gaps.how, np.random.default_rng(SEED))
+    return refilled(rest)
 
 
 def standardized_table(table: Table) -> Table:
