@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.effects.linear import Contrast, Question
+from precede.effects.linear import Question, state_of
 from precede.effects.regression import LeastSquares
 from precede.errors import DataError, OptionError, check_choice, listed
 from precede.evidence.sample import sample_for
@@ -131,7 +131,7 @@ def what_if(
     for k, (name, setting) in zip(places, settings.items(), strict=True):
         own, levels = sample.columns_of([k]), sample.levels.get(k)
         if levels is not None and not callable(setting):
-            after[:, own] = Contrast.state(name, levels, setting)
+            after[:, own] = state_of(name, levels, setting)
             continue
         if levels is not None and levels.category:
             raise OptionError(f"{name!r} is categorical: set it to one of {listed(levels.labels, 20)}.")

@@ -180,57 +180,15 @@ class Contrast:
     compared: tuple[str, str] | None = None
     outcome_level: str | None = None
 
-    @classmethod
-    def of(
-        cls,
-        graph: CausalGraph,
-        sample: Sample,
-        pair: tuple[int, int],
-        compared: Compared | None = None,
-        outcome_level: Hashable = None,
-    ) -> Contrast:
-        """From the question; levels by what they are called."""
-        (i, j), names = pair, graph.names
-        own, goal = sample.levels.get(i), sample.levels.get(j)
-        if compared is None and own is not None and own.category:
-            raise OptionError(
-                f"{names[i]} is categorical: choose two levels to compare, as compared=({own.labels[0]!r}, "
-                f"{own.labels[1]!r}); it has {listed(own.labels, 20)}."
-            )
-        if compared is not None and (isinstance(compared, str) or len(compared) != 2):
-            raise OptionError(f"compared={compared!r} cannot be used: give two states of {names[i]}.")
-        if compared is None and own is not None:
-            compared = own.labels[0], own.labels[1]
-        before, after = (cls.state(names[i], own, state) for state in compared or (0.0, 1.0))
-        words = None if compared is None else (str(compared[0]), str(compared[1]))
-        target, floor, columns = np.zeros(len(sample.mean)), 0.0, sample.columns_of([j])
-        if goal is None:
-            if outcome_level is not None:
-                raise OptionError(f"{names[j]} has no levels: leave outcome_level out.")
-            target[columns] = 1.0
-            return cls(before, after, target, floor, words)
-        if outcome_level is None and goal.category:
-            raise OptionError(
-                f"{names[j]} is categorical: choose the level whose probability is asked for, as outcome_level="
-                f"{goal.labels[0]!r}; it has {listed(goal.labels, 20)}."
-            )
-        at = _place(names[j], goal.labels, goal.labels[1] if outcome_level is None else outcome_level)
-        if goal.category:
-            target[columns[at - 1] if at else columns], floor = (1.0, 0.0) if at else (-1.0, 1.0)
-        else:
-            gap = goal.values[at] - goal.values[1 - at]
-            target[columns], floor = 1 / gap, -goal.values[1 - at] / gap
-        return cls(before, after, target, floor, words, goal.labels[at])
 
-    @staticmethod
-    def state(name: Hashable, levels: Levels | None, state: Any) -> FloatArray:
-        """A variable's columns of the moments where it has a value, or a level by what it is called."""
-        if levels is None:
-            if not is_number(state):
-                raise OptionError(f"{name} cannot be {state!r}: it is a number.")
-            return np.array([float(state)])
-        at = _place(name, levels.labels, state)
-        return np.eye(len(levels.values))[at, 1:] if levels.category else np.array([levels.values[at]])
+def state_of(name: Hashable, levels: Levels | None, state: Any) -> FloatArray:
+    """A variable's columns of the moments where it has a value, or a level by what it is called."""
+    if levels is None:
+        if not is_number(state):
+            raise OptionError(f"{name} cannot be {state!r}: it is a number.")
+        return np.array([float(state)])
+    at = _place(name, levels.labels, state)
+    return np.eye(len(levels.values))[at, 1:] if levels.category else np.array([levels.values[at]])
 
 
 def _place(name: Hashable, labels: Sequence[str], asked: Hashable) -> int:
@@ -303,8 +261,39 @@ class Question:
 
     @cached_property
     def contrast(self) -> Contrast:
-        """What is compared."""
-        return Contrast.of(self.graph, self.sample, self.pair, self.compared, self.outcome_level)
+        """What is compared; levels by what they are called."""
+        (i, j), names, sample = self.pair, self.graph.names, self.sample
+        compared, outcome_level = self.compared, self.outcome_level
+        own, goal = (sample.levels.get(place) for place in self.pair)
+        if compared is None and own is not None and own.category:
+            raise OptionError(
+                f"{names[i]} is categorical: choose two levels to compare, as compared=({own.labels[0]!r}, "
+                f"{own.labels[1]!r}); it has {listed(own.labels, 20)}."
+            )
+        if compared is not None and (isinstance(compared, str) or len(compared) != 2):
+            raise OptionError(f"compared={compared!r} cannot be used: give two states of {names[i]}.")
+        if compared is None and own is not None:
+            compared = own.labels[0], own.labels[1]
+        before, after = (state_of(names[i], own, state) for state in ((0.0, 1.0) if compared is None else compared))
+        words = None if compared is None else (str(compared[0]), str(compared[1]))
+        target, floor, columns = np.zeros(len(sample.mean)), 0.0, sample.columns_of([j])
+        if goal is None:
+            if outcome_level is not None:
+                raise OptionError(f"{names[j]} has no levels: leave outcome_level out.")
+            target[columns] = 1.0
+            return Contrast(before, after, target, floor, words)
+        if outcome_level is None and goal.category:
+            raise OptionError(
+                f"{names[j]} is categorical: choose the level whose probability is asked for, as outcome_level="
+                f"{goal.labels[0]!r}; it has {listed(goal.labels, 20)}."
+            )
+        at = _place(names[j], goal.labels, goal.labels[1] if outcome_level is None else outcome_level)
+        if goal.category:
+            target[columns[at - 1] if at else columns], floor = (1.0, 0.0) if at else (-1.0, 1.0)
+        else:
+            gap = goal.values[at] - goal.values[1 - at]
+            target[columns], floor = 1 / gap, -goal.values[1 - at] / gap
+        return Contrast(before, after, target, floor, words, goal.labels[at])
 
     def by_level(self) -> list[Question]:
         """One question for each level of a categorical cause instead of its most frequent one, and each of an outcome.
@@ -325,7 +314,7 @@ class Question:
 
     def regression(self, member: CausalGraph | None = None, together: Sequence[int] = ()) -> Regression | None:
         """The regression that tells the effect in the graph, or in another over the same columns."""
-        return regression_for(member or self.graph, *self.pair, self.kind, self.adjustment, together)
+        return regression_for(self, member or self.graph, together)
 
     def fit(self, regression: Regression) -> tuple[LeastSquares, FloatArray]:
         """The regression fitted to the data, and by how much its columns differ between the two states."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from precede.graph.dags import ancestors
 from precede.graph.pag_adjustment import NoSet, adjustment_in_pag, possibly_confounded
 from precede.graph.sample import Sample
 from precede.scores.covariance import regularized
+
+if TYPE_CHECKING:
+    from precede.effects.linear import Question
 
 EffectKind = Literal["total", "direct"]
 AdjustmentName = Literal["optimal", "minimal", "parents"]
@@ -153,46 +156,42 @@ class Regression:
         )
 
 
-def regression_for(
-    graph: CausalGraph, i: int, j: int, kind: EffectKind, adjustment: Adjustment, together: Sequence[int] = ()
-) -> Regression | None:
-    """The regression that tells an effect; None where the graph rules it out.
+def regression_for(asked: Question, graph: CausalGraph, together: Sequence[int] = ()) -> Regression | None:
+    """The regression that tells an effect in a graph over the columns of the one asked; None where it rules it out.
 
     With interventions, not every row tells it. The regression on an effect's parents holds wherever the effect was not
     set, that on the optimal set wherever nothing on a causal path was: there it is a sum of structural equations, and
     how the rest came about does not matter. Other sets only stand in for what they hide, so that the regression on
     them holds where nothing was set that leads to any of its variables.
     """
-    edges = graph.edges
+    (i, j), edges = asked.pair, graph.edges
     if together:
-        return _joint_regression(graph, [i, *together], j, kind, adjustment)
+        return _joint_regression(asked, graph, [i, *together])
     if graph.pag is not None:
-        return _where_causes_may_hide(graph, graph.pag, (i, j), kind, adjustment)
-    if kind == "direct":
+        return _where_causes_may_hide(asked, graph.pag)
+    if asked.kind == "direct":
         others = edges[:, j].copy()
         others[i] = False
         return Regression(i, j, np.flatnonzero(others), np.array([j])) if edges[i, j] else None
     best = optimal_adjustment(edges, i, j)
     if best is None:
         return None
-    fixed = best if adjustment == "optimal" else _chosen_set(graph, i, j, adjustment)
+    fixed = best if asked.adjustment == "optimal" else _chosen_set(graph, i, j, asked.adjustment)
     if set(fixed.tolist()) == set(best.tolist()):
         return Regression(i, j, fixed, np.flatnonzero(causal_nodes(edges, i, j)))
     leading = (ancestors(edges) | np.eye(len(edges), dtype=bool))[:, [i, j, *fixed.tolist()]].any(axis=1)
     return Regression(i, j, fixed, np.flatnonzero(leading))
 
 
-def _joint_regression(
-    graph: CausalGraph, causes: list[int], j: int, kind: EffectKind, adjustment: Adjustment
-) -> Regression | None:
+def _joint_regression(asked: Question, graph: CausalGraph, causes: list[int]) -> Regression | None:
     """The same for the first of several causes that are set at once."""
-    if kind == "direct" or adjustment != "optimal" or graph.pag is not None:
+    j, edges = asked.pair[1], graph.edges
+    if asked.kind == "direct" or asked.adjustment != "optimal" or graph.pag is not None:
         raise OptionError(
             "together=... asks for a total effect with adjustment='optimal', in a graph without hidden causes."
         )
     if j in causes:
         raise OptionError(f"{graph.names[j]!r} is both set and looked at: name other variables.")
-    edges = graph.edges
     held = edges.copy()
     held[:, causes] = False
     if not ancestors(held)[causes[0], j]:
@@ -206,19 +205,18 @@ def _joint_regression(
     return Regression(causes[0], j, np.append(causes[1:], best), np.flatnonzero(causal_nodes(edges, causes, j)))
 
 
-def _where_causes_may_hide(
-    graph: CausalGraph, pag: MixedGraph, pair: tuple[int, int], kind: EffectKind, adjustment: Adjustment
-) -> Regression | None:
+def _where_causes_may_hide(asked: Question, pag: MixedGraph) -> Regression | None:
     """The same by the PAG; refused where no set of columns tells the effect."""
-    cause, effect = (graph.names[k] for k in pair)
-    if kind == "direct" or adjustment != "optimal":
+    pair, names = asked.pair, asked.graph.names
+    cause, effect = (names[k] for k in pair)
+    if asked.kind == "direct" or asked.adjustment != "optimal":
         raise OptionError(
             f"where causes may be hidden, only the total effect of {cause} on {effect} can be asked for, with "
             "adjustment='optimal'."
         )
     fixed = adjustment_in_pag(pag.ends, *pair)
     if fixed is NoSet.NOT_IDENTIFIED:
-        behind = [graph.names[k] for k in possibly_confounded(pag.ends, *pair)]
+        behind = [names[k] for k in possibly_confounded(pag.ends, *pair)]
         raise OptionError(no_set_will_do(cause, effect, behind))
     return None if isinstance(fixed, NoSet) else Regression(*pair, fixed)
 
