@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
@@ -288,9 +289,6 @@ def _evaluation(
     return {"metrics": evaluate(graph, truth).to_dict(), "chance": cast(ChanceEntry, against)}, chance
 
 
-LEVEL = 0.95
-
-
 def total_effects(graph: CausalGraph, readings: tuple[EdgeDiagnostics, ...]) -> list[TotalEntry | None]:
     """Change of the effect per unit of the cause, along all paths, for each edge.
 
@@ -308,17 +306,14 @@ def total_effects(graph: CausalGraph, readings: tuple[EdgeDiagnostics, ...]) -> 
         it: for columns of words, too few rows, or a graph without data.
     """
     result: list[TotalEntry | None] = []
-    for reading in readings:
-        try:
-            asked = Question(graph, graph.names[reading.cause], graph.names[reading.effect], level=LEVEL)
-            if reading.directed:
-                found = asked.answer()
-                value, interval = rounded(found.value, 4), found.interval
-            else:
-                value, interval = None, possible_effects(asked).range
-        except PrecedeError:
-            result.append(None)
-            continue
-        low, high = ends(interval)
-        result.append({"value": value, "low": low, "high": high} if np.isfinite(interval).all() else None)
+    for edge in readings:
+        total: TotalEntry | None = None
+        with suppress(PrecedeError):
+            asked = Question(graph, graph.names[edge.cause], graph.names[edge.effect])
+            found = asked.answer() if edge.directed else None
+            low, high = possible_effects(asked).range if found is None else found.interval
+            if np.isfinite([low, high]).all():
+                low, high = ends((low, high))
+                total = {"value": None if found is None else rounded(found.value, 4), "low": low, "high": high}
+        result.append(total)
     return result
