@@ -29,7 +29,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 EXTRAS = ("excel", "studio", "tables")
-FOR_TESTS = ("pytest", "hypothesis", "httpx2", "pydot")
+FOR_TESTS = ("pytest", "hypothesis", "httpx2", "httpx", "pydot")  # older test clients of starlette take httpx
 SHOWN = ("torch", "numpy", "scipy", "pandas", "scikit-learn", "numba", "pyarrow", "pydantic")
 OLD_NAMES = ("confidence", "constraint", "diagnostics", "falsification")
 """Modules that warn when they are imported: doctests leave them out, as in ``pyproject.toml``."""
