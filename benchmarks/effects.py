@@ -46,9 +46,9 @@ def coverage(n_sets: int, resamples: int) -> list[tuple[str, int, float, float]]
 
 def of_levels(n_sets: int) -> list[tuple[str, int, float, float]]:
     """The same for categories, 0/1 outcomes, several causes at once and curves, on the true graph of 300 rows."""
-    names = ["site", "age", "drug", "dose", "score", "bad"]
-    edges = np.zeros((6, 6))
-    edges[[0, 1, 1, 0, 1, 2, 3, 0, 1, 2], [2, 2, 3, 4, 4, 4, 4, 5, 5, 5]] = 1
+    names = ["site", "age", "drug", "dose", "score", "bad", "ward"]
+    edges = np.zeros((7, 7))
+    edges[[0, 1, 1, 0, 1, 2, 3, 0, 1, 2, 1, 2], [2, 2, 3, 4, 4, 4, 4, 5, 5, 5, 6, 6]] = 1
     graph = CausalGraph.from_matrix(edges, names=names)
     hits: dict[str, list[bool]] = {}
     widths: dict[str, list[float]] = {}
@@ -66,7 +66,10 @@ def of_levels(n_sets: int) -> list[tuple[str, int, float, float]]:
         score += (0.5 + age) * rng.normal(size=300)
         risk = 0.15 + 0.2 * age + 0.3 * (drug == 1) + 0.1 * (site == 1)
         bad = (rng.random(300) < risk).astype(int)
+        home, icu = 0.5 - 0.2 * age - 0.1 * (drug == 1), 0.1 + 0.1 * age + 0.25 * (drug == 1)
+        ward = (rng.random(300)[:, None] > np.cumsum([home, icu], axis=0).T).sum(axis=1)
         words = {"site": np.array(["n", "s", "w"])[site], "drug": np.array(["A", "B", "C"])[drug]}
+        words["ward"] = np.array(["home", "icu", "other"])[ward]
         frame = pd.DataFrame({**words, "age": age, "dose": dose, "score": score, "bad": bad})
         note("levels, uneven noise", graph.effect("drug", "score", frame, compared=("A", "B")).interval, 1.0)
         found = graph.effect("drug", "bad", frame, compared=("A", "B"))
@@ -74,6 +77,11 @@ def of_levels(n_sets: int) -> list[tuple[str, int, float, float]]:
         note("difference of risks", found.interval, 0.3)
         if found.ratio_interval is not None:
             note("ratio of risks", found.ratio_interval, (base + 0.3) / base)
+        for level, truth in (("home", -0.1), ("icu", 0.25), ("other", -0.15)):
+            found = graph.effect("drug", "ward", frame, compared=("A", "B"), outcome_level=level)
+            note("risk of a level of three", found.interval, truth)
+        aging = graph.effect("age", "ward", frame, outcome_level="icu", together=["drug"])
+        note("risk of a level of three, of a number", aging.interval, 0.1)
         joint = graph.effect("age", "bad", frame, together=["drug"])
         note("one of two causes set at once", joint.interval, 0.2)
         curve = graph.effect_curve("dose", "score", frame)
