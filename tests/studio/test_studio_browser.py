@@ -267,6 +267,8 @@ def test_words_are_put_in_order_with_the_keyboard(tmp_path: Path) -> None:
         opened(browser, server)
         kind = "document.querySelector('[aria-label=\"Kind of pain\"]')"
         levels = "[...document.querySelectorAll('.levels li')].map((item) => item.lastChild.textContent.trim())"
+        asked = "[...document.querySelectorAll('#outcome option')].map((option) => option.value)"
+        assert browser.value(asked) == ["", "pain", "dose"]  # words can be asked about as well
         assert browser.value("document.querySelector('.sorter').hidden")
         browser.value(f"{kind}.value = 'ordinal', {kind}.dispatchEvent(new Event('change'))")
         assert browser.value(levels) == ["awful", "faint", "mid"]

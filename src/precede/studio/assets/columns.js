@@ -42,7 +42,7 @@ const select = (label, values, chosen, onChange, more = {}) => {
 };
 
 function outcomeField(data, outcome, onOutcome) {
-  const names = data.columns.filter((column) => data.variables.includes(column.name) && column.kind !== "categorical").map((column) => [column.name, column.name]);
+  const names = data.columns.filter((column) => data.variables.includes(column.name)).map((column) => [column.name, column.name]);
   return el("p", { class: "outcome-field" }, el("label", { for: "outcome" }, "What do you want to explain? "), select("Outcome", [["", "nothing in particular"], ...names], outcome ?? "", (name) => onOutcome(name || null), { id: "outcome" }),
     el("span", { class: "hint" }, " Its causes come first; the graph opens with what leads to it."));
 }
