@@ -42,18 +42,15 @@ class DotPointer(nn.Module):
         return LOGIT_CLIP * torch.tanh(query @ keys / math.sqrt(query.shape[2]))
 
 
-class AdditivePointer(nn.Module):
+class AdditivePointer(DotPointer):
     r"""Pointer of Vinyals et al. (2015): :math:`u_{tj} = v^T \tanh(W_1 s_j + W_2 h_t)`; memory batch * d² * 256."""
 
     def __init__(self, width: int, units: int) -> None:
-        super().__init__()
-        self.key = nn.Linear(width, units)
-        self.query = nn.Linear(units, units)
+        super().__init__(width, units)
         self.vector = nn.Linear(units, 1, bias=False)
 
     def keys(self, states: Tensor) -> Tensor:
-        keys: Tensor = self.key(states)
-        return keys.mT.contiguous()
+        return super().keys(states).contiguous()
 
     def forward(self, outputs: Tensor, keys: Tensor) -> Tensor:
         query = self.query(outputs)
@@ -65,7 +62,7 @@ class AdditivePointer(nn.Module):
         return (self.vector.weight @ mixed)[:, :, 0]
 
 
-POINTERS: dict[PointerName, type[DotPointer | AdditivePointer]] = {"dot": DotPointer, "additive": AdditivePointer}
+POINTERS: dict[PointerName, type[DotPointer]] = {"dot": DotPointer, "additive": AdditivePointer}
 
 
 class Glimpse(nn.Module):

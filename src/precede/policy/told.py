@@ -67,8 +67,3 @@ class Told(NamedTuple):
         pairs = task[:, :, None], columns[:, :, None], columns[:, None, :]
         cells, unordered = self.was_set[task, columns], self.unordered[task, columns]
         return Told(cells, self.required[pairs], self.forbidden[pairs], unordered)
-
-    @staticmethod
-    def together(parts: list[Told]) -> Told:
-        """Several batches as one."""
-        return Told(*(torch.cat(same) for same in zip(*parts, strict=True)))

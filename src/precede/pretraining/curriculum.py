@@ -41,7 +41,8 @@ def family_data(adjacency: Tensor, n_samples: int, draws: Draws, imposed: Tensor
     """
     batch, d, _ = adjacency.shape
     weights = adjacency * random_weights(batch, d, draws)
-    scales = noise_scales(batch, d, draws)
+    unequal = draws.chance((batch, 1, 1), 1 / 3)
+    scales = torch.where(unequal, draws.uniform((batch, d, 1), *UNEQUAL_RANGE), 1.0)
     # every mechanism has its share in every batch, up to a rounded task
     ends = [0, *(round(share * batch) for share in accumulate(SHARES.values()))]
     parts = []
@@ -61,12 +62,6 @@ def random_weights(batch: int, d: int, draws: Draws) -> Tensor:
     low = torch.where(usual, 0.5, draws.uniform(shape, 0.2, 0.7))
     high = torch.where(usual, 2.0, draws.uniform(shape, 0.8, 2.0))
     return draws.either_sign((batch, d, d), low, high)
-
-
-def noise_scales(batch: int, d: int, draws: Draws) -> Tensor:
-    """One for two tasks of three, uniform in the range of ``noise="unequal"`` for the third."""
-    unequal = draws.chance((batch, 1, 1), 1 / 3)
-    return torch.where(unequal, draws.uniform((batch, d, 1), *UNEQUAL_RANGE), 1.0)
 
 
 RESCALED_SHARE = 0.1

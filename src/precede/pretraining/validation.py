@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -139,9 +139,8 @@ def held_out_data(
     ((40, 5), (5, 5))
     """
     rng = np.random.default_rng(FIRST_FAMILY_SEED + seed)
-    adjacency, order = random_dag(
-        ("er", "sf")[seed % 2], n_variables, max(1, round(degree)) if seed % 2 else degree, rng
-    )
+    kind = ("sf", max(1, round(degree))) if seed % 2 else ("er", degree)
+    adjacency, order = random_dag(kind[0], n_variables, kind[1], rng)
     values, shown = np.zeros((2, n_samples, n_variables))
     for node in order:
         parents = np.flatnonzero(adjacency[:, node])
@@ -385,12 +384,8 @@ def order_shares(orders: Tensor, adjacency: Tensor) -> Tensor:
     return (edges * agrees).sum((1, 2)) / edges.sum((1, 2))
 
 
-class Seen(NamedTuple):
-    """Data sets of one size as a policy sees them, and their graphs."""
-
-    inputs: Tensor
-    told: Told
-    adjacency: Tensor
+Seen = tuple[Tensor, Told, Tensor]
+"""Data sets of one size as a policy sees them: inputs, what it is told, and their graphs."""
 
 
 def as_seen(tables: Sequence[LabeledTable], architecture: Architecture, device: torch.device) -> Seen:
@@ -402,7 +397,7 @@ def as_seen(tables: Sequence[LabeledTable], architecture: Architecture, device: 
         inputs.append(seen.draw(1)[:1])
         told.append(seen.told.of(slice(1)) if isinstance(seen, Views) else Told.nothing(inputs[-1]))
     graphs = torch.stack([torch.tensor(table.edges, device=device) for table in tables])
-    return Seen(torch.cat(inputs), Told.together(told), graphs)
+    return torch.cat(inputs), Told(*map(torch.cat, zip(*told, strict=True))), graphs
 
 
 def simulated(seed: int, **options: Any) -> LabeledTable:
