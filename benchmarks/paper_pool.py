@@ -19,7 +19,7 @@ from typing import Any
 
 from precede.experiments.cells import Experiment, Selection
 from precede.experiments.designs import EXPERIMENTS
-from precede.experiments.ledger import Ledger, provenance
+from precede.experiments.ledger import Ledger
 from precede.experiments.runner import run_cells
 
 TABLES = ("table1-30", "linear-50", "table1-100", "linear-150", "lingam")
@@ -59,9 +59,8 @@ def main() -> None:
         command = shlex.join(
             words[: words.index("--out")] if "--out" in words else words
         )  # where it lay does not matter
-        run = provenance(command, 1, asked.device)
-        ledger.start(run)
-        run_cells(cells, ledger, run["run"], device=asked.device, chosen=Selection(stack=asked.stack))
+        run = ledger.start(command, 1, asked.device)
+        run_cells(cells, ledger, run, device=asked.device, chosen=Selection(stack=asked.stack))
         for record in ledger.cells.values():
             numbers = record["metrics"]
             shown = ("shd", "tpr", "score", "greedy_score", "iterations", "converged_at")

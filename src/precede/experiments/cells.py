@@ -137,23 +137,19 @@ class Method:
         return option in {**methods(), **NULL_METHODS}[self.estimator].option_names()
 
     def build(self, **options: Any) -> CausalEstimator:
-        """Make the estimator; of the given options, those that it has are set."""
-        known = {**methods(), **NULL_METHODS}
+        """Make the estimator; of the given options, those are set that it has, and that are not None."""
+        own = dict(self.options)
+        details = {name: own.pop(name) for name in Details.__dataclass_fields__ if name in own}
         if self.paper is None:
-            model = known[self.estimator]()
+            model = {**methods(), **NULL_METHODS}[self.estimator]()
         else:
-            program = self.options.get("program", "text")
-            model = CORL.paper(self.paper, self.nonlinear, self.options.get("pretrained"), program)
-        details = {name: value for name, value in self.options.items() if name in Details.__dataclass_fields__}
-        beside = {"program"} if self.paper else set()
-        own = {name: value for name, value in self.options.items() if name not in {*details, *beside}}
+            model = CORL.paper(self.paper, self.nonlinear, own.get("pretrained"), own.pop("program", "text"))
         check_names(f"the method {self.name!r}", list(own), model.option_names())
-        given = {name: value for name, value in options.items() if self.accepts(name)}
+        given = {name: value for name, value in options.items() if value is not None and self.accepts(name)}
         model.set_params(**own, **given)
         if details:
             its_own = model.get_params()["details"]
-            start = its_own if isinstance(its_own, Details) else Details()
-            model.set_params(details=replace(start, **details))
+            model.set_params(details=replace(its_own if isinstance(its_own, Details) else Details(), **details))
         return model
 
 
@@ -205,9 +201,8 @@ class Cell:
 
     def build(self, device: str | None) -> CausalEstimator:
         """Make the estimator, silent and seeded."""
-        limits = {} if self.max_time is None else {"max_time": self.max_time}
-        where = {} if device is None else {"device": device}
-        return self.method.build(random_state=METHOD_SEED + self.seed, verbose=False, **limits, **where)
+        seed = METHOD_SEED + self.seed
+        return self.method.build(random_state=seed, verbose=False, max_time=self.max_time, device=device)
 
 
 @dataclass(frozen=True)
@@ -287,16 +282,12 @@ class Experiment:
         for option, names, known in (("methods", chosen.methods, self.methods), ("data", chosen.data, self.data)):
             for name in names or ():
                 check_choice(f"{option} of {self.name}", name, [item.name for item in known])
-        seeds, max_time, runs = (
-            tuple(self.seeds if chosen.seeds is None else chosen.seeds),
-            chosen.max_time,
-            self.methods,
-        )
+        seeds, max_time, runs = self.seeds if chosen.seeds is None else chosen.seeds, chosen.max_time, self.methods
         if not seeds or min(seeds) < 0:
             raise OptionError(f"seeds={list(seeds)} cannot be used: it takes one or more numbers of at least 0.")
         if chosen.quick:
             seeds, max_time = seeds[:1], min(max_time or QUICK_SECONDS, QUICK_SECONDS)
-            runs = tuple(method for method in map(self._quickly, self.methods) if method is not None)
+            runs = tuple(filter(None, map(self._quickly, self.methods)))
         return [
             Cell(one, method, number, max_time, self.keep_curves)
             for place, seed in enumerate(seeds)
@@ -339,7 +330,7 @@ class Experiment:
         own = self.quick.get(method.name, {})
         if own is None:
             return None
-        small = {name: value for name, value in self.quick.get("", {}).items() if method.accepts(name)}  # type: ignore[union-attr]
+        small = {name: value for name, value in (self.quick.get("") or {}).items() if method.accepts(name)}
         return replace(method, options={**method.options, **small, **own})
 
 

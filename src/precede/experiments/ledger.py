@@ -8,7 +8,6 @@ what command, commit, machine and date it had. Where a cell is recorded twice, t
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import subprocess
@@ -17,14 +16,16 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Annotated, Any, NotRequired, Self
 
 import numpy as np
 import torch
+from pydantic import StringConstraints
+from typing_extensions import TypedDict
 
 from precede.errors import OptionError, PrecedeError
 from precede.files import append_line, cut_torn_line, folder_lock, write_text
-from precede.strict_json import JsonObject, to_json
+from precede.strict_json import JsonObject, checked, parsed, to_json
 
 
 def provenance(command: str, jobs: int, device: str | None) -> JsonObject:
@@ -94,12 +95,47 @@ def sentence(run: JsonObject) -> str:
     )
 
 
-LARGEST = 1e300
-"""No number of a ledger is larger, whatever a file says."""
-
 Record = JsonObject
 
 CELLS, TIMES, RUNS = "cells.jsonl", "times.jsonl", "runs.jsonl"
+
+Key = Annotated[str, StringConstraints(pattern="^[^/]+/[^/]+/[0-9]+$")]
+"""Data, method and seed."""
+
+
+class SettingsLine(TypedDict):
+    """What a record says of how its cell was run."""
+
+    data: JsonObject
+    estimator: str
+    options: JsonObject
+    seed: int
+    max_time: NotRequired[float | None]
+
+
+class CellLine(TypedDict):
+    """What every line of ``cells.jsonl`` says, among other things."""
+
+    key: Key
+    settings: SettingsLine
+    metrics: dict[str, float | None]
+    error: NotRequired[str | None]
+
+
+class TimesLine(TypedDict):
+    """What every line of ``times.jsonl`` says."""
+
+    key: Key
+    seconds: float
+
+
+class RunLine(TypedDict):
+    """What every line of ``runs.jsonl`` says."""
+
+    run: str
+
+
+SHAPES: dict[str, Any] = {CELLS: CellLine, TIMES: TimesLine, RUNS: RunLine}
 
 
 def read_lines(path: Path) -> list[Record]:
@@ -110,41 +146,11 @@ def read_lines(path: Path) -> list[Record]:
     records: list[Record] = []
     for number, line in enumerate(whole, start=1):
         try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise PrecedeError(f"line {number} of {path} is not JSON ({error}): remove it and start again.") from error
-        if not _is_record(record, path.name):
-            raise PrecedeError(f"line {number} of {path} is not a record of a ledger: remove it and start again.")
-        records.append(record)
+            records.append(checked(parsed(line, "it"), SHAPES.get(path.name, CellLine), "it"))
+        except OptionError as error:
+            what = f"line {number} of {path} is not a record of a ledger"
+            raise PrecedeError(f"{what} ({str(error).rstrip('.')}): remove it and start again.") from error
     return records
-
-
-def _is_record(record: Any, name: str) -> bool:
-    """Whether a line of a file of that name says what such lines say."""
-    if not isinstance(record, dict):
-        return False
-    if name == RUNS:
-        return isinstance(record.get("run"), str)
-    *row, seed = str(record.get("key")).split("/")
-    if len(row) != 2 or not all(row) or not seed.isascii() or not seed.isdigit():
-        return False
-    if name == TIMES:
-        return _is_number(record.get("seconds"))
-    settings, metrics = record.get("settings"), record.get("metrics")
-    if (
-        not isinstance(settings, dict)
-        or not isinstance(metrics, dict)
-        or not isinstance(record.get("error"), str | None)
-    ):
-        return False
-    shapes = {"data": dict, "estimator": str, "options": dict, "seed": int}
-    told = all(isinstance(settings.get(field), kind) for field, kind in shapes.items())
-    numbers = [settings.get("max_time"), *metrics.values()]
-    return told and all(value is None or _is_number(value) for value in numbers)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, float | int) and abs(value) < LARGEST
 
 
 def by_key(records: Iterable[Record]) -> dict[str, Record]:
@@ -193,9 +199,11 @@ class Ledger:
             self._lock = stack.pop_all()
         return self
 
-    def start(self, run: Mapping[str, Any]) -> None:
-        """Say under what command, commit, machine and date the cells to come are run."""
+    def start(self, command: str, jobs: int = 1, device: str | None = None) -> str:
+        """Say under what command, commit, machine and date the cells to come are run; the name of the run."""
+        run = provenance(command, jobs, device)
         append_line(self.folder / RUNS, as_line(run))
+        return str(run["run"])
 
     def add(self, cell: Record, times: Mapping[str, Any]) -> None:
         """Record a finished cell: its times first, so that a cell that counts as finished always has them."""

@@ -15,7 +15,7 @@ from precede.errors import OptionError, check_positive, listed
 from precede.experiments.cells import EVERYTHING, Experiment, Selection
 from precede.experiments.designs import EXPERIMENTS, experiment_named
 from precede.experiments.figures import draw_figure, draw_overview
-from precede.experiments.ledger import CELLS, RUNS, TIMES, Ledger, by_key, provenance, read_lines
+from precede.experiments.ledger import CELLS, RUNS, TIMES, Ledger, by_key, read_lines
 from precede.experiments.runner import run_cells
 from precede.experiments.tables import csv_text, markdown_page, terminal_tables
 from precede.experiments.verdicts import Entry, entries_of, remarks
@@ -94,10 +94,9 @@ def reproduce(
         for other in merge:
             ledger.merge(Path(other), experiment.adopt)
         if not render:
-            run = provenance(command_line(experiment.name, chosen, workers, device), workers.jobs, device)
-            ledger.start(run)
+            run = ledger.start(command_line(experiment.name, chosen, workers, device), workers.jobs, device)
             try:
-                n_run = run_cells(cells, ledger, run["run"], workers, device, chosen, verbose=verbose)
+                n_run = run_cells(cells, ledger, run, workers, device, chosen, verbose=verbose)
             except KeyboardInterrupt:
                 kept = [cell.key for cell in cells if cell.key in ledger.cells]
                 raise KeyboardInterrupt(
@@ -137,10 +136,8 @@ def reproduce_all(
 def _rehearsed(experiment: Experiment, folder: Path) -> Reproduction:
     """Run the experiment's smallest cell."""
     with Ledger(folder) as ledger:
-        run = provenance("precede reproduce all --quick", 1, None)
-        ledger.start(run)
-        cells = [experiment.rehearsal()]
-        n_run = run_cells(cells, ledger, run["run"], verbose=False)
+        run = ledger.start("precede reproduce all --quick")
+        n_run = run_cells([experiment.rehearsal()], ledger, run, verbose=False)
     # drawing takes longer than all the rest, and an empty table makes no picture
     return write_tables(experiment, folder, n_run, figure=experiment.keep_curves)
 
@@ -156,9 +153,8 @@ def write_tables(experiment: Experiment, folder: Path, n_run: int = 0, figure: b
     page = markdown_page(experiment, entries, lines, runs, "figure.png" if drawn else None)
     write_text(folder / "table.md", page)
     write_text(folder / "table.csv", csv_text(entries))
-    files = [
-        folder / name for name in ("table.md", "table.csv", *(["figure.png"] if drawn else []), CELLS, TIMES, RUNS)
-    ]
+    written = ["table.md", "table.csv", *(["figure.png"] if drawn else []), CELLS, TIMES, RUNS]
+    files = [folder / name for name in written]
     return Reproduction(entries, terminal_tables(experiment, entries, lines), files, n_run)
 
 
