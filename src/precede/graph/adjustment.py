@@ -30,7 +30,7 @@ def causal_nodes(edges: BoolArray, cause: Causes, effect: int) -> BoolArray:
     led = edges.copy()
     led[:, cause] = False
     # transposed: upstream of the effect
-    nodes = _downstream(led, _only(cause, len(edges))) & _downstream(led.T, _only(effect, len(edges)))
+    nodes = downstream(led, only(cause, len(edges))) & downstream(led.T, only(effect, len(edges)))
     nodes[cause] = False
     return nodes
 
@@ -57,16 +57,17 @@ def with_joined_past(edges: BoolArray, past: BoolArray) -> BoolArray:
 
 def forbidden_nodes(edges: BoolArray, cause: Causes, effect: int) -> BoolArray:
     """What no adjustment set may hold: cause, effect, and all that a variable on a causal path leads to."""
-    nodes = _downstream(edges, causal_nodes(edges, cause, effect))
+    nodes = downstream(edges, causal_nodes(edges, cause, effect))
     nodes[cause] = nodes[effect] = True
     return nodes
 
 
-def _only(nodes: Causes, n_variables: int) -> BoolArray:
+def only(nodes: Causes, n_variables: int) -> BoolArray:
+    """True for one variable, or for several."""
     return np.isin(np.arange(n_variables), nodes)
 
 
-def _downstream(edges: BoolArray, start: BoolArray, removed: BoolArray | None = None) -> BoolArray:
+def downstream(edges: BoolArray, start: BoolArray, removed: BoolArray | None = None) -> BoolArray:
     """Some variables, and all that paths lead to from them without passing through the removed ones."""
     found, front = start.copy(), start
     while front.any():
@@ -171,7 +172,7 @@ def d_separated(edges: BoolArray, first: int, second: int, given: BoolArray) -> 
 
 def _back_door_graph(edges: BoolArray, cause: Causes, effect: int) -> BoolArray:
     """The graph without the first edge of every causal path."""
-    return edges & ~(_only(cause, len(edges))[:, None] & causal_nodes(edges, cause, effect))
+    return edges & ~(only(cause, len(edges))[:, None] & causal_nodes(edges, cause, effect))
 
 
 def _moral_graph(edges: BoolArray, given: IntArray, first: int, second: int) -> BoolArray:
@@ -202,7 +203,7 @@ def _separation_graph(edges: BoolArray, cause: int, effect: int, past: BoolArray
 
 def _component(links: BoolArray, start: int, removed: BoolArray) -> BoolArray:
     """Variables that can be reached from one without passing through the removed ones."""
-    return _downstream(links, _only(start, len(links)), removed)
+    return downstream(links, only(start, len(links)), removed)
 
 
 def _closed_neighbors(links: BoolArray, members: Iterable[int]) -> BoolArray:

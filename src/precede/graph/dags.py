@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from graphlib import CycleError, TopologicalSorter
+
 import numpy as np
 import numpy.typing as npt
 
@@ -45,19 +47,17 @@ def topological_order(adjacency: npt.ArrayLike) -> IntArray:
     array([1, 0])
     """
     edges = np.asarray(adjacency) != 0
-    waiting = edges.sum(axis=0)  # parents not yet placed
-    order: list[int] = []
-    ready = np.flatnonzero(waiting == 0).tolist()
-    while ready:
-        node = ready.pop(0)
-        order.append(node)
-        for child in np.flatnonzero(edges[node]):
-            waiting[child] -= 1
-            if waiting[child] == 0:
-                ready.append(int(child))
-    if len(order) < len(edges):
-        raise GraphError(f"the graph has a cycle through columns {listed(find_cycle(edges))}.")
-    return np.array(order, dtype=np.int64)
+    try:
+        return np.array([*_sorter(edges).static_order()], dtype=np.int64)
+    except CycleError:
+        raise GraphError(f"the graph has a cycle through columns {listed(find_cycle(edges))}.") from None
+
+
+def _sorter(edges: BoolArray) -> TopologicalSorter[int]:
+    sorter = TopologicalSorter[int](dict.fromkeys(range(len(edges)), ()))  # in column order
+    for k in range(len(edges)):
+        sorter.add(k, *np.flatnonzero(edges[:, k]).tolist())
+    return sorter
 
 
 def is_acyclic(adjacency: npt.ArrayLike) -> bool:
@@ -73,22 +73,13 @@ def find_cycle(adjacency: BoolArray) -> list[int]:
     >>> find_cycle(np.array([[0, 1], [1, 0]], dtype=bool))
     [0, 1]
     """
-    alive = np.ones(len(adjacency), dtype=bool)
-    while True:  # peel off sources until nothing changes
-        sources = alive & ~adjacency[alive].any(axis=0)
-        if not sources.any():
-            break
-        alive &= ~sources
-    if not alive.any():
-        return []
-    path = [int(np.flatnonzero(alive)[0])]
-    while True:  # every node left has a parent that is left: walk backwards until one repeats
-        parent = int(np.flatnonzero(adjacency[:, path[-1]] & alive)[0])
-        if parent in path:
-            cycle = path[path.index(parent) :][::-1]
-            start = cycle.index(min(cycle))
-            return cycle[start:] + cycle[:start]
-        path.append(parent)
+    try:
+        _sorter(adjacency).prepare()
+    except CycleError as error:
+        cycle: list[int] = error.args[1][1:]
+        start = cycle.index(min(cycle))
+        return cycle[start:] + cycle[:start]
+    return []
 
 
 def ancestors(adjacency: BoolArray) -> BoolArray:

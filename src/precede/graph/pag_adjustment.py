@@ -14,7 +14,8 @@ from enum import Enum
 import numpy as np
 
 from precede.arrays import BoolArray, IntArray
-from precede.graph.ancestral import ARROW, TAIL, along_colliders, potentially_directed, reachable
+from precede.graph.adjustment import causal_nodes, downstream, only
+from precede.graph.ancestral import ARROW, TAIL, along_colliders, potentially_directed
 
 
 class NoSet(Enum):
@@ -36,32 +37,23 @@ def adjustment_in_pag(ends: IntArray, cause: int, effect: int) -> IntArray | NoS
     <NoSet.NOT_IDENTIFIED: 'not identified'>
     """
     may = potentially_directed(ends)
-    first, reach = _first_steps(may, cause, effect)
-    if not first.any():
+    between, pair = causal_nodes(may, cause, effect), only([cause, effect], len(ends))
+    if not between.any():
         return NoSet.NO_EFFECT
     if len(possibly_confounded(ends, cause, effect)):
         return NoSet.NOT_IDENTIFIED
-    between = reach[first].any(axis=0) & reach[:, effect]
-    forbidden = reach[between].any(axis=0)
-    chosen = np.asarray(reachable(may)[:, [cause, effect]].any(axis=1) & ~forbidden)
-    chosen[[cause, effect]] = False
-    without = ends.copy()
+    forbidden = downstream(may, between, only(cause, len(ends)))
+    chosen = downstream(may.T, pair) & ~forbidden & ~pair  # transposed: what may lead to either
+    without, first = ends.copy(), may[cause] & between
     without[cause, first] = without[first, cause] = 0
     return NoSet.NOT_IDENTIFIED if _connected(ends, without, cause, effect, chosen) else np.flatnonzero(chosen)
 
 
 def possibly_confounded(ends: IntArray, cause: int, effect: int) -> IntArray:
     """Variables that may lie between cause and effect and share a hidden cause with the cause: why no set will do."""
-    first, _ = _first_steps(potentially_directed(ends), cause, effect)
-    return np.array([b for b in np.flatnonzero(first) if not _is_visible(ends, cause, int(b))], dtype=np.int64)
-
-
-def _first_steps(may: BoolArray, cause: int, effect: int) -> tuple[BoolArray, BoolArray]:
-    """Where paths begin that may lead from cause to effect, and what leads where without the cause."""
-    onward = may.copy()
-    onward[:, cause] = False
-    reach = reachable(onward)
-    return np.asarray(may[cause] & reach[:, effect]), reach
+    may = potentially_directed(ends)
+    first = np.flatnonzero(may[cause] & causal_nodes(may, cause, effect))
+    return np.array([b for b in first if not _is_visible(ends, cause, int(b))], dtype=np.int64)
 
 
 def _is_visible(ends: IntArray, x: int, y: int) -> bool:
@@ -71,7 +63,7 @@ def _is_visible(ends: IntArray, x: int, y: int) -> bool:
 
 def _connected(ends: IntArray, without: IntArray, start: int, goal: int, given: BoolArray) -> bool:
     """Whether a path of definite status joins two variables given others, once the causal paths are cut."""
-    opened: BoolArray = np.asarray(reachable(potentially_directed(ends))[:, given].any(axis=1))  # rather too many
+    opened = downstream(potentially_directed(ends).T, given)  # transposed: what may lead to them, rather too many
     front = [(start, int(k)) for k in np.flatnonzero(without[start])]
     seen = set(front)
     while front:
