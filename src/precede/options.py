@@ -134,6 +134,12 @@ def from_text(name: str, text: str, hint: Any) -> object:
     return value
 
 
+def parsed(owner: type, texts: Mapping[str, str]) -> Options:
+    """Options of a class from their texts, each by its declaration."""
+    hints = declared(owner)
+    return {name: from_text(name, text, hints[name]) for name, text in texts.items()}
+
+
 def alternatives(hint: Any) -> list[Any]:
     """The members of a union, or the annotation itself."""
     return list(get_args(hint)) if get_origin(hint) in (Union, UnionType) else [hint]

@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -116,6 +117,8 @@ def discover(
         Show every edge, every check and the log of the search.
     """
     from precede.data.datasets import load_sachs
+    from precede.report.load import CONFIDENCE_FILE
+    from precede.report.result_files import write_results
     from precede.report.summarize import Heading, with_confidence
     from precede.runtime.deadline import Deadline, stopped_by_signals
 
@@ -137,64 +140,36 @@ def discover(
         raise unknown_column("--outcome", outcome, table.names)
     with _only_user(out), stopped_by_signals(Deadline(None)) as signals:
         model.fit(table)
-        writer = _Writer(out, model, table, reading, resume)
-        with writer.showing_what_is_lost():
+        name = None if outcome is None else model.graph_.names[model.graph_.position(outcome)]
+        heading = Heading(
+            title or Path(data.removesuffix(".gz")).stem, note, data == SACHS if rows is None else rows, name
+        )
+        if out is not None and not resume:
+            (out / JOURNAL_FILE).unlink(missing_ok=True)
+        known_texts: dict[str, str] = {}  # the files that say more about the graph
+        write = list[Path] if out is None else partial(write_results, out, model, table, reading, known_texts)
+        confidence = summary = None
+        try:
             if bootstrap:
-                writer.write()  # Ctrl-C during the bootstrap costs no fit
-            confidence = _bootstrap(model, table, bootstrap, seed, out, quiet, signals) if bootstrap else None
-            name = None if outcome is None else model.graph_.names[model.graph_.position(outcome)]
-            title = title or Path(data.removesuffix(".gz")).stem
-            heading = Heading(title, note, data == SACHS if rows is None else rows, name)
-            summary = None
+                write()  # Ctrl-C during the bootstrap costs no fit
+                confidence = _bootstrap(model, table, bootstrap, seed, out, quiet, signals)
+                known_texts |= {} if confidence is None else {CONFIDENCE_FILE: confidence.to_json()}
             try:
-                summary = _summarized(model, table, truth, confidence, heading, data, reading)
+                summary = _summarized(model, table, truth, confidence, heading, data, reading, known_texts)
             finally:
-                writer.write(confidence, summary)
+                files = write()
+        except (OSError, MemoryError):
+            _show_graph(SafeConsole(), model.graph_, model.diagnostics_)  # which cannot be written
+            raise
         known_of_edges = with_confidence(model, table, confidence)
         causes = None if name is None else model.causes_of(name, confidence)
         if json_:
             told = {} if causes is None else {"outcome": causes.to_dict()}
-            say_json({**told, **_summary(model, known_of_edges, writer.files)})
+            say_json({**told, **_summary(model, known_of_edges, files)})
         else:
-            _show(model, known_of_edges, summary, causes, writer.files, verbose, quiet)
+            _show(model, known_of_edges, summary, causes, files, verbose, quiet)
         if signals.heard or (bootstrap and confidence is None):
             raise KeyboardInterrupt("before the end: the result is what was known by then.")
-
-
-class _Writer:
-    """Writes what belongs to a result into a folder, each time all that is known as one; nothing without a folder."""
-
-    def __init__(self, out: Path | None, model: CausalEstimator, table: Table, loading: Options, resume: bool) -> None:
-        self.out, self.model, self.table, self.loading = out, model, table, loading
-        self.files: list[Path] = []
-        self._obsolete = () if resume else (JOURNAL_FILE,)
-
-    def write(self, confidence: Confidence | None = None, summary: Summary | None = None) -> None:
-        """The graph with what is known about it; what is there of an earlier one goes."""
-        from precede.files import write_together
-        from precede.report.load import CONFIDENCE_FILE
-        from precede.report.result_files import ABOUT_THE_GRAPH, result_texts, summary_texts
-
-        if self.out is None:
-            return
-        texts = result_texts(self.model, self.table, self.loading)
-        if confidence is not None:
-            texts[CONFIDENCE_FILE] = confidence.to_json()
-        if summary is not None:
-            with _sheltered("the report"):
-                texts |= summary_texts(summary)
-        gone = [name for name in (*ABOUT_THE_GRAPH, *self._obsolete) if name not in texts]
-        self.files = write_together(self.out, texts, remove=gone)
-        self._obsolete = ()
-
-    @contextmanager
-    def showing_what_is_lost(self) -> Iterator[None]:
-        """Show the graph where it cannot be written, before the error says why."""
-        try:
-            yield
-        except (OSError, MemoryError):
-            _show_graph(SafeConsole(), self.model.graph_, self.model.diagnostics_)
-            raise
 
 
 @contextmanager
@@ -239,29 +214,26 @@ def _summarized(
     heading: Heading,
     data: str,
     loading: Options,
+    texts: dict[str, str],
 ) -> Summary | None:
-    """What the report and the terminal say; None if that fails, which costs no result."""
+    """What the terminal says and, among the texts, the report; None if that fails, which costs no result."""
     from precede.report import Provenance, summarize
+    from precede.report.result_files import summary_texts
 
-    command = shlex.join(["precede", *sys.argv[1:]])
-    with _sheltered("the summary"):
-        return summarize(model, table, truth, confidence, heading, Provenance.now(data, command, loading))
-    return None
-
-
-@contextmanager
-def _sheltered(what: str) -> Iterator[None]:
-    """Say in a sentence that something failed after the search; the results that are written stay."""
+    origin = Provenance.now(data, shlex.join(["precede", *sys.argv[1:]]), loading)
     try:
-        yield
+        summary = summarize(model, table, truth, confidence, heading, origin)
+        texts |= summary_texts(summary)
     except (PrecedeError, OSError):
         raise
     except Exception as error:
         logger = logging.getLogger("precede")
-        logger.debug("%s failed", what, exc_info=True)
+        logger.debug("the report failed", exc_info=True)
         logger.error(
-            f"{what} failed ({type(error).__name__}: {error}); the graph and its files are complete without it."
+            f"the report failed ({type(error).__name__}: {error}); the graph and its files are complete without it."
         )
+        return None
+    return summary
 
 
 def _bootstrap(
@@ -289,18 +261,16 @@ def _bootstrap(
 def _make_model(method: str, flags: Options, pairs: list[str], quiet: bool) -> CausalEstimator:
     """Build the estimator from the flags that were given and from ``--set``; nothing that was given is dropped."""
     from precede.corl import make_method
-    from precede.options import declared, from_text
 
-    given = {name: value for name, value in flags.items() if value is not None}
-    hints = declared(type(make_method(method, given)))  # refuses a flag that the method does not have
-    for name, text in (_assignment(pair) for pair in pairs):
-        if name in given:
+    given, texts = {name: value for name, value in flags.items() if value is not None}, dict[str, str]()
+    for name, text in map(_assignment, pairs):
+        if name in given or name in texts:
             raise OptionError(f"{name!r} was given twice: write it once, as a flag or as --set {name}=value.")
         make_method(method, {name: None})
         if name == "knowledge":
             raise OptionError("knowledge is read from a file: give it as --knowledge FILE.")
-        given[name] = from_text(name, text, hints[name])
-    return make_method(method, {"verbose": not quiet, **given})
+        texts[name] = text
+    return make_method(method, {"verbose": not quiet, **given}, texts)
 
 
 def _draws(method: str) -> bool:

@@ -20,7 +20,7 @@ from precede.estimator import CausalEstimator, FitResult
 from precede.evidence.confidence import OrderSample
 from precede.graph import CausalGraph
 from precede.knowledge import Knowledge
-from precede.options import Count, CountOrZero, NotNegative, Positive, Range, Share, check_names, check_options
+from precede.options import Count, CountOrZero, NotNegative, Positive, Range, Share, check_names, check_options, parsed
 from precede.policy.actor import TrainedPolicy
 from precede.policy.decoders import DecoderName, PointerName
 from precede.policy.encoders import PaperEncoderName
@@ -375,14 +375,23 @@ def methods() -> dict[str, type[CausalEstimator]]:
     return {"corl": CORL, "corl-1": CORL1, "corl-2": CORL2, **METHODS}
 
 
-def make_method(method: str, options: Mapping[str, Any]) -> CausalEstimator:
+def make_method(method: str, options: Mapping[str, Any], texts: Mapping[str, str] | None = None) -> CausalEstimator:
     """The estimator of a name, with options that it has; one that it does not have is refused.
+
+    Parameters
+    ----------
+    method : str
+    options : mapping
+    texts : mapping of str, optional
+        Further options as texts, which are read by their declarations: see :func:`precede.options.parsed`.
 
     Examples
     --------
-    >>> make_method("eqvar", {"pruning": "bic"})
-    EqVar(pruning='bic')
+    >>> make_method("eqvar", {"pruning": "bic"}, {"max_time": "5"})
+    EqVar(max_time=5, pruning='bic')
     """
+    if texts:
+        options = {**options, **parsed(type(make_method(method, {**options, **dict.fromkeys(texts)})), texts)}
     own: dict[str, type[CausalEstimator]] = {"corl": CORL, "corl-1": CORL1, "corl-2": CORL2}
     if method in own and not set(options) - set(own[method].option_names()):
         return own[method](**options)  # without importing what only the other methods need

@@ -31,7 +31,11 @@ from precede.strict_json import read_json, to_json
 
 
 def write_results(
-    folder: Path, model: CausalEstimator, table: Table, loading: Mapping[str, Any] | None = None
+    folder: Path,
+    model: CausalEstimator,
+    table: Table,
+    loading: Mapping[str, Any] | None = None,
+    more: Mapping[str, str] | None = None,
 ) -> list[Path]:
     """Write the graph, the order, the history, the settings and the versions.
 
@@ -45,6 +49,8 @@ def write_results(
         What it was fitted to.
     loading : mapping, optional
         How it was read: options of :func:`precede.load_table`, which later questions take again.
+    more : mapping of str, optional
+        Further files that say something of the graph, by name.
 
     Returns
     -------
@@ -55,7 +61,7 @@ def write_results(
     except OSError as error:
         raise OptionError(f"the folder {str(folder)!r} cannot be made: {error.strerror}.") from None
     check_outputs(folder, OUTPUTS, MARKS, {})
-    texts = result_texts(model, table, loading)
+    texts = result_texts(model, table, loading) | dict(more or {})
     return write_together(folder, texts, remove=[name for name in ABOUT_THE_GRAPH if name not in texts])
 
 

@@ -10,7 +10,7 @@ from precede.corl.estimator import make_method, methods
 from precede.errors import OptionError, check_choice
 from precede.estimator import CausalEstimator
 from precede.knowledge import Knowledge
-from precede.options import Options, declared, from_text
+from precede.options import Options
 from precede.report.load import load_results
 from precede.scores.build import SCORE_NAMES
 from precede.scores.policy_prior import WEIGHT
@@ -90,24 +90,20 @@ class RunRequest:
         earlier : dict, optional
             See :func:`earlier_result`.
         """
-        hints = declared(methods()[self.method])
         given: Options = {}
-        for name, text in self.options.items():
-            make_method(self.method, {name: None})  # refuses what the method does not have
-            given[name] = from_text(name, text, hints[name])
         rules = {name: value for name, value in self.knowledge.items() if value}
         if rules:
             given["knowledge"] = Knowledge.from_dict(rules)
         for name, value in (("random_state", self.seed), ("verbose", False)):
-            if name in hints:
+            if name in methods()[self.method].option_names():
                 given[name] = value
         if earlier is not None and self.method == "corl":
-            same = given.get("score", "auto") in ("auto", earlier.get("score"))
-            if not {"search", "n_iterations", "patience"} & set(given):
+            same = self.options.get("score", "auto") in ("auto", earlier.get("score"))
+            if not {"search", "n_iterations", "patience"} & set(self.options):
                 given["n_iterations"] = 0
             # with what "auto" chose then: the data are the same
             given |= earlier if same else {"initial_order": earlier["initial_order"]}
-        return make_method(self.method, given)
+        return make_method(self.method, given, self.options)
 
 
 def earlier_result(folder: Path) -> Options:
