@@ -1,7 +1,6 @@
 """``precede methods`` and ``precede cite``: what there is, and whose it is."""
 
 import typer
-from rich.table import Table as TerminalTable
 
 from precede.cli.terminal import SafeConsole
 
@@ -60,7 +59,4 @@ WHAT_IT_IS = {
 
 def list_methods() -> None:
     """List the methods that 'discover --method' takes."""
-    table = TerminalTable("method", "what it is")
-    for name, words in WHAT_IT_IS.items():
-        table.add_row(name, words)
-    SafeConsole().print(table)
+    SafeConsole().table(("method", "what it is"), WHAT_IT_IS.items())

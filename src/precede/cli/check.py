@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
-from rich.table import Table as TerminalTable
 
 from precede.cli.flags import as_file, command
 from precede.cli.terminal import SafeConsole, as_flags, name_of, say_json
@@ -66,12 +65,8 @@ def _kinds(table: Table) -> list[tuple[Hashable, str]]:
 def _show(found: Survey, works: str | None) -> None:
     console = SafeConsole()
     if found.table is not None:
-        rows = TerminalTable(title=f"{found.table.n_samples} rows that can be used", title_justify="left")
-        rows.add_column("column")
-        rows.add_column("taken as")
-        for name, kind in _kinds(found.table):
-            rows.add_row(name_of(name), kind)
-        console.print(rows)
+        rows = [(name_of(name), kind) for name, kind in _kinds(found.table)]
+        console.table(("column", "taken as"), rows, title=f"{found.table.n_samples} rows that can be used")
     for item in found.findings:
         sign = {"leave out": "left out", "option": "set", "by hand": "stop", "none": "note"}[item.remedy]
         console.say(f"• {sign}: {as_flags(item.sentence)}")

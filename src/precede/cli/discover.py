@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
-from rich.table import Table as TerminalTable
 
 from precede.cli.flags import SACHS, command, load_named
 from precede.cli.terminal import SafeConsole, as_flags, name_of, say_json
@@ -368,21 +367,18 @@ def _show_graph(console: SafeConsole, graph: CausalGraph, known: Diagnostics, ve
         key=lambda edge: -abs(edge.strength) if math.isfinite(edge.strength) else 0.0,
     )
     shown = shown if verbose else shown[:FEW_EDGES]
-    table = TerminalTable(box=None, pad_edge=False, header_style="bold")
     policy = not known.has_confidence and any(edge.policy_probability is not None for edge in shown)
-    for heading in ("Edge", "Strength", "Policy" if policy else "Confidence", "Direction from"):
-        table.add_column(heading, justify="left" if heading in ("Edge", "Direction from") else "right")
+    rows = []
     for edge in shown:
         tip = "→" if edge.directed else "–"
+        sure = edge.policy_probability if policy else edge.confidence
         rests = "" if edge.influence is None else f"; rests on {counted(len(edge.influence.rows), 'row')}"
-        table.add_row(
+        rows.append((
             f"{name_of(graph.names[edge.cause])} {tip} {name_of(graph.names[edge.effect])}",
-            _strength_words(edge),
-            "–" if (sure := edge.policy_probability if policy else edge.confidence) is None else f"{sure:.2f}",
-            SOURCE_WORDS[edge.source] + rests,
-        )
-    if shown:
-        console.print(table)
+            _strength_words(edge), "–" if sure is None else f"{sure:.2f}", SOURCE_WORDS[edge.source] + rests,
+        ))  # fmt: skip
+    headings = ("Edge", "Strength", "Policy" if policy else "Confidence", "Direction from")
+    console.table(headings, rows, ("Strength", "Policy", "Confidence"), box=None, pad_edge=False, header_style="bold")
     which = "" if len(shown) == graph.n_edges else f", the {len(shown)} strongest shown"
     meaning = "; confidence: share of resamples with the edge" if known.has_confidence else ""
     meaning = "; policy: the pretrained policy's probability" if policy else meaning

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
-from rich.markup import escape
-from rich.table import Table as TerminalTable
-
 from precede.cli.flags import command, load_named
-from precede.cli.terminal import SafeConsole, say_json
+from precede.cli.terminal import SafeConsole, name_of, say_json
 from precede.knowledge import Knowledge
 from precede.options import Options
 
@@ -51,7 +47,8 @@ def order(
     ).fit(table)  # fmt: skip
     seconds = time.perf_counter() - start
     if json_:
-        say_json(_described(model) | {"remark": FIRST_LOOK})
+        pairs = model.diagnostics_.to_dict()["policy"]  # every pair that the policy does not rule out, by probability
+        say_json({"order": model.causal_order_, "edges": _edges(model), "pairs": pairs, "remark": FIRST_LOOK})
         return
     console = SafeConsole()
     _show(console, model)
@@ -61,42 +58,26 @@ def order(
         console.say(*(f"• {line}" for line in said))
 
 
-def _edges(model: CORL) -> list[dict[str, object]]:
+def _edges(model: CORL) -> list[JsonObject]:
     """The edges in causal order of the cause: weight, probability, those of the other direction and a hidden cause."""
+    unlikely = {"probability": 0.0, "common": 0.0}
     said = {(edge["cause"], edge["effect"]): edge for edge in model.diagnostics_["policy"]}
-
-    def of(cause: Hashable, effect: Hashable, what: str) -> float:
-        return float(said[cause, effect][what]) if (cause, effect) in said else 0.0
-
-    return [
-        {
-            "cause": cause,
-            "effect": effect,
-            "weight": weight,
-            "probability": of(cause, effect, "probability"),
-            "reverse": of(effect, cause, "probability"),
-            "common": of(cause, effect, "common"),
-        }
-        for cause, effect, weight in model.graph_.edge_list()
-    ]
-
-
-def _described(model: CORL) -> JsonObject:
-    """For ``--json``: also every pair that the policy does not rule out, by probability."""
-    return {"order": model.causal_order_, "edges": _edges(model), "pairs": model.diagnostics_.to_dict()["policy"]}
+    edges = []
+    for cause, effect, weight in model.graph_.edge_list():
+        found, turned = (said.get(pair, unlikely) for pair in ((cause, effect), (effect, cause)))
+        shares = {"probability": found["probability"], "reverse": turned["probability"], "common": found["common"]}
+        edges.append({"cause": cause, "effect": effect, "weight": weight, **shares})
+    return edges
 
 
 def _show(console: SafeConsole, model: CORL) -> None:
     """Print the order, and the edges with their probabilities."""
-    names = " < ".join(map(str, model.causal_order_))
-    console.print(f"[bold]Causal order[/bold]  {escape(names)}")
-    n_edges = model.graph_.n_edges
-    table = TerminalTable(title=f"{n_edges} edge{'' if n_edges == 1 else 's'}", title_justify="left")
-    for heading in ("cause", "effect"):
-        table.add_column(heading)
-    for heading in ("weight", "probability", "of the reverse", "of a hidden cause"):
-        table.add_column(heading, justify="right")
-    for edge in _edges(model):
-        numbers = f"{edge['weight']:+.3f}", *(f"{edge[one]:.2f}" for one in ("probability", "reverse", "common"))
-        table.add_row(escape(str(edge["cause"])), escape(str(edge["effect"])), *numbers)
-    console.print(table)
+    from precede.evidence.checks.record import counted
+
+    console.print(f"[bold]Causal order[/bold]  {' < '.join(map(name_of, model.causal_order_))}")
+    numbers = ("weight", "probability", "of the reverse", "of a hidden cause")
+    rows = [
+        (name_of(cause), name_of(effect), f"{weight:+.3f}", *(f"{share:.2f}" for share in shares))
+        for cause, effect, weight, *shares in map(dict.values, _edges(model))
+    ]
+    console.table(("cause", "effect", *numbers), rows, numbers, title=counted(len(rows), "edge"))

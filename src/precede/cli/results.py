@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import typer
 from rich.markup import escape
-from rich.table import Table as TerminalTable
 
 from precede.cli.flags import command, load_named
 from precede.cli.terminal import SafeConsole, say_json
@@ -267,14 +266,13 @@ def _write(found: Comparison, out: Path) -> list[Path]:
 
 def _show(found: Comparison, files: list[Path]) -> None:
     console = SafeConsole()
-    table = TerminalTable(title="Pairs, the most disputed first", title_justify="left")
-    for heading in ("pair", *found.graphs, "agreement", "consensus"):
-        table.add_column(escape(heading))
-    for row in found.table.head(MOST_ROWS).to_dict("records"):
-        marks = [str(row[label]) for label in found.graphs]
-        pair = escape(f"{row['first']}, {row['second']}")
-        table.add_row(pair, *marks, f"{row['agreement']:.2f}", str(row["consensus"]))
-    console.print(table)
+    rows = [
+        (escape(f"{row['first']}, {row['second']}"), *(str(row[label]) for label in found.graphs),
+         f"{row['agreement']:.2f}", str(row["consensus"]))
+        for row in found.table.head(MOST_ROWS).to_dict("records")
+    ]  # fmt: skip
+    headings = ("pair", *found.graphs, "agreement", "consensus")
+    console.table(headings, rows, title="Pairs, the most disputed first")
     hidden = len(found.table) - MOST_ROWS
     more = [f"{hidden} more pairs: --out writes them all."] if hidden > 0 else []
     console.say(*(f"• {line}" for line in (*more, found.sentence, *found.remarks) if line))

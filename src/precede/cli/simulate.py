@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rich.table import Table as TerminalTable
-
 from precede.cli.flags import command
 from precede.cli.terminal import SafeConsole, say_json
 
@@ -94,7 +92,5 @@ def evaluate(estimated: Path, truth: Path, *, json_: bool = False) -> None:
     if json_:
         say_json(metrics)
         return
-    table = TerminalTable("metric", "value")
-    for name, value in metrics.items():
-        table.add_row(name.replace("_", " "), f"{value:.3f}" if isinstance(value, float) else str(value))
-    SafeConsole().print(table)
+    rows = [(k.replace("_", " "), f"{v:.3f}" if isinstance(v, float) else str(v)) for k, v in metrics.items()]
+    SafeConsole().table(("metric", "value"), rows)

@@ -9,14 +9,14 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from types import FrameType
 from typing import Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.table import Table
 from rich.text import Text
 
 from precede.errors import PrecedeError
@@ -44,6 +44,17 @@ class SafeConsole(Console):
     def written(self, where: object, names: str = "", wrap: bool = False) -> None:
         """Say where the result lies."""
         self.print(f"[bold]Written[/bold]  {escape(str(where))}{names}", soft_wrap=wrap)
+
+    def table(
+        self, headings: Iterable[str], rows: Iterable[Iterable[str]], right: Collection[str] = (), **style: Any
+    ) -> None:
+        """Print rows of cells; some columns are set to the right."""
+        table = Table(title_justify="left", **style)
+        for heading in headings:
+            table.add_column(escape(heading), justify="right" if heading in right else "left")
+        for row in rows:
+            table.add_row(*row)
+        self.print(table)
 
     def render_str(self, text: str, **options: Any) -> Text:
         return super().render_str(text.translate(INVISIBLE), **options)
@@ -116,15 +127,12 @@ def _lacks_memory(error: Exception) -> bool:
 @contextmanager
 def _ended_like_ctrl_c() -> Iterator[None]:
     """Let SIGTERM and SIGHUP end the work as Ctrl-C does: what is known is written, no worker process stays behind."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     numbers = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
-    earlier = {n: signal.signal(n, stop) for n in numbers if signal.getsignal(n) is not signal.SIG_IGN}  # nohup stays
+    wanted = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]  # nohup stays
+    earlier = {number: signal.signal(number, signal.default_int_handler) for number in wanted}
     try:
         yield
     finally:
