@@ -248,7 +248,7 @@ def test_a_choice_named_null_and_none_are_told_apart(csv: str, tmp_path: Path) -
         (["--set=encoder=moments"], "encoder='moments' is unknown"),
         (["--set=encoder=alternating"], "encoder='alternating' is unknown"),
         (["--set=n_iterations=64.0"], "n_iterations=64.0 cannot be used"),
-        (["--set=max_time=inf"], "max_time='inf' cannot be used"),
+        (["--set=max_time=inf"], "--max-time inf cannot be used"),
         (["--set=noise=equal", "--score=nongaussian"], "score='nongaussian' does not take noise='equal'"),
         (["--set=noise=equal", "--score=sparse-linear"], "score='sparse-linear' does not take noise='equal'"),
         (["--set=score=gp", "--score=linear"], "'score' was given twice"),

@@ -2,7 +2,9 @@
 
 import math
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from difflib import get_close_matches
 from numbers import Integral
 from typing import TypeGuard
@@ -30,6 +32,41 @@ class GraphError(PrecedeError):
     """A graph is cyclic, misshapen, or does not fit the other one."""
 
 
+ALONE = object()
+"""In place of a value: the name of the option is meant."""
+
+
+def _in_python(option: str, value: object) -> str:
+    return option if value is ALONE else f"{option}=..." if value is ... else f"{option}={value!r}"
+
+
+_spelling: ContextVar[Callable[[str, object], str]] = ContextVar("_spelling", default=_in_python)
+
+
+@contextmanager
+def spelling(words: Callable[[str, object], str | None]) -> Iterator[None]:
+    """Let sentences spell options as an interface has them, and as Python does where the interface says None."""
+    token = _spelling.set(lambda option, value: words(option, value) or _in_python(option, value))
+    try:
+        yield
+    finally:
+        _spelling.reset(token)
+
+
+def typed(option: str, value: object = ALONE) -> str:
+    """An option as one types it where the sentence is read; ``...`` stands for any value.
+
+    Examples
+    --------
+    >>> typed("missing", "drop"), typed("types", ...), typed("types")
+    ("missing='drop'", 'types=...', 'types')
+    >>> with spelling(lambda option, value: f"--{option} {value}"):
+    ...     typed("missing", "drop")
+    '--missing drop'
+    """
+    return _spelling.get()(option, value)
+
+
 def check_choice(option: str, value: object, known: Iterable[str]) -> None:
     """Refuse a value that is not among the known ones, with the nearest spelling.
 
@@ -45,7 +82,7 @@ def check_choice(option: str, value: object, known: Iterable[str]) -> None:
         return
     hint = did_you_mean(value, choices)
     said = f"is unknown:{hint}" if hint else "is unknown."
-    raise OptionError(f"{option}={value!r} {said} Known: {', '.join(map(repr, choices))}.")
+    raise OptionError(f"{typed(option, value)} {said} Known: {', '.join(map(repr, choices))}.")
 
 
 def did_you_mean(value: object, known: Iterable[object]) -> str:
@@ -67,7 +104,9 @@ def unknown_column(option: str, name: object, columns: Iterable[object]) -> Data
     """The error for a name that is none of the columns."""
     known = list(columns)
     hint = did_you_mean(name, known)
-    return DataError(f"{option} names {name!r}, which is not a column;{hint} the columns are {listed(known, 20)}.")
+    return DataError(
+        f"{typed(option)} names {name!r}, which is not a column;{hint} the columns are {listed(known, 20)}."
+    )
 
 
 def is_number(value: object, *, whole: bool = False) -> TypeGuard[float]:
@@ -90,13 +129,13 @@ def check_positive(option: str, value: object, *, integer: bool = False) -> None
     """Refuse anything but a positive number (a positive whole number with ``integer``)."""
     if not is_number(value, whole=integer) or not value > 0:
         kind = "whole number" if integer else "number"
-        raise OptionError(f"{option}={value!r} cannot be used: it must be a positive {kind}.")
+        raise OptionError(f"{typed(option, value)} cannot be used: it must be a positive {kind}.")
 
 
 def check_not_negative(option: str, value: object) -> None:
     """Refuse anything but a number of at least zero."""
     if not is_number(value) or not value >= 0:
-        raise OptionError(f"{option}={value!r} cannot be used: it must be a number of at least 0.")
+        raise OptionError(f"{typed(option, value)} cannot be used: it must be a number of at least 0.")
 
 
 def listed(items: Iterable[object], most: int = 5) -> str:

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 import numpy as np
 
-from precede.errors import OptionError, check_choice, did_you_mean, is_number, listed
+from precede.errors import OptionError, check_choice, did_you_mean, is_number, listed, typed
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def check_value(name: str, value: object, hint: Any) -> None:
     if isinstance(value, str) and (only_choices or get_close_matches(value, choices)) and choices:
         check_choice(name, value, choices)  # a slip of the pen: says which is nearest
     wanted = [_in_words(kind) for kind in kinds]
-    raise OptionError(f"{name}={value!r} cannot be used: it must be {either(wanted)}.")
+    raise OptionError(f"{typed(name, value)} cannot be used: it must be {either(wanted)}.")
 
 
 def check_names(owner: str, names: Iterable[str], known: list[str]) -> None:

@@ -8,7 +8,6 @@ import pytest
 from typer.testing import CliRunner
 
 from precede.cli import app
-from precede.cli.terminal import as_flags
 from precede.data.load import load_table
 from precede.evidence.checks import CheckContext, diagnose
 from precede.knowledge import Knowledge
@@ -36,7 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("discover patients.csv --root Age", "which the data does not have; did you mean 'age'?"),
         ("discover patients.csv --leave-out sit", "names 'sit', which is not a column; did you mean 'site'?"),
         ("discover patients.csv --types stie=binary", "names 'stie', which is not a column; did you mean 'site'?"),
-        ("discover patients.csv --score gaussian", "score='gaussian' is unknown. Known: "),
+        ("discover patients.csv --score gaussian", "--score gaussian is unknown. Known: "),
         ("discover patients.csv --score linaer", "did you mean 'linear'?"),
         ("discover patients.csv --tier age,dose", "write tiers from early to late, as 'a,b<c'"),
         ("report results", "'precede discover data.csv --out results' writes one"),
@@ -61,12 +60,12 @@ def test_a_misspelled_variable_of_a_result(folder: Path) -> None:
     assert "there is 1: name another" in done.output
 
 
-def test_sentences_of_the_library_name_flags() -> None:
-    assert (
-        as_flags("the others are numbers. types={...} changes a kind.")
-        == "the others are numbers. --types changes a kind."
-    )
-    assert as_flags("subtypes names 'a', group names 'g'") == "subtypes names 'a', --group names 'g'"
+def test_sentences_of_the_library_name_flags_on_the_command_line_alone(folder: Path) -> None:
+    done = runner.invoke(app, ["order", "patients.csv", "--types", "site=ordinal"])
+    assert "put them from low to high, --types 'site=north<south'." in " ".join(done.output.split())
+    shown = runner.invoke(app, ["order", "patients.csv"])
+    assert "'site' binary; the others are numbers. --types changes a kind." in " ".join(shown.output.split())
+    assert "types=... changes a kind" in load_table("patients.csv").remarks[0]
 
 
 def test_directions_that_knowledge_settles_are_not_called_open() -> None:

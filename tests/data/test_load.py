@@ -104,7 +104,7 @@ def test_integers_booleans_and_nullable_columns_become_floats(frame):
     assert table.values.dtype == np.float64
     assert np.array_equal(table.values[:, 4], np.arange(40) % 3 == 0)
     assert table.remarks == (
-        "Kinds of columns: 't', 'o' binary, 'i' a count; the others are numbers. types={...} changes a kind.",
+        "Kinds of columns: 't', 'o' binary, 'i' a count; the others are numbers. types=... changes a kind.",
     )
     pd.testing.assert_frame_equal(mixed, before)
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from precede.cli.flags import as_file, command
-from precede.cli.terminal import SafeConsole, as_flags, name_of, say_json
+from precede.cli.flags import as_file, as_flag, command
+from precede.cli.terminal import SafeConsole, name_of, say_json
 
 if TYPE_CHECKING:
     from precede.data.load import Table
@@ -47,12 +47,7 @@ def _command(data: str, found: Survey) -> str | None:
     """What to type next; None where the table takes work by hand."""
     if found.table is None:
         return None
-    flags = []
-    for name, value in found.reading.items():
-        flag = f"--{name.replace('_', '-')}"
-        pairs = [f"{column}={kind}" for column, kind in value.items()] if isinstance(value, dict) else value
-        for text in pairs if isinstance(pairs, list) else [str(pairs)]:
-            flags.append(shlex.quote(f"{flag}={text}") if text.startswith("-") else f"{flag} {shlex.quote(text)}")
+    flags = [as_flag(name, value) for name, value in found.reading.items()]
     return " ".join(["precede discover", shlex.quote(data), *flags, "--out results/"])
 
 
@@ -69,7 +64,7 @@ def _show(found: Survey, works: str | None) -> None:
         console.table(("column", "taken as"), rows, title=f"{found.table.n_samples} rows that can be used")
     for item in found.findings:
         sign = {"leave out": "left out", "option": "set", "by hand": "stop", "none": "note"}[item.remedy]
-        console.say(f"• {sign}: {as_flags(item.sentence)}")
+        console.say(f"• {sign}: {item.sentence}")
     if not found.findings:
         console.say("• Nothing stands in the way.")
     if works is not None:

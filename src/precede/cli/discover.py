@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from precede.cli.flags import SACHS, command, load_named
-from precede.cli.terminal import SafeConsole, as_flags, name_of, say_json
+from precede.cli.terminal import SafeConsole, name_of, say_json
 from precede.errors import OptionError, PrecedeError, unknown_column
 from precede.knowledge import Knowledge
 from precede.options import CountOrZero, Options
@@ -136,7 +136,7 @@ def discover(
     _check_written(out, {**inputs, "the checkpoint": checkpoint})
     table = load_named(data, reading)
     if outcome is not None and outcome not in map(str, table.names):
-        raise unknown_column("--outcome", outcome, table.names)
+        raise unknown_column("outcome", outcome, table.names)
     with _only_user(out), stopped_by_signals(Deadline(None)) as signals:
         model.fit(table)
         name = None if outcome is None else model.graph_.names[model.graph_.position(outcome)]
@@ -333,9 +333,9 @@ def _show(
     said = known.said if summary is None else said_in(summary)
     warnings = [item for item in said if item.level == "warning"]
     for item in said if verbose else warnings[:WORST]:
-        console.say(f"{MARKS[item.level]} {as_flags(item.sentence)}")
+        console.say(f"{MARKS[item.level]} {item.sentence}")
         if item.remedy:
-            console.say(f"  → {as_flags(item.remedy)}")
+            console.say(f"  → {item.remedy}")
     if not verbose:
         levels = Counter(item.level for item in said)
         counts = [(len(warnings) - WORST, "more warning"), (levels["note"], "note"), (levels["fine"], "check")]

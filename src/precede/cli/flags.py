@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 
 from precede.cli.terminal import log_to_terminal, user_errors
-from precede.errors import OptionError
+from precede.errors import ALONE, OptionError, spelling
 from precede.knowledge import Knowledge
 from precede.options import Options, check_value
 
@@ -52,25 +53,27 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     makers = {name: make for name, make in MAKERS.items() if name in own}
     flags = {name: inspect.signature(make, eval_str=True).parameters for name, make in makers.items()}
     shown = {k: flag for name in own for k, flag in (flags[name] if name in flags else {name: own[name]}).items()}
-    words, summary = (
-        SHARED | READING | KNOWN | _described(function),
-        str(inspect.getdoc(function)).partition("\n\nParameters")[0],
-    )
+    described = SHARED | READING | KNOWN | _described(function)
 
     @wraps(function)
     def run(debug: bool, **given: Any) -> None:
-        with user_errors(debug):
+        def words(option: str, value: object) -> str | None:
+            name = "compare" if option == "compared" else option
+            return as_flag(name, value) if name in given else None
+
+        with user_errors(debug), spelling(words):
             if "quiet" in given:
                 log_to_terminal(given["quiet"])
             for name in given:
                 if hasattr(shown[name].annotation, "__metadata__"):  # with a range
-                    check_value(_spelled(name), given[name], shown[name].annotation)
+                    check_value(name, given[name], shown[name].annotation)
             made = {name: make(**{flag: given[flag] for flag in flags[name]}) for name, make in makers.items()}
             function(**{name: made[name] if name in made else given[name] for name in own})
 
     debug = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=bool)
-    parameters = [_typer_parameter(flag, words.get(flag.name)) for flag in (*shown.values(), debug)]
-    run.__signature__, run.__annotations__, run.__doc__ = inspect.Signature(parameters), {}, summary  # type: ignore[attr-defined]
+    parameters = [_typer_parameter(flag, described.get(flag.name)) for flag in (*shown.values(), debug)]
+    run.__signature__, run.__annotations__ = inspect.Signature(parameters), {}  # type: ignore[attr-defined]
+    run.__doc__ = str(inspect.getdoc(function)).partition("\n\nParameters")[0]
     return run
 
 
@@ -82,6 +85,27 @@ def _described(function: Callable[..., Any]) -> dict[str, str]:
 
 def _spelled(name: str) -> str:
     return "--" + name.rstrip("_").replace("_", "-")
+
+
+def as_flag(option: str, value: object) -> str:
+    """An option of the library as the command line has it, as often as it has values.
+
+    Examples
+    --------
+    >>> as_flag("types", {"size": ["low", "high"], "a b": "count"})
+    "--types 'size=low<high' --types 'a b=count'"
+    >>> as_flag("leave_out", ["id", "-x"]), as_flag("compare", ("north", "south")), as_flag("types", ...)
+    ('--leave-out id --leave-out=-x', '--compare north south', '--types')
+    """
+    flag = _spelled(option)
+    if value is ALONE or value is ...:
+        return flag
+    if isinstance(value, tuple):
+        return shlex.join([flag, *map(str, value)])
+    if isinstance(value, dict):
+        value = [f"{name}={'<'.join(kind) if isinstance(kind, list) else kind}" for name, kind in value.items()]
+    texts = [str(item) for item in (value if isinstance(value, list) else [value])]
+    return " ".join(shlex.quote(f"{flag}={t}") if t.startswith("-") else f"{flag} {shlex.quote(t)}" for t in texts)
 
 
 def _typer_parameter(parameter: inspect.Parameter, words: str | None) -> inspect.Parameter:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import logging
-import re
 import signal
 import sys
 import threading
@@ -62,7 +61,7 @@ class SafeConsole(Console):
 
 class _SafeFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        return as_flags(super().format(record)).translate(INVISIBLE)
+        return super().format(record).translate(INVISIBLE)
 
 
 def name_of(name: object) -> str:
@@ -86,7 +85,7 @@ def user_errors(debug: bool) -> Iterator[None]:
     except PrecedeError as error:
         if debug:
             raise
-        _complain(as_flags(str(error)))
+        _complain(str(error))
         raise typer.Exit(2) from None
     except BrokenPipeError:  # the reader of the output went away, as 'head' does
         raise
@@ -138,32 +137,6 @@ def _ended_like_ctrl_c() -> Iterator[None]:
     finally:
         for number, before in earlier.items():
             signal.signal(number, before)
-
-
-def as_flags(sentence: str) -> str:
-    """The library's words with its options as they are typed on the command line.
-
-    Examples
-    --------
-    >>> as_flags("na=['x'] makes it missing, types={'a b': 'categorical'} a level, missing='drop' drops the row.")
-    "--na 'x' makes it missing, --types 'a b=categorical' a level, --missing drop drops the row."
-    """
-    sentence = re.sub(r"\bmissing='(\w+)'", r"--missing \1", sentence)
-    sentence = re.sub(r"\bdecimal='([.,])'", r"--decimal \1", sentence)
-    sentence = re.sub(r"\bodd='(\w+)'", r"--odd \1", sentence)
-    sentence = re.sub(r"\bcompared=\((.*?), (.*?)\)", r"--compare \1 \2", sentence)
-    sentence = re.sub(r"\boutcome_level=", "--outcome-level ", sentence)
-    sentence = re.sub(r"\bna=\[('[^']*'|\"[^\"]*\")\]", r"--na \1", sentence)
-    sentence = re.sub(r"\btypes=\{['\"]([^'\"]*)['\"]: '(\w+)'\}", r"--types '\1=\2'", sentence)
-    sentence = re.sub(r"\btypes=\{['\"]([^'\"]*)['\"]: \[([^]]*)\]\}", _levels_as_flag, sentence)
-    sentence = re.sub(r"\bleave_out names\b", "--leave-out names", sentence)
-    sentence = re.sub(r"(?<![\w-])(types|interventions|group) names\b", r"--\1 names", sentence)
-    return sentence.replace("types={...}", "--types")
-
-
-def _levels_as_flag(found: re.Match[str]) -> str:
-    levels = "<".join(level.strip(" '") for level in found[2].split(","))
-    return f"--types '{found[1]}={levels}'"
 
 
 def log_to_terminal(quiet: bool) -> None:

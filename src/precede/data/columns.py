@@ -23,7 +23,7 @@ from precede.data.numbers import (
     spelling_of,
     to_numbers,
 )
-from precede.errors import listed
+from precede.errors import listed, typed
 from precede.lazy import pandas as pd
 
 LOOKS_LIKE_A_DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})\b")
@@ -267,7 +267,9 @@ class _Reader:
             if len(spelled.marks) > 1:
                 remedy = "write numbers as 1234.5, or leave it out"
             else:
-                read = [f"decimal={mark!r} reads {number_of(str(spelled.unsure), mark):g}" for mark in (".", ",")]
+                read = [
+                    f"{typed('decimal', mark)} reads {number_of(str(spelled.unsure), mark):g}" for mark in (".", ",")
+                ]
                 remedy = ", ".join(read)
             return self._refuse(f"column {self.name!r} {why}: {remedy}.")
         texts = "".join(map(str, column.dropna().unique()))
@@ -293,10 +295,9 @@ class _Reader:
         elif self.told == "ordinal" and not ordered:
             scale = known_order(list(map(str, labels)))
             if scale is None:
-                levels = ", ".join(repr(str(label)) for label in labels)
                 return self._refuse(
                     f"column {self.name!r} is to be ordinal, and the order of its levels is not known: put them from "
-                    f"low to high, types={{{self.name!r}: [{levels}]}}."
+                    f"low to high, {typed('types', {self.name: [*map(str, labels)]})}."
                 )
             labels, ordered = scale, True
             self._notes.append(f"The levels of {self.name!r} are in the order {' < '.join(scale)}.")
@@ -332,10 +333,11 @@ class _Reader:
         rows = int(column.notna().sum())
         value, row = _first_text(column)
         shown = f"column {self.name!r} holds text, first {_shortened(value)} in row {row}"
-        insist = f"types={{{self.name!r}: 'categorical'}}"
+        insist = typed("types", {self.name: "categorical"})
         if among_numbers:
             return self._refuse(
-                f"{shown}, among numbers: na=[{_shortened(value)}] makes it missing, {insist} makes all of them levels."
+                f"{shown}, among numbers: {typed('na', [str(value)[:40]])} makes it missing, {insist} makes all of "
+                "them levels."
             )
         odd = odd_measures(column.dropna().unique())
         if odd is not None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from precede.arrays import FloatArray, IntArray
 from precede.data.numbers import spells_number
-from precede.errors import DataError, OptionError, check_choice, listed, unknown_column
+from precede.errors import DataError, OptionError, check_choice, listed, typed, unknown_column
 
 KindName = Literal["number", "count", "ordinal", "binary", "categorical"]
 Types = Mapping[Hashable, "str | Sequence[Hashable]"]
@@ -297,7 +297,7 @@ def remark_on(names: Sequence[Hashable], kinds: Sequence[ColumnKind]) -> list[st
     Examples
     --------
     >>> remark_on(["a", "b"], [NUMBER, ColumnKind("binary", (0.0, 1.0), ("0", "1"))])
-    ["Kinds of columns: 'b' binary; the others are numbers. types={...} changes a kind."]
+    ["Kinds of columns: 'b' binary; the others are numbers. types=... changes a kind."]
     """
     parts = []
     for name in ("binary", "categorical", "ordinal", "count"):
@@ -309,7 +309,7 @@ def remark_on(names: Sequence[Hashable], kinds: Sequence[ColumnKind]) -> list[st
     if not parts:
         return []
     rest = "; the others are numbers" if any(kind.name == "number" for kind in kinds) else ""
-    return [f"Kinds of columns: {', '.join(parts)}{rest}. types={{...}} changes a kind."]
+    return [f"Kinds of columns: {', '.join(parts)}{rest}. {typed('types', ...)} changes a kind."]
 
 
 def refuse_categories(names: Sequence[Hashable], kinds: Sequence[ColumnKind], who: str) -> None:
@@ -320,5 +320,5 @@ def refuse_categories(names: Sequence[Hashable], kinds: Sequence[ColumnKind], wh
         raise DataError(
             f"column{'' if one else 's'} {listed(words)} {'is' if one else 'are'} categorical, and {who} takes "
             f"numbers: leave {'it' if one else 'them'} out, or say that the order of the levels means something "
-            f"(types={{{words[0]!r}: 'ordinal'}})."
+            f"({typed('types', {words[0]: 'ordinal'})})."
         )

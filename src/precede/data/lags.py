@@ -10,7 +10,7 @@ import numpy as np
 from precede.arrays import IntArray
 from precede.data.checks import check_column_names, check_size, check_values
 from precede.data.table import Table, filled_table
-from precede.errors import DataError, check_positive
+from precede.errors import DataError, check_positive, typed
 from precede.lazy import pandas as pd
 
 
@@ -125,7 +125,7 @@ def _rows_with_a_past(places: IntArray, lags: int, groups: Sequence[Hashable] | 
     """Rows whose ``lags`` predecessors are in the table, one step apart, and of the same group."""
     n_rows = len(places)
     if groups is not None and len(groups) != n_rows:
-        raise DataError(f"group names {len(groups)} rows, the data has {n_rows}.")
+        raise DataError(f"{typed('group')} names {len(groups)} rows, the data has {n_rows}.")
     whose = np.zeros(n_rows) if groups is None else pd.factorize(pd.Series(list(groups), dtype=object))[0]
     rows = np.arange(lags, n_rows)
     together = np.ones(len(rows), dtype=bool)

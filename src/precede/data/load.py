@@ -29,7 +29,7 @@ from precede.data.kinds import Types, kinds_of, remark_on
 from precede.data.numbers import NA_MARKERS
 from precede.data.read import read_file
 from precede.data.table import Table, filled_table
-from precede.errors import DataError, OptionError, check_choice, joined, listed, unknown_column
+from precede.errors import DataError, OptionError, check_choice, joined, listed, typed, unknown_column
 from precede.lazy import pandas as pd
 
 logger = logging.getLogger("precede")
@@ -202,8 +202,8 @@ def _table(columns: Columns, missing: str, left_out: list[str], types: Types) ->
     problems = [*columns.problems, *value_problems(values, names)]
     if absent.any() and missing == "refuse":
         problems.append(
-            f"{absent.sum()} of the {values.size} values are missing, in {_where(names, absent)}: missing='em' allows "
-            "for them, missing='drop' leaves out their rows."
+            f"{absent.sum()} of the {values.size} values are missing, in {_where(names, absent)}: "
+            f"{typed('missing', 'em')} allows for them, {typed('missing', 'drop')} leaves out their rows."
         )
     if problems:
         numbered = [f"({k}) {problem.removesuffix('.')}" for k, problem in enumerate(problems, 1)]
@@ -220,7 +220,8 @@ def _table(columns: Columns, missing: str, left_out: list[str], types: Types) ->
             raise DataError(
                 f"{absent.sum()} of the {values.size} values are missing, in {_where(names, absent)}, and there are no "
                 f"more rows ({len(values)}) than columns ({values.shape[1]}), too few to say what belongs there: "
-                "missing='impute' takes the column's mean, missing='drop' leaves out their rows."
+                f"{typed('missing', 'impute')} takes the column's mean, {typed('missing', 'drop')} leaves out their "
+                "rows."
             )
         check_gaps(values, names)
         notes += remarks_on_gaps(values, names, DONE[missing])

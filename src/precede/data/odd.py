@@ -12,7 +12,7 @@ from precede.arrays import BoolArray, FloatArray
 from precede.data.kinds import ColumnKind
 from precede.data.missing import em_moments
 from precede.data.table import LARGEST_SORT, Table, filled_table, rows_kept
-from precede.errors import joined
+from precede.errors import joined, typed
 
 FAR = 5.0
 """Robust standard deviations within which no cell of a column is odd."""
@@ -128,7 +128,7 @@ def named(table: Table, odd: BoolArray, n_rows: int = 0) -> str:
         else (f"{len(cells)} cells are odd, too far out for their columns or their rows, and count")
     )
     rows_out = f"; the {n_rows} rows with such or almost such cells are left out" if n_rows else ""
-    return f"{what} as missing: {shown}{rows_out}; odd='keep' takes such cells as they are."
+    return f"{what} as missing: {shown}{rows_out}; {typed('odd', 'keep')} takes such cells as they are."
 
 
 def odd_cells(values: FloatArray, kinds: Sequence[ColumnKind]) -> BoolArray:

@@ -19,7 +19,7 @@ from precede.arrays import FloatArray
 from precede.data.columns import LOOKS_LIKE_AN_ID, all_distinct, storage
 from precede.data.interventions import NO_TARGET, SEPARATORS
 from precede.data.numbers import CELL, NA_MARKERS, spelling_of, spells_number
-from precede.errors import listed
+from precede.errors import listed, typed
 from precede.lazy import pandas as pd
 from precede.options import Options
 
@@ -271,7 +271,7 @@ def codes(column: FloatArray, name: Hashable) -> list[Finding]:
     if zeros > 1 and len(np.unique(rest)) > 10 and rest.min() > 0 and np.median(rest) > 4 * rest.std():
         sentence = (
             f"column {name!r} has {zeros} zeros, far from all other values ({rest.min():g} to {rest.max():g}): where "
-            f"they stand for missing values, say so (na=['{name}=0'])."
+            f"they stand for missing values, say so ({typed('na', [f'{name}=0'])})."
         )
         return [Finding(name, sentence, "none")]
     return []

@@ -16,7 +16,7 @@ import numpy as np
 from precede.arrays import FloatArray
 from precede.data.kinds import label_of
 from precede.effects.regression import Adjustment, AdjustmentName, EffectKind, LeastSquares, Regression, regression_for
-from precede.errors import OptionError, check_choice, did_you_mean, is_number, listed
+from precede.errors import OptionError, check_choice, did_you_mean, is_number, listed, typed
 from precede.evidence.sample import sample_for
 from precede.graph import CausalGraph
 from precede.graph.sample import Levels, Sample
@@ -267,8 +267,8 @@ class Question:
         own, goal = (sample.levels.get(place) for place in self.pair)
         if compared is None and own is not None and own.category:
             raise OptionError(
-                f"{names[i]} is categorical: choose two levels to compare, as compared=({own.labels[0]!r}, "
-                f"{own.labels[1]!r}); it has {listed(own.labels, 20)}."
+                f"{names[i]} is categorical: choose two levels to compare, as "
+                f"{typed('compared', own.labels[:2])}; it has {listed(own.labels, 20)}."
             )
         if compared is not None and (isinstance(compared, str) or len(compared) != 2):
             raise OptionError(f"compared={compared!r} cannot be used: give two states of {names[i]}.")
@@ -284,8 +284,8 @@ class Question:
             return Contrast(before, after, target, floor, words)
         if outcome_level is None and goal.category:
             raise OptionError(
-                f"{names[j]} is categorical: choose the level whose probability is asked for, as outcome_level="
-                f"{goal.labels[0]!r}; it has {listed(goal.labels, 20)}."
+                f"{names[j]} is categorical: choose the level whose probability is asked for, as "
+                f"{typed('outcome_level', goal.labels[0])}; it has {listed(goal.labels, 20)}."
             )
         at = _place(names[j], goal.labels, goal.labels[1] if outcome_level is None else outcome_level)
         if goal.category:
