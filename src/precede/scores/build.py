@@ -17,7 +17,7 @@ from precede.scores.gp import KERNELS, GPScore, KernelName
 from precede.scores.levels import KIND_SCORES, KindScoreName, build_by_kind, interventional_score
 from precede.scores.linear import LinearScore
 from precede.scores.location_scale import ConditionalDensity
-from precede.scores.parent_tables import ColumnScore, SparseScore, screened_score
+from precede.scores.parent_tables import ColumnScore, screened_score
 from precede.scores.policy_prior import PolicyEvidence, informed
 from precede.scores.predecessors import Noise
 from precede.scores.protocol import NoiseName, OrderScore
@@ -40,15 +40,11 @@ SCORE_NAMES: tuple[ScoreName, ...] = (*get_args(NumberScoreName), *KIND_SCORES)
 
 
 NOISES: dict[ScoreName, tuple[NoiseName, ...]] = {
-    "linear": ("equal", "unequal"),  # which it refuses with its reason
-    "quadratic": QuadraticScore.noises,
-    "gp": GPScore.noises,
-    **dict.fromkeys(("linear-any", "sparse-linear", "nongaussian"), LinearAnyScore.noises),
-    "sparse-gp": SparseScore.noises,
-    "sparse-gp-additive": SparseScore.noises,
-    "location-scale": (),
-    **dict.fromkeys(KIND_SCORES, ()),
+    **dict.fromkeys(SCORE_NAMES, ()),
+    **dict.fromkeys(("linear", "quadratic", "gp", "sparse-gp", "sparse-gp-additive"), ("equal", "unequal")),
+    **dict.fromkeys(("linear-any", "sparse-linear", "nongaussian"), ("unequal",)),
 }
+"""Values of ``noise`` besides "auto"; a linear score refuses "unequal" with its reason."""
 
 WIDE_GAMMA = 1.0
 """Of extended BIC where there are no more rows than columns: any such number of columns is consistent with it."""
@@ -104,17 +100,17 @@ def build_score(  # noqa: PLR0913 (what a score is made of)
     if name not in KIND_SCORES:
         refuse_categories(table.names, table.kinds, f"score={name!r}")
     values, moments = table.values, None if table.gaps is None else moments_of(table)
-    nonlinear: Noise = "unequal" if noise == "auto" else noise
+    usual: Noise = "equal" if name == "linear" else "unequal"
+    told: Noise = usual if noise == "auto" else noise
     match name:
         case "discrete-bic" | "bdeu" | "degenerate-gaussian" | "conditional-gaussian":
             return build_by_kind(name, table, constraints)
         case "linear":
-            equal: Noise = "equal" if noise == "auto" else noise
-            return LinearScore(values, noise=equal, moments=moments, device=device)
+            return LinearScore(values, noise=told, moments=moments, device=device)
         case "quadratic":
-            return QuadraticScore(values, noise=nonlinear, device=device)
+            return QuadraticScore(values, noise=told, device=device)
         case "gp":
-            return GPScore(values, noise=nonlinear, device=device, kernel=KERNELS[kernel])
+            return GPScore(values, noise=told, device=device, kernel=KERNELS[kernel])
         case "linear-any" | "sparse-linear" | "nongaussian":
             if table.is_wide:
                 return wide_score(table, constraints, device)
@@ -123,7 +119,7 @@ def build_score(  # noqa: PLR0913 (what a score is made of)
         case "sparse-gp" | "sparse-gp-additive":
             kind: Kernel = "joint" if name == "sparse-gp" else "additive"
             local: ColumnScore = GaussianProcessEvidence(
-                values, kernel=kind, noise=nonlinear, n_inducing="auto", device=device
+                values, kernel=kind, noise=told, n_inducing="auto", device=device
             )
         case "location-scale":
             local = ConditionalDensity(values)

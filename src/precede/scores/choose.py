@@ -10,6 +10,7 @@ import numpy as np
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.load import Table
 from precede.data.odd import FEW, MANY
+from precede.data.table import evenly_spaced
 from precede.errors import DataError
 from precede.ranks import rank_correlation
 from precede.scores.covariance import covariance, regularized, standardized
@@ -59,8 +60,7 @@ def share_of_curved_mechanisms(columns: FloatArray, edges: BoolArray) -> float:
     >>> share_of_curved_mechanisms(np.column_stack([x, y, x + y + noise**3]), edges)
     0.0
     """
-    gains = _gains(columns, edges, 1)[0]
-    return share_of_gains(gains, len(columns))
+    return share_of_gains(_gains(columns, edges, 1)[0], len(columns))
 
 
 def share_of_gains(gains: FloatArray, n_rows: int) -> float:
@@ -91,8 +91,7 @@ def gain_of_adding_up(columns: FloatArray, edges: BoolArray) -> float:
 
 def _gains(columns: FloatArray, edges: BoolArray, fewest: int) -> FloatArray:
     """What a joint curve and a sum of curves gain over a plane, (2, n_effects), for effects with this many causes."""
-    if len(columns) > CURVE_ROWS:
-        columns = columns[np.linspace(0, len(columns) - 1, CURVE_ROWS).round().astype(int)]
+    columns = columns[evenly_spaced(len(columns), CURVE_ROWS)]
     rng = np.random.default_rng(0)  # the same table gives the same figures
     effects = np.flatnonzero(edges.sum(axis=0) >= fewest)
     gains = [_gain(columns[:, np.flatnonzero(edges[:, v])], columns[:, v], rng) for v in effects]
@@ -227,9 +226,7 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
     constant = (rows == rows[:1]).all(axis=0)
     if constant.any():
         raise DataError(f"column {table.names[int(constant.argmax())]!r} is constant: leave it out.")
-    if len(rows) > MOST_ROWS:
-        rows = rows[np.linspace(0, len(rows) - 1, MOST_ROWS).round().astype(int)]
-    columns = standardized(rows)
+    columns = standardized(rows[evenly_spaced(len(rows), MOST_ROWS)])
     m = len(columns)
     named = _class_of(columns, supposed)
     if supposed is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -38,8 +39,14 @@ def moments_of(table: Table) -> Moments:
     return Moments(covariance(columns), table.n_samples)
 
 
-def covariance(values: FloatArray) -> FloatArray:
+def covariance(values: FloatArray, features: Callable[[FloatArray], FloatArray] = np.asarray) -> FloatArray:
     r"""Sample covariance :math:`S = \frac1m \sum_k (x_k - \bar x)(x_k - \bar x)^T`, without a second copy of the data.
+
+    Parameters
+    ----------
+    values : (n_samples, n_variables) array
+    features : callable
+        What is made of a piece of the rows, (n_rows, n_features); the values themselves when left out.
 
     Examples
     --------
@@ -47,14 +54,15 @@ def covariance(values: FloatArray) -> FloatArray:
     array([[1., 2.],
            [2., 4.]])
     """
-    m, d = values.shape
-    mean = values.mean(axis=0)
-    total = np.zeros((d, d))
-    rows = max(1, CHUNK_BYTES // (8 * d))
-    for start in range(0, m, rows):
-        piece = values[start : start + rows] - mean
-        total += piece.T @ piece
-    result: FloatArray = total / m
+    width = features(values[:1]).shape[1]
+    rows = max(1, CHUNK_BYTES // (8 * width))
+    pieces = [values[start : start + rows] for start in range(0, len(values), rows)]
+    mean = np.sum([features(piece).sum(axis=0) for piece in pieces], axis=0) / len(values)
+    total = np.zeros((width, width))
+    for piece in pieces:
+        centered = features(piece) - mean
+        total += centered.T @ centered
+    result: FloatArray = total / len(values)
     return result
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from typing import Literal, TypeVar
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 import torch
@@ -20,8 +21,6 @@ from precede.scores.predecessors import Noise
 from precede.scores.protocol import ParentSet
 
 Kernel = Literal["joint", "additive"]
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 LENGTHSCALES = (0.5, 1.0, 2.0, 4.0)
 """Grid of lengthscales in standard deviations; the joint kernel multiplies them by the root of |S|."""
@@ -36,7 +35,7 @@ MATRICES_AT_ONCE = 4
 """Matrices of one kernel's size that are alive together: squared distances, kernel, noisy kernel, factor."""
 
 KEPT_BYTES = 2**29
-"""One-dimensional kernels of an additive kernel are kept up to this size, else computed for each set."""
+"""One-dimensional kernels of an additive kernel are kept up to this size: those that were used last."""
 
 SETS_AT_ONCE = 32
 """On a CPU, however many threads share them: where a limit on the sets ends growth, it ends at the same one."""
@@ -169,7 +168,14 @@ class GaussianProcessEvidence:
                 f"The GP evidence rests on {n_inducing} inducing rows that stand for all {self.n_samples}: close to "
                 "the exact evidence in a small part of the time."
             )
-        self._check_memory(memory_limit)
+        per_row = self.n_samples if self._inducing is None else len(self._inducing)
+        kernel_bytes = 8 * self.n_samples * per_row
+        self._check_memory(MATRICES_AT_ONCE * kernel_bytes, memory_limit)
+        on_cpu = self.device.type == "cpu"
+        # on a CPU a kernel that stays in the processor's cache is factorized soonest
+        self._in_a_piece = 1 if on_cpu else max(1, CUDA_CHUNK_BYTES // (MATRICES_AT_ONCE * kernel_bytes))
+        self.sets_at_once = SETS_AT_ONCE if on_cpu else self._in_a_piece
+        self._column_kernel = lru_cache(KEPT_BYTES // kernel_bytes)(self._kernel_of_column)
         variances = values.var(axis=0)
         if not variances.all():  # of the rows that are left
             raise DataError(
@@ -177,8 +183,6 @@ class GaussianProcessEvidence:
                 "GP evidence uses: leave it out, or take another score."
             )
         standardized = (values - values.mean(axis=0)) / np.sqrt(variances)
-        size = 8 * len(LENGTHSCALES) * self.n_variables * self._kernel_entries
-        self._kept: dict[float, Tensor] | None = {} if size <= KEPT_BYTES else None
         self.columns = torch.from_numpy(np.ascontiguousarray(standardized)).to(self.device)
         self.noise = noise
         self.noise_variance = float(variances.min())
@@ -189,8 +193,7 @@ class GaussianProcessEvidence:
                 "variance of a column: this depends on the columns' units."
             )
 
-    def _check_memory(self, memory_limit: float | None) -> None:
-        needed = 8 * MATRICES_AT_ONCE * self._kernel_entries
+    def _check_memory(self, needed: int, memory_limit: float | None) -> None:
         free = memory_budget(memory_limit, self.device)
         if needed > free:
             rows = int(math.sqrt(free / (8 * MATRICES_AT_ONCE)))
@@ -207,34 +210,21 @@ class GaussianProcessEvidence:
         for row, members in enumerate(sets):
             by_size[len(members)].append(row)
         pieces = [
-            rows[start : start + self._sets_at_once]
+            rows[start : start + self._in_a_piece]
             for rows in by_size.values()
-            for start in range(0, len(rows), self._sets_at_once)
+            for start in range(0, len(rows), self._in_a_piece)
         ]
+        asked = [[sets[row] for row in rows] for rows in pieces]
         if self.device.type == "cpu":
-            evaluated = map_in_threads(lambda rows: self._evaluate([sets[row] for row in rows]), pieces)
+            with one_thread(), pool_of_threads(len(asked)) as pool:
+                evaluated = list(pool.map(self._evaluate, asked))
         else:
-            evaluated = [self._evaluate([sets[row] for row in rows]) for rows in pieces]
+            evaluated = list(map(self._evaluate, asked))
         for rows, values in zip(pieces, evaluated, strict=True):
             result[rows] = values.cpu().numpy()
         for row, members in enumerate(sets):
             result[row, list(members)] = np.nan
         return result
-
-    @property
-    def sets_at_once(self) -> int:
-        """Sets that :meth:`of_sets` should be given, to keep threads or the GPU busy between two looks at the clock."""
-        return SETS_AT_ONCE if self.device.type == "cpu" else self._sets_at_once
-
-    @property
-    def _sets_at_once(self) -> int:
-        if self.device.type == "cpu":
-            return 1  # a kernel that stays in the processor's cache is factorized soonest
-        return max(1, CUDA_CHUNK_BYTES // (8 * MATRICES_AT_ONCE * self._kernel_entries))
-
-    @property
-    def _kernel_entries(self) -> int:
-        return self.n_samples * (self.n_samples if self._inducing is None else len(self._inducing))
 
     def _evaluate(self, sets: list[ParentSet]) -> Tensor:
         """Log evidence given sets of one size, (n_sets, n_variables)."""
@@ -258,10 +248,8 @@ class GaussianProcessEvidence:
         """Kernels between all rows and all, or the inducing, rows, (n_sets, m, n_columns)."""
         if distances is not None:
             return torch.exp(distances * (-0.5 / (lengthscale**2 * members.shape[1])))
-        kernel = self._one_column(members[:, 0], lengthscale) / members.shape[1]
-        for column in members.T[1:]:
-            kernel.add_(self._one_column(column, lengthscale), alpha=1 / members.shape[1])
-        return kernel
+        columns = [[self._column_kernel(column, lengthscale) for column in own] for own in members.tolist()]
+        return torch.stack([torch.stack(own).mean(dim=0) for own in columns])
 
     def _exact_grid(self, kernel: Tensor) -> Iterator[tuple[float, Tensor, Tensor]]:
         """Noise share, squares :math:`z^T A^{-1} z` and half the log determinant of A, for each noise share."""
@@ -303,19 +291,10 @@ class GaussianProcessEvidence:
             evidence = -m / 2 * math.log(2 * math.pi * scale) - squares * self._variances / (2 * scale)
         return evidence - half_log_det[:, None]
 
-    def _one_column(self, columns: Tensor, lengthscale: float) -> Tensor:
-        """One-dimensional kernels of a column per set, (n_sets, m, m); kept where the memory allows."""
-        if self._kept is None:
-            return self._one_dimensional(self.columns[:, columns].T, lengthscale)
-        if lengthscale not in self._kept:
-            self._kept[lengthscale] = self._one_dimensional(self.columns.T, lengthscale)
-        if len(columns) == 1:
-            return self._kept[lengthscale][int(columns) :][:1]  # a view: nothing is copied
-        return self._kept[lengthscale][columns]
-
-    def _one_dimensional(self, points: Tensor, lengthscale: float) -> Tensor:
-        others = points if self._inducing is None else points[:, self._inducing]
-        return torch.exp((points[:, :, None] - others[:, None, :]).square_().mul_(-0.5 / lengthscale**2))
+    def _kernel_of_column(self, column: int, lengthscale: float) -> Tensor:
+        points = self.columns[:, column]
+        others = points if self._inducing is None else points[self._inducing]
+        return torch.exp((points[:, None] - others).square_().mul_(-0.5 / lengthscale**2))
 
 
 def spread_rows(values: FloatArray, n_rows: int) -> IntArray:
@@ -332,9 +311,3 @@ def squared_distances(points: Tensor, others: Tensor) -> Tensor:
     lengths, other_lengths = points.square().sum(dim=2), others.square().sum(dim=2)
     distances = lengths[:, :, None] + other_lengths[:, None, :] - 2 * points @ others.transpose(1, 2)
     return distances.clamp_(min=0)
-
-
-def map_in_threads(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """Apply a function to items in as many threads as there are, each with one thread of linear algebra."""
-    with one_thread(), pool_of_threads(len(items)) as pool:
-        return list(pool.map(function, items))

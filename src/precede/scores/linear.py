@@ -60,7 +60,6 @@ class LinearScore(OrderScore):
     """
 
     name = "linear"
-    noises = ("equal",)
     assumes = Assumptions(
         "linear",
         equal_variances=True,

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from precede.arrays import FloatArray, IntArray
+from precede.data.table import evenly_spaced
 from precede.ranks import normal_scores
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import standardized
@@ -95,8 +96,7 @@ class ConditionalDensity:
     name, assumes = "location-scale", ASSUMED
 
     def __init__(self, values: FloatArray, *, max_samples: int = MOST_ROWS) -> None:
-        if len(values) > max_samples:
-            values = values[np.linspace(0, len(values) - 1, max_samples).round().astype(int)]
+        values = values[evenly_spaced(len(values), max_samples)]
         rng = np.random.default_rng(0)  # the same table gives the same score
         values = np.column_stack([spread_ties(column, rng) for column in values.T])
         columns = standardized(values)

@@ -219,13 +219,11 @@ def _selection_path(bases: FloatArray, target: FloatArray, most: int) -> list[in
 
 def affordable_size(candidates: BoolArray, max_parents: int, budget: int) -> int:
     """Largest size for which the table has no more sets than the budget (at least 1)."""
+    members = [np.flatnonzero(column).tolist() for column in candidates.T]
     sets: set[ParentSet] = {()}
-    newest: list[set[ParentSet]] = [{()} for _ in range(len(candidates))]
     for size in range(1, max_parents + 1):
-        for v in range(len(candidates)):
-            members = np.flatnonzero(candidates[:, v]).tolist()
-            newest[v] = {(*known, i) for known in newest[v] for i in members if not known or i > known[-1]}
-            sets |= newest[v]
+        for own in members:
+            sets.update(combinations(own, size))
             if len(sets) > budget:
                 return max(1, size - 1)
     return max_parents
@@ -274,8 +272,6 @@ class SparseScore(OrderScore):
     array([[0, 1],
            [0, 0]])
     """
-
-    noises = ("equal", "unequal")
 
     def __init__(
         self,
@@ -348,8 +344,7 @@ class SparseScore(OrderScore):
         self._chosen = chosen
         # Where the best tabled set is of the largest size, a larger one may do better: it is grown when asked for.
         sizes = np.array([bits.bit_count() for bits in range(1 << width)])
-        self._unsettled = (sizes[chosen] == self.table_size) & (self.table_size < self.max_parents)
-        best[self._unsettled] = np.nan
+        best[(sizes[chosen] == self.table_size) & (self.table_size < self.max_parents)] = np.nan
         self._best = torch.from_numpy(best).to(self.device)
         weights = np.zeros((d, width), dtype=np.int64)
         self._candidate_index = torch.zeros((d, width), dtype=torch.int64, device=self.device)
@@ -391,7 +386,6 @@ class SparseScore(OrderScore):
             active = still
         for (variable, predecessors), bits in zip(problems, current, strict=True):
             self._chosen[variable, predecessors] = bits
-            self._unsettled[variable, predecessors] = False
             self._best[variable, predecessors] = self.cache.score(variable, self._members(variable, bits))
 
     def _say_that_growth_ended(self) -> None:
@@ -411,18 +405,17 @@ class SparseScore(OrderScore):
 
     def terms(self, orders: Tensor) -> Tensor:
         rows = max(1, CHUNK_ELEMENTS // max(1, self._weights.numel()))
-        return torch.cat([self._look_up(part) for part in torch.split(orders, rows)])
+        parts = torch.split(orders, rows)
+        return torch.cat([self._look_up(self._predecessor_bits(part)).gather(1, part) for part in parts])
 
-    def _look_up(self, orders: Tensor) -> Tensor:
-        predecessors = self._predecessor_bits(orders)  # (n_orders, n_variables), by column
+    def _look_up(self, predecessors: Tensor) -> Tensor:
+        """Best scores among predecessors, (n_orders, n_variables) by column; those not known yet are settled."""
         variables = torch.arange(self.n_variables, device=self.device)
-        values = self._best[variables, predecessors]
-        if bool(values.isnan().any()):
-            missing = torch.nonzero(values.isnan())
+        missing = torch.nonzero(self._best[variables, predecessors].isnan())
+        if len(missing):
             bits = predecessors[missing[:, 0], missing[:, 1]]
             self._settle(sorted(set(zip(missing[:, 1].tolist(), bits.tolist(), strict=True))))
-            values = self._best[variables, predecessors]
-        return values.gather(1, orders)
+        return self._best[variables, predecessors]
 
     def moves(self) -> TableMoves | None:
         if self.device.type != "cpu":
@@ -439,10 +432,7 @@ class SparseScore(OrderScore):
         return (before * self._weights).sum(dim=2)
 
     def bounds(self) -> Tensor:
-        everything = self._weights.sum(dim=1)
-        missing = [(v, int(bits)) for v, bits in enumerate(everything.tolist()) if bool(self._unsettled[v, bits])]
-        self._settle(missing)
-        return self._best[torch.arange(self.n_variables, device=self.device), everything]
+        return self._look_up(self._weights.sum(dim=1)[None])[0]
 
     def graph(self, order: IntArray) -> BoolArray:
         """The graph of an order: each variable's maximizing set, ``[i, j]`` means i -> j."""

@@ -203,8 +203,6 @@ class PredecessorScore(OrderScore):
         Predecessor sets kept in the cache.
     """
 
-    noises = ("equal", "unequal")
-
     def __init__(
         self, values: FloatArray, noise: Noise, n_coefficients: int, device: torch.device | str, max_sets: int
     ) -> None:

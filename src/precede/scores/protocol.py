@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -199,8 +199,6 @@ class OrderScore(ABC):
         What the score can tell: the graph, or only its Markov equivalence class.
     assumes : Assumptions
         What it takes for granted. Linear ones are pruned by extended BIC and have linear weights, others by splines.
-    noises : tuple of str
-        Values of the option ``noise`` that it takes, besides "auto".
     notes : sequence of str
         Remarks for the user: what was cut short, approximated, or cannot be told.
     deadline : Deadline or None
@@ -213,7 +211,6 @@ class OrderScore(ABC):
     device: torch.device = torch.device("cpu")
     identifies: Identifies = "dag"
     assumes: Assumptions = Assumptions()
-    noises: ClassVar[tuple[NoiseName, ...]] = ()
     notes: Sequence[str] = ()
     deadline: Deadline | None = None
 

@@ -10,11 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.arrays import BoolArray, FloatArray
 from precede.errors import DataError
 from precede.runtime.device import memory_budget, size_in_words
 from precede.scores.assumptions import Assumptions
-from precede.scores.covariance import CHUNK_BYTES
+from precede.scores.covariance import covariance
 from precede.scores.predecessors import Noise, Pieces, PredecessorScore, jittered_cholesky
 
 RIDGE = 1e-12
@@ -90,9 +90,11 @@ class QuadraticScore(PredecessorScore):
         self._check_size()
         left, right = np.triu_indices(d)
         standardized = (values - values.mean(axis=0)) / values.std(axis=0)
-        gram = torch.from_numpy(_unit_covariance(standardized, left, right)).to(self.device)
-        gram.diagonal().add_(RIDGE)
-        self._gram = gram
+        gram = covariance(standardized, lambda rows: np.hstack([rows, rows[:, left] * rows[:, right]]))
+        scale = np.sqrt(np.diag(gram))
+        scale[scale < CONSTANT] = np.inf
+        self._gram = torch.from_numpy(gram / np.outer(scale, scale)).to(self.device)
+        self._gram.diagonal().add_(RIDGE)
         self._product = torch.zeros(d, d, dtype=torch.int64, device=self.device)  # where x_i x_k lies, i <= k
         self._product[left, right] = torch.arange(d, d + len(left), device=self.device)
 
@@ -161,24 +163,3 @@ def _most_variables(n_samples: int) -> int:
     """Largest number of variables whose last regression leaves a degree of freedom."""
     # (d - 1)(d + 2)/2 + 1 < m, that is d(d + 1)/2 <= m - 1
     return (math.isqrt(8 * (n_samples - 1) + 1) - 1) // 2
-
-
-def _unit_covariance(values: FloatArray, left: IntArray, right: IntArray) -> FloatArray:
-    """Correlations of all columns and all their products, in pieces of the rows; 0 for a constant product."""
-    m = len(values)
-    rows = max(1, CHUNK_BYTES // (8 * (values.shape[1] + len(left))))
-
-    def features(start: int) -> FloatArray:
-        piece = values[start : start + rows]
-        return np.hstack([piece, piece[:, left] * piece[:, right]])
-
-    starts = range(0, m, rows)
-    mean: FloatArray = np.sum([features(start).sum(axis=0) for start in starts], axis=0) / m
-    matrix: FloatArray = np.zeros((len(mean), len(mean)))
-    for start in starts:
-        centered = features(start) - mean
-        matrix += centered.T @ centered / m
-    scale = np.sqrt(np.diag(matrix))
-    scale[scale < CONSTANT] = np.inf
-    matrix /= np.outer(scale, scale)
-    return matrix

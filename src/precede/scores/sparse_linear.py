@@ -68,7 +68,6 @@ class LinearAnyScore(GrowShrinkScore):
 
     name = "linear-any"
     identifies: Identifies = "cpdag"
-    noises = ("unequal",)
     assumes = Assumptions(
         "linear",
         words="Every variable is a weighted sum of few causes plus noise of any variance and shape.",
