@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from importlib import import_module
+from typing import Protocol
 
 from precede.errors import OptionError
 from precede.runtime.deadline import Deadline
 from precede.runtime.progress import logger
 from precede.search.train import IterationRecord, Trainer
 
-Observer = Callable[[IterationRecord, Trainer], None]
-"""What is called after every iteration: progress bar, TensorBoard, checkpoint, or anything of your own."""
+
+class Observer(Protocol):
+    """What is called after every iteration: progress bar, TensorBoard, checkpoint, or a function of your own."""
+
+    def __call__(self, record: IterationRecord, trainer: Trainer, /) -> None:
+        """Look at the iteration's record, and at the training's state."""
 
 
 def run_observed(
