@@ -9,7 +9,7 @@ details beside the paper's text, with their measured effect in ``docs/explanatio
 4. The norm of the actor's gradient is clipped.
 5. The critic values every state of a dense reward, and the initial state of an episodic one (:meth:`_values`).
    3 to 5 can be changed: :class:`precede.search.settings.Details`.
-6. Of equal orders the first is kept (:mod:`precede.search.train`).
+6. Of equal orders the first is kept (:mod:`precede.ties`).
 7. Training ends after ``n_iterations``, at ``max_time``, or when nothing has moved for ``patience`` iterations
    (the paper: "not terminated").
 8. On a GPU both halves of an iteration are CUDA graphs, and numbers are read in groups (:data:`READ_EVERY`).
