@@ -29,7 +29,8 @@ from precede.options import Options
 from precede.policy.actor import TrainedPolicy
 from precede.policy.prediction import TAKES, PolicyPrediction, judge_table
 from precede.policy.pretrained import Pretrained, load_pretrained
-from precede.pruning.order_to_graph import check_pruning, effects_by_level, order_to_graph, weigh
+from precede.pruning.equivalence import graph_of_class
+from precede.pruning.order_to_graph import effects_by_level, order_to_graph, weigh
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import choose_device, give_back_memory
 from precede.runtime.progress import ProgressBar, logger
@@ -41,7 +42,6 @@ from precede.scores.policy_prior import WEIGHT, PolicyEvidence, PolicyScore
 from precede.scores.protocol import OrderScore
 from precede.search import local
 from precede.search.checkpoint import CheckpointFile, data_fingerprint, open_checkpoint
-from precede.search.equivalence import Member, choose_member, direction_sources
 from precede.search.observers import tensorboard
 from precede.search.pag import independence_test, learn_pag
 from precede.search.run import OrderSearch, SearchResult
@@ -65,6 +65,8 @@ def learn(
     if hidden:
         refuse_rows(table)
         constraints = start_constraints(known)
+    if table.is_wide:
+        refuse_wide(model, table)
     fit = Fit(model, table, constraints, rng, deadline)
     settings, seen, reported = fit.settings, fit.seen, JsonObject()
     if settings.polish and settings.kind != "exact" and table.n_variables <= WARM_UP_TO:
@@ -73,10 +75,8 @@ def learn(
         reported["policy"] = fit.said.opinions(table.names)
     elif model.pruning == "policy":
         raise OptionError(f"pruning='policy' cannot be used here: the policy takes {TAKES}.")
-    if table.is_wide:
-        refuse_wide(model, table)
     score, choice = fit.score()
-    check_pruning(model.pruning, score)  # before the search, which may take hours
+    refuse_pruning(model, score)
     found, score, filled = fit.refit_imputed(score, fit.search(score))
     table = filled if seen is table else table
     if choice is not None:
@@ -90,9 +90,8 @@ def learn(
         pag, edges, order, assumes = allow_hidden(edges, order, table, known, assumes, deadline)
         reported |= {"identifies": "cpdag", "hidden": "allowed", "marks": [list(edge) for edge in pag.edge_list()]}
     elif score.identifies == "cpdag":
-        member = fit.member(edges, found, table, score)
-        edges, order = member.edges, member.order
-        reported |= directions_of(score, member, table)
+        edges, order, directions = graph_of_class(score, edges, order, table, fit.constraints, fit.wish(found))
+        reported |= directions
     elif isinstance(score, VoteScore):
         reported |= score.described(edges, table.names)
     if score.assumes.mechanism == "levels":
@@ -102,17 +101,6 @@ def learn(
         edges, order, weights, record.best_score, found.history, IterationRecord, reported, assumes, record
     )
     return findings, found.policy
-
-
-def directions_of(score: OrderScore, member: Member, table: Table) -> JsonObject:
-    """What tells the directions of a member of its class, and why the others are as they are."""
-    names, told = table.names, score.told(member.edges)
-    reported: JsonObject = {"told_directions": [[names[i], names[j]] for i, j in np.argwhere(told)]}
-    if table.targets is None:
-        sources = direction_sources(member.edges, told)
-        reported["direction_sources"] = [[names[i], names[j], source] for (i, j), source in sources.items()]
-    reported["chosen_directions"] = [[names[i], names[j], why] for (i, j), why in member.chosen.items()]
-    return reported
 
 
 def choose_for(fit: Fit) -> tuple[Choice, ChosenName, float]:
@@ -236,7 +224,7 @@ class Fit:
         if settings.kind == "exact":
             return search.run()
         if settings.polish:
-            local.prepare(score)  # compiles while the policy looks at the data
+            local.prepare_for(score)  # compiles while the policy looks at the data
         checkpoint = None if model.checkpoint is None else self._checkpoint(model.checkpoint, score, table)
         with (
             ProgressBar("learning an order", settings.training.n_iterations, model.verbose) as bar,
@@ -261,12 +249,10 @@ class Fit:
         seed = model.random_state if isinstance(model.random_state, int) else None
         return open_checkpoint(Path(path), model.resume, data, settings, seed, self.rng)
 
-    def member(self, edges: BoolArray, found: SearchResult, table: Table, score: OrderScore) -> Member:
-        """The member of the equivalence class that the evidence beside the score prefers, such as a given order."""
+    def wish(self, found: SearchResult) -> IntArray | None:
+        """The order that the graph of a class follows where nothing else decides."""
         wish = found.record.policy_order
-        given = self.settings.initial_order if wish is None else np.array(wish, dtype=np.int64)
-        known, values = self.constraints.with_precedences(score.told(edges)), table.values
-        return choose_member(edges, found.order, known, values if score.assumes.linear else None, given)
+        return self.settings.initial_order if wish is None else np.array(wish, dtype=np.int64)
 
     def refit_imputed(self, score: OrderScore, found: SearchResult) -> tuple[SearchResult, OrderScore, Table]:
         """The order once the graph has told what is in the gaps, the score that it maximizes, and the table.
@@ -321,6 +307,14 @@ def refuse_wide(model: CORL, table: Table) -> None:
                 f"{option}={given!r} needs more rows ({table.n_samples}) than columns ({table.n_variables}): leave it "
                 "out."
             )
+
+
+def refuse_pruning(model: CORL, score: OrderScore) -> None:
+    """Refuse a pruning that does not go with a score, before the search, which may take hours."""
+    if score.assumes.mechanism == "levels" and model.pruning not in ("auto", "none"):
+        raise OptionError(
+            f"pruning={model.pruning!r} cannot be used with score={score.name!r}, whose sets are the graph: use 'auto'."
+        )
 
 
 def refuse_rows(table: Table) -> None:

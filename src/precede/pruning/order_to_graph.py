@@ -56,7 +56,6 @@ def order_to_graph(
     -------
     edges : (n_variables, n_variables) bool array
     """
-    check_pruning(pruning, score)
     linear = score.assumes.linear
     own = score.graph(order) if pruning in ("auto", "none") else None
     if pruning == "auto":
@@ -78,14 +77,6 @@ def order_to_graph(
             return likely_edges(edge_probability, order, constraints)
         case "none":
             return candidates if own is None else own
-
-
-def check_pruning(pruning: PruningName, score: OrderScore) -> None:
-    """Refuse a pruning that does not go with a score."""
-    if score.assumes.mechanism == "levels" and pruning not in ("auto", "none"):
-        raise OptionError(
-            f"pruning={pruning!r} cannot be used with score={score.name!r}, whose sets are the graph: use 'auto'."
-        )
 
 
 def weigh(edges: BoolArray, order: IntArray, table: Table, score: OrderScore) -> FloatArray:

@@ -42,15 +42,15 @@ def are_cheap(moves: LocalMoves | None) -> bool:
     return isinstance(moves, CovarianceMoves | VarianceMoves)
 
 
-def prepare(score: OrderScore | None = None) -> None:
-    """Compile in a thread of its own, while something else is done; a search that comes earlier waits for it.
+def prepare() -> None:
+    """Compile what most scores need in a thread of its own, while something else is done; a search waits for it."""
+    threading.Thread(target=_compiled, args=["chain"], daemon=True).start()
 
-    Before it is known which score there will be, what most scores need.
-    """
-    moves = None if score is None else score.moves()
-    if score is None or moves is not None:
-        home = "chain" if moves is None else _home(moves)
-        threading.Thread(target=_compiled, args=[home], daemon=True).start()
+
+def prepare_for(score: OrderScore) -> None:
+    """The same for what this score needs."""
+    if (moves := score.moves()) is not None:
+        threading.Thread(target=_compiled, args=[_home(moves)], daemon=True).start()
 
 
 def climbers(score: OrderScore, constraints: Constraints, deadline: Deadline) -> Callable[[int], Climber]:

@@ -11,7 +11,7 @@ from precede.data.table import canonical
 from precede.graph.dags import is_acyclic, topological_order
 from precede.graph.equivalence import class_of, consistent_extension, cpdag
 from precede.knowledge import Constraints, Knowledge
-from precede.search.equivalence import choose_member
+from precede.pruning.equivalence import choose_member
 
 
 def random_dag(d: int, seed: int) -> np.ndarray:

@@ -13,10 +13,13 @@ from typing import Literal
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.data.table import Table
 from precede.graph.equivalence import class_of, consistent_extension
 from precede.knowledge import Constraints
 from precede.scores.covariance import covariance, regularized
+from precede.scores.protocol import OrderScore
 from precede.scores.shape import SMALLEST_EVIDENCE, ResidualShapes, evenly_spaced, follow_shapes
+from precede.strict_json import JsonObject
 
 Reason = Literal["residuals", "policy", "columns"]
 
@@ -108,3 +111,23 @@ def direction_sources(edges: BoolArray, told: BoolArray) -> dict[tuple[int, int]
     """
     by_structure, known = (class_of(edges, fixed).T == 0 for fixed in (None, told))  # transposed: not the other way
     return {(int(i), int(j)): "structure" if by_structure[i, j] else "shape" for i, j in np.argwhere(edges & known)}
+
+
+def graph_of_class(
+    score: OrderScore,
+    edges: BoolArray,
+    order: IntArray,
+    table: Table,
+    constraints: Constraints,
+    policy_order: IntArray | None,
+) -> tuple[BoolArray, IntArray, JsonObject]:
+    """The member of the class that a score identifies, an order of it, and what tells the direction of each edge."""
+    known, values = constraints.with_precedences(score.told(edges)), table.values
+    member = choose_member(edges, order, known, values if score.assumes.linear else None, policy_order)
+    names, told = table.names, score.told(member.edges)
+    directions: JsonObject = {"told_directions": [[names[i], names[j]] for i, j in np.argwhere(told)]}
+    if table.targets is None:
+        sources = direction_sources(member.edges, told)
+        directions["direction_sources"] = [[names[i], names[j], source] for (i, j), source in sources.items()]
+    directions["chosen_directions"] = [[names[i], names[j], why] for (i, j), why in member.chosen.items()]
+    return member.edges, member.order, directions
