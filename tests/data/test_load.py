@@ -122,8 +122,9 @@ def test_integers_booleans_and_nullable_columns_become_floats(frame):
         ),
         (
             lambda f: f.assign(t="w", d="2020-01-01", k=5, b=np.nan),
-            r"4 problems: \(1\) column 'd' holds dates.*\(2\) column 't' is constant \(every value is 'w'\).*; "
-            r"\(3\) column 'k' is constant.*; \(4\) 40 of the 160 values are missing, in column 'b' ",
+            r"5 problems: \(1\) column 'd' holds dates.*\(2\) column 't' is constant \(every value is 'w'\).*; "
+            r"\(3\) every value of 'b' is missing.*; \(4\) column 'k' is constant.*; "
+            r"\(5\) 40 of the 160 values are missing, in column 'b' ",
         ),
         (lambda f: f.assign(d=pd.Timestamp("2020-01-01")), r"column 'd' holds dates: .*days since"),
         (lambda f: f.assign(d=[datetime.date(2020, 1, 1)] * 40), r"column 'd' holds dates"),
@@ -200,10 +201,12 @@ def test_drop_and_impute(frame):
 
 
 def test_missing_that_cannot_be_mended(frame):
-    with pytest.raises(DataError, match="0 rows and 4 columns once the rows with missing values are dropped"):
-        load_table(frame.assign(k=np.nan), missing="drop")
-    with pytest.raises(DataError, match="every value of 'k' is missing"):
-        load_table(frame.assign(k=np.nan), missing="impute")
+    halves = frame.assign(k=frame["a"].mask(np.arange(40) < 20), l=frame["b"].mask(np.arange(40) >= 20))
+    with pytest.raises(DataError, match="0 rows and 5 columns once the rows with missing values are dropped"):
+        load_table(halves, missing="drop")
+    for missing in ("impute", "drop"):
+        with pytest.raises(DataError, match="every value of 'k' is missing"):
+            load_table(frame.assign(k=np.nan), missing=missing)
     with pytest.raises(OptionError, match="did you mean 'drop'"):
         load_table(frame, missing="dropp")
 

@@ -127,6 +127,9 @@ def value_problems(values: FloatArray, names: Names) -> list[str]:
             f"{n_infinite} of the {values.size} values are infinite, in column {where}: replace them, or make them "
             "missing (NaN)."
         )
+    empty = [names[int(k)] for k in np.flatnonzero(np.isnan(size))]
+    if empty:
+        problems.append(f"every value of {listed(empty)} is missing: leave it out.")
     out = np.flatnonzero((finite & (size > LARGEST)) | ((size > 0) & (size < SMALLEST)))
     if len(out):
         k = int(out[0])
@@ -198,9 +201,6 @@ SIGNIFICANT = 0.001
 def check_gaps(values: FloatArray, names: Sequence[Hashable]) -> None:
     """Refuse columns that are missing altogether, and tables in which hardly any two columns meet."""
     mask = np.isnan(values)
-    empty = [names[int(k)] for k in np.flatnonzero(mask.all(axis=0))]
-    if empty:
-        raise DataError(f"every value of {listed(empty)} is missing: leave it out.")
     there = (~mask).astype(np.float64)
     together = there.T @ there
     i, j = divmod(int(together.argmin()), len(names))

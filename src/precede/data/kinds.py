@@ -192,7 +192,12 @@ def _as_told(
     """The kind that the user asks for, where the column can have it."""
     if not isinstance(told, str):
         kind = _as_told(column, name, "ordinal", stated)
-        _check_order(name, list(map(label_of, told)), kind)
+        labels = list(map(label_of, kind.labels))
+        if [level for level in map(label_of, told) if level in labels] != labels:  # places are given out on reading
+            raise OptionError(
+                f"types: the levels of {name!r} are {' < '.join(kind.labels)} in this table: give another order when "
+                "the data are read."
+            )
         return kind
     check_choice(f"the type of {name!r}", told, get_args(KindName))
     distinct = np.unique(_present(column))
@@ -212,16 +217,6 @@ def _as_told(
     if stated is not None and stated.discrete:
         return ColumnKind(chosen, stated.levels, stated.labels)
     return _stepped(distinct, chosen)
-
-
-def _check_order(name: Hashable, told: list[str], kind: ColumnKind) -> None:
-    """Refuse an order that the matrix does not have: places are given out when the data are read."""
-    labels = list(map(label_of, kind.labels))
-    if [level for level in told if level in labels] != labels:
-        raise OptionError(
-            f"types: the levels of {name!r} are {' < '.join(kind.labels)} in this table: give another order when the "
-            "data are read."
-        )
 
 
 def label_of(level: Hashable) -> str:

@@ -67,12 +67,7 @@ class _Side:
     n_suspect: int
     n_tail: int
     slope: float
-    least: float
-
-    @property
-    def error(self) -> float:
-        """Standard error of the slope, as a share of it."""
-        return float(1.2 / np.sqrt(self.n_tail - self.n_suspect))
+    error: float  # standard error of the slope, as a share of it
 
 
 def without_odd(table: Table) -> Table:
@@ -252,7 +247,7 @@ def _side(distance: FloatArray) -> _Side | None:
     x = np.log(exponent[suspect:tail])
     x -= x.mean()
     slope = max(float(x @ log_y[suspect:tail] / (x @ x)), 0.5)
-    return _Side(log_y, exponent, suspect, tail, slope, float(y[0]))
+    return _Side(log_y, exponent, suspect, tail, slope, float(1.2 / np.sqrt(tail - suspect)))
 
 
 def _reach(side: _Side, far: float, usual: float, n_sides: int) -> float:
@@ -268,7 +263,7 @@ def _reach(side: _Side, far: float, usual: float, n_sides: int) -> float:
         Slope of most sides of the table, to which an uncertain one is drawn.
     """
     m, log_y, exponent, first = len(side.log_distance), side.log_distance, side.exponent, side.n_suspect
-    if side.least <= far:
+    if log_y[0] <= np.log(far):
         return np.inf
     spare = 2 * side.slope * side.error
     slope = float(np.clip(usual, side.slope - spare, side.slope + spare))

@@ -81,16 +81,16 @@ def survey(path: Path, decimal: str | None = None) -> Survey:
         Where the file cannot be read as a table at all.
     """
     frame, remarks, mark, delimiter = read_file(path, NA_MARKERS, decimal)
-    findings = [Finding(None, remark, "none") for remark in remarks]
+    findings = [Finding(None, remark) for remark in remarks]
     if frame.empty:
         return _read(path, findings)
     if decimal is not None:
-        findings.append(Finding(None, f"the decimal mark is {decimal!r}, as you say.", "option", {"decimal": decimal}))
+        findings.append(Finding(None, f"the decimal mark is {decimal!r}, as you say.", {"decimal": decimal}))
     elif mark is None and any(_unsure(frame[name]) for name in frame.columns):
         decimal = "," if delimiter == ";" else "."
         meaning = "decimals, as where semicolons divide the cells" if decimal == "," else "thousands"
         sentence = f"cells such as 1,234 can be read in two ways; commas before three digits are taken for {meaning}."
-        findings.append(Finding(None, sentence, "option", {"decimal": decimal}))
+        findings.append(Finding(None, sentence, {"decimal": decimal}))
         frame, _, mark, _ = read_file(path, NA_MARKERS, decimal)
     findings += untidy.interventions(frame) + untidy.rows_in_time(frame)
     apart = {found.options.get(name) for found in findings for name in ("interventions", "group")}
@@ -121,11 +121,11 @@ def _read(path: Path, findings: list[Finding]) -> Survey:
             kept = [found for found in findings if "lags" not in found.options]
             series = next(found for found in findings if "lags" in found.options)
             out = {"leave_out": [str(series.column), *([series.options["group"]] if "group" in series.options else [])]}
-            gone = [Finding(series.column, f"{series.sentence} Not here: {error}", "leave out", out)]
+            gone = [Finding(series.column, f"{series.sentence} Not here: {error}", out)]
             return _read(path, [*kept, *gone])
-        return Survey((*findings, Finding(None, f"{error} Fix this first.", "by hand")), None)
+        return Survey((*findings, Finding(None, f"{error} Fix this first.", by_hand=True)), None)
     judged = without_odd(without_copies(table))
-    findings += [Finding(None, sentence, "none") for sentence in judged.remarks[len(table.remarks) :]]
+    findings += [Finding(None, sentence) for sentence in judged.remarks[len(table.remarks) :]]
     return Survey(tuple(findings), table)
 
 
@@ -140,7 +140,7 @@ def _look_at(frame: pd.DataFrame, name: Hashable, decimal: str | None) -> tuple[
     read = frame_to_columns(frame, options.get("types", {}), with_usual(options).get("na", NA_MARKERS), decimal)
     if read.problems:
         return [left_out(name, problem) for problem in read.problems], None
-    findings += [Finding(name, note, "none") for note in read.notes]
+    findings += [Finding(name, note) for note in read.notes]
     if not read.names:  # it labels rows, and is left out without being asked
         return findings, None
     values = read.values[:, 0]
@@ -152,14 +152,12 @@ def _look_at(frame: pd.DataFrame, name: Hashable, decimal: str | None) -> tuple[
     if problems:
         return [*findings, *(left_out(name, problem) for problem in problems)], None
     share = float(np.isnan(values).mean())
-    if share == 1:
-        return [*findings, left_out(name, f"column {name!r} is empty.")], None
     if share > MOSTLY_EMPTY:
         sentence = f"column {name!r} lacks {share:.0%} of its values: better left out than imputed from the others."
         return [*findings, left_out(name, sentence)], None
     if share:
         lacks = f"column {name!r} lacks {np.isnan(values).sum()} values ({share:.0%})"
-        findings.append(Finding(name, f"{lacks}: they will be imputed from the other columns.", "none"))
+        findings.append(Finding(name, f"{lacks}: they will be imputed from the other columns."))
     return findings + untidy.saturation(values, name), values
 
 
@@ -174,6 +172,5 @@ def _scales(columns: dict[Hashable, FloatArray]) -> list[Finding]:
             None,
             f"spreads differ widely, from {spreads[small]:.2g} ({small}) to {spreads[large]:.2g} ({large}): a method "
             "that reads directions from variances would see only the units.",
-            "none",
         )
     ]

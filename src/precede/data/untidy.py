@@ -73,22 +73,28 @@ class Finding:
         None where it is about the whole table.
     sentence : str
         What was found, and what will be done about it.
-    remedy : "leave out", "option", "none" or "by hand"
-        Whether leaving the column out mends it, an option of reading does, nothing needs to be done, or only the user
-        can mend it.
     options : dict
         Options of :func:`precede.load_table` that mend it; ``na`` holds what comes on top of the usual texts.
+    by_hand : bool
+        Whether only the user can mend it.
     """
 
     column: Hashable | None
     sentence: str
-    remedy: Literal["leave out", "option", "none", "by hand"]
     options: Options = field(default_factory=dict)
+    by_hand: bool = False
+
+    @property
+    def remedy(self) -> Literal["leave out", "option", "none", "by hand"]:
+        """Whether leaving columns out mends it, other options do, nothing needs to be done, or only the user can."""
+        if self.by_hand or not self.options:
+            return "by hand" if self.by_hand else "none"
+        return "leave out" if set(self.options) == {"leave_out"} else "option"
 
 
 def left_out(name: Hashable, sentence: str) -> Finding:
     """A column that must go."""
-    return Finding(name, sentence, "leave out", {"leave_out": [str(name)]})
+    return Finding(name, sentence, {"leave_out": [str(name)]})
 
 
 # -- rows ------------------------------------------------------------------------------------------------------------
@@ -112,7 +118,7 @@ def rows_in_time(frame: pd.DataFrame) -> list[Finding]:
         if not (within > 0).all():
             if not number:
                 sentence = f"rows are not in the order of {name!r}, so they are not taken as a series."
-                found.append(Finding(name, sentence, "none"))
+                found.append(Finding(name, sentence))
             continue
         clock = np.where(steps > 0, steps, 0)
         whose = "" if group is None else f", for each {group!r} by itself"
@@ -123,7 +129,7 @@ def rows_in_time(frame: pd.DataFrame) -> list[Finding]:
             else f"rows are in the order of {name!r}{whose}, but not evenly: earlier rows are not taken as causes."
         )
         steady: Options = {"lags": "auto", **({} if group is None else {"group": str(group)})} if even else {}
-        found.append(Finding(name, sentence, "option" if out or steady else "none", {**out, **steady}))
+        found.append(Finding(name, sentence, {**out, **steady}))
     return found
 
 
@@ -191,7 +197,7 @@ def interventions(frame: pd.DataFrame) -> list[Finding]:
             targets = parts & names - {str(name)}
             if targets and all(part in targets or part.lower() in NO_TARGET for part in parts):
                 sentence = f"column {name!r} names what was set in a row: {listed(sorted(targets))}."
-                return [Finding(name, sentence, "option", {"interventions": str(name)})]
+                return [Finding(name, sentence, {"interventions": str(name)})]
     return []
 
 
@@ -223,7 +229,7 @@ def identity(column: pd.Series[Any], name: Hashable) -> list[Finding]:
         return [left_out(name, sentence)]
     if kind == "number" and distinct <= 10:
         sentence = f"column {name!r} says which one, so its numbers are taken as names."
-        return [Finding(name, sentence, "option", {"types": {str(name): "categorical"}})]
+        return [Finding(name, sentence, {"types": {str(name): "categorical"}})]
     return []
 
 
@@ -246,7 +252,7 @@ def words_for_missing(column: pd.Series[Any], name: Hashable) -> list[Finding]:
 
 
 def _coded(name: Hashable, texts: list[str], sentence: str) -> Finding:
-    return Finding(name, sentence, "option", {"na": [f"{name}={text}" for text in texts]})
+    return Finding(name, sentence, {"na": [f"{name}={text}" for text in texts]})
 
 
 def codes(column: FloatArray, name: Hashable) -> list[Finding]:
@@ -273,7 +279,7 @@ def codes(column: FloatArray, name: Hashable) -> list[Finding]:
             f"column {name!r} has {zeros} zeros, far from all other values ({rest.min():g} to {rest.max():g}): where "
             f"they stand for missing values, say so ({typed('na', [f'{name}=0'])})."
         )
-        return [Finding(name, sentence, "none")]
+        return [Finding(name, sentence)]
     return []
 
 
@@ -307,7 +313,7 @@ def saturation(values: FloatArray, name: Hashable) -> list[Finding]:
     ]
     if not ends:
         return []
-    return [Finding(name, f"column {name!r} has {' and '.join(ends)}: readings may be cut off there.", "none")]
+    return [Finding(name, f"column {name!r} has {' and '.join(ends)}: readings may be cut off there.")]
 
 
 # -- columns made from others ----------------------------------------------------------------------------------------
@@ -318,14 +324,14 @@ def derived(columns: dict[Hashable, FloatArray]) -> list[Finding]:
     found: list[Finding] = []
     kept: dict[Hashable, FloatArray] = {}
     ranked: dict[bytes, Hashable] = {}
-    plain, logs = _Span(), _Span()
+    plain, logs = list[FloatArray](), list[FloatArray]()  # directions that span the columns and their logarithms
     for name, values in columns.items():
         grain = _grain(values)
         rounding = 2 * grain if np.nanstd(values) > GRAINS * grain else 0.0
         positive = bool((values > 0).all())  # and none missing
         ranking = _ranking(values)
-        share, error = plain.rest_of(values)
-        power, off = logs.rest_of(np.log(values)) if positive else (1.0, values)
+        share, error, own = _rest(values, plain)
+        power, off, own_log = _rest(np.log(values), logs) if positive else (1.0, values, values)
         whole = next((other for other, held in kept.items() if _classes(values, held)), None)
         if share < COPY or np.abs(error).max() <= rounding:
             twin = next((other for other, held in kept.items() if _alike(values, held)), None)
@@ -340,9 +346,9 @@ def derived(columns: dict[Hashable, FloatArray]) -> list[Finding]:
             why = f"{whole!r} in classes"
         else:
             kept[name] = values
-            plain.add()
+            plain.append(own)
             if positive:
-                logs.add()
+                logs.append(own_log)
             if ranking is not None:
                 ranked[ranking] = name
             continue
@@ -364,30 +370,17 @@ def _ranking(values: FloatArray) -> bytes | None:
     return min(places.tobytes(), (len(distinct) - 1 - places).tobytes())
 
 
-class _Span:
-    """What some columns span: orthonormal directions, and what is left of the next column."""
-
-    def __init__(self) -> None:
-        self._basis: list[FloatArray] = []
-        self._next: FloatArray | None = None
-
-    def rest_of(self, values: FloatArray) -> tuple[float, FloatArray]:
-        """Share of the variance that is left, and the residuals."""
-        centered = np.nan_to_num(values - np.nanmean(values))
-        size = max(float(np.linalg.norm(centered)), 1e-300)
-        left = centered / size
-        few = self._basis if len(self._basis) < len(values) / 3 else []  # as many columns as rows determine everything
-        for _ in range(2):  # twice, for rounding
-            for direction in few:
-                left = left - float(left @ direction) * direction
-        share = float(left @ left)
-        self._next = left / max(np.sqrt(share), 1e-300)
-        return share, left * size
-
-    def add(self) -> None:
-        """Keep the column that was asked for last."""
-        if self._next is not None:
-            self._basis.append(self._next)
+def _rest(values: FloatArray, basis: list[FloatArray]) -> tuple[float, FloatArray, FloatArray]:
+    """Share of a column's variance that orthonormal directions leave, the residuals, and their direction."""
+    centered = np.nan_to_num(values - np.nanmean(values))
+    size = max(float(np.linalg.norm(centered)), 1e-300)
+    left = centered / size
+    few = basis if len(basis) < len(values) / 3 else []  # as many columns as rows determine everything
+    for _ in range(2):  # twice, for rounding
+        for direction in few:
+            left = left - float(left @ direction) * direction
+    share = float(left @ left)
+    return share, left * size, left / max(np.sqrt(share), 1e-300)
 
 
 def _grain(values: FloatArray) -> float:
