@@ -31,7 +31,9 @@ def write(folder: Path, settings: dict, diagnostics: dict) -> None:
 )
 def test_the_score_that_was_settled_on(tmp_path: Path, settings: dict, choice: dict | None, expected: tuple) -> None:
     write(tmp_path, settings, {} if choice is None else {"score_choice": choice})
+    asked_for = RunRequest.read({"options": {"score": "auto"}}).model(earlier_result(tmp_path)).get_params()
     model = RunRequest.read({}).model(earlier_result(tmp_path)).get_params()
+    assert model == asked_for
     assert (model["score"], model["policy_weight"]) == expected
     assert model["initial_order"] == ["b", "a"]
     assert model["n_iterations"] == 0

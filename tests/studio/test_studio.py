@@ -190,10 +190,10 @@ def test_resamples_give_confidences(client: Client) -> None:
         ({"method": "dag-gnn", "knowledge": {"roots": ["x1"]}}, "cannot obey background knowledge"),
         ({"seed": -1}, "seed=-1"),
         ({"resamples": True}, "resamples=True"),
-        ({"resamples": 10**6}, "from 0 to 1000"),
+        ({"resamples": 10**6}, "at most 1000"),
         ({"start": "999"}, "no such run"),
         ({"start": "../.."}, "no such run"),
-        ({"start": 5}, "start is the id"),
+        ({"start": 5}, "start=5 cannot be used: it must be text"),
     ],
 )
 def test_what_cannot_be_run_is_refused_before_it_has_a_folder(client: Client, request_: dict, words: str) -> None:

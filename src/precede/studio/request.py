@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from precede.corl.estimator import make_method, methods
 from precede.errors import OptionError, check_choice
 from precede.estimator import CausalEstimator
 from precede.knowledge import Knowledge
-from precede.options import Options
+from precede.options import Options, Range, check_options, declared
 from precede.report.load import load_results
 from precede.scores.build import SCORE_NAMES
 from precede.scores.policy_prior import WEIGHT
-from precede.strict_json import JsonObject
 
 OPTIONS = ("score", "search", "pruning", "hidden", "noise", "max_time", "n_iterations", "patience")
 """Options that the page may set; none of them names a file."""
 
-LONGEST_NAME, MOST_RESAMPLES = 80, 1000
+LONGEST_NAME = 80
 
 
 @dataclass(frozen=True)
@@ -44,13 +43,13 @@ class RunRequest:
         The variable whose causes the report begins with.
     """
 
-    name: str
-    method: str
-    options: dict[str, str]
-    knowledge: JsonObject
-    start: str | None
-    seed: int
-    resamples: int
+    name: str = ""
+    method: str = "corl"
+    options: dict[str, str] = field(default_factory=dict)
+    knowledge: dict[str, Any] = field(default_factory=dict)
+    start: str | None = None
+    seed: Annotated[int, Range(least=0, most=2**31)] = 0
+    resamples: Annotated[int, Range(least=0, most=1000)] = 0
     outcome: str | None = None
 
     @classmethod
@@ -58,29 +57,15 @@ class RunRequest:
         """From the JSON of a request; what is of another shape is refused in a sentence."""
         if not isinstance(content, dict):
             raise OptionError("a request for a run holds named values.")
-        method = content.get("method", "corl")
-        check_choice("method", method, methods())
-        options = content.get("options") or {}
-        texts = isinstance(options, dict) and all(isinstance(value, str) for value in options.values())
-        if not texts or not set(options) <= set(OPTIONS):
+        given = {name: content[name] for name in declared(cls) if content.get(name) not in (None, "")}
+        check_options(cls, given)
+        asked = cls(**given)
+        check_choice("method", asked.method, methods())
+        if not set(asked.options) <= set(OPTIONS) or not all(isinstance(text, str) for text in asked.options.values()):
             raise OptionError(f"options are texts, for {', '.join(OPTIONS)}.")
-        knowledge = content.get("knowledge") or {}
-        Knowledge.from_dict(knowledge)
-        start, outcome = content.get("start"), content.get("outcome")
-        if start is not None and not isinstance(start, str):
-            raise OptionError("start is the id of a run.")
-        if outcome is not None and not isinstance(outcome, str):
-            raise OptionError("outcome is the name of a variable.")
-        return cls(
-            name=str(content.get("name") or "")[:LONGEST_NAME],
-            method=method,
-            options={name: value for name, value in options.items() if value != ""},
-            knowledge=knowledge,
-            start=start,
-            seed=_whole("seed", content.get("seed", 0), 2**31),
-            resamples=_whole("resamples", content.get("resamples", 0), MOST_RESAMPLES),
-            outcome=outcome or None,
-        )
+        Knowledge.from_dict(asked.knowledge)
+        texts = {name: text for name, text in asked.options.items() if text != ""}
+        return replace(asked, name=asked.name[:LONGEST_NAME], options=texts)
 
     def model(self, earlier: Options | None = None) -> CausalEstimator:
         """The estimator; where an earlier result is given, one that starts from its order.
@@ -103,7 +88,7 @@ class RunRequest:
                 given["n_iterations"] = 0
             # with what "auto" chose then: the data are the same
             given |= earlier if same else {"initial_order": earlier["initial_order"]}
-        return make_method(self.method, given, self.options)
+        return make_method(self.method, given, {name: text for name, text in self.options.items() if name not in given})
 
 
 def earlier_result(folder: Path) -> Options:
@@ -118,9 +103,3 @@ def earlier_result(folder: Path) -> Options:
             options["policy_weight"] = WEIGHT
     known_score = options.get("score") in (*SCORE_NAMES, "policy", "vote")
     return {"initial_order": [str(name) for name in found.graph.order], **(options if known_score else {})}
-
-
-def _whole(name: str, value: Any, most: int) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
-        raise OptionError(f"{name}={value!r} cannot be used: it must be a whole number from 0 to {most}.")
-    return value

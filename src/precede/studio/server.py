@@ -95,13 +95,10 @@ async def content_of(request: Request) -> JsonObject:
 @lru_cache(maxsize=64)
 def asset(name: str) -> tuple[bytes, str] | None:
     """A file of the page; only names that are there, never a path."""
-    if name in FILES:
-        return component_file(name), FILES[name]
-    known = {path.name for path in files("precede.studio").joinpath("assets").iterdir() if path.is_file()}
-    kind = TYPES.get(Path(name).suffix)
-    if name not in known or kind is None:
+    assets = files("precede.studio").joinpath("assets")
+    if name not in FILES and name not in {path.name for path in assets.iterdir()}:
         return None
-    return files("precede.studio").joinpath("assets", name).read_bytes(), kind
+    return component_file(name) if name in FILES else assets.joinpath(name).read_bytes(), TYPES[Path(name).suffix]
 
 
 async def page(request: Request) -> Response:

@@ -21,19 +21,11 @@ from precede.graph.component.payload import ShownEdge as ShownEdge
 from precede.graph.component.payload import ShownGraph as ShownGraph
 from precede.graph.component.payload import payload as payload
 
-FILES = {
-    "elements.js": "text/javascript",
-    "edge-plots.js": "text/javascript",
-    "graph-view.css": "text/css",
-    "graph-view.js": "text/javascript",
-    "graph-layers.js": "text/javascript",
-    "graph-layout.js": "text/javascript",
-    "graph-picture.js": "text/javascript",
-    "graph-style.js": "text/javascript",
-    "vendor/cytoscape.min.js": "text/javascript",
-    "vendor/elk-worker.min.js": "text/javascript",
-}
-"""What a page may ask for, with its type."""
+FILES = (
+    "elements.js", "edge-plots.js", "graph-view.css", "graph-view.js", "graph-layers.js", "graph-layout.js",
+    "graph-picture.js", "graph-style.js", "vendor/cytoscape.min.js", "vendor/elk-worker.min.js",
+)  # fmt: skip
+"""What a page may ask for."""
 
 BETWEEN_THEM = re.compile(r'^import \{[^}]*\} from "\./[\w-]+\.js";\n', re.MULTILINE)
 
