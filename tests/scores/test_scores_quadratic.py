@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from precede.errors import DataError, OptionError
-from precede.scores import quadratic
 from precede.scores.protocol import OrderScore
 from precede.scores.quadratic import QuadraticScore, n_features
 
@@ -107,7 +106,7 @@ def test_rows_and_sets_in_pieces_give_the_same(monkeypatch):
     values = quadratic_data()
     orders = torch.from_numpy(np.array([np.random.default_rng(k).permutation(5) for k in range(6)]))
     whole = QuadraticScore(values).terms(orders)
-    monkeypatch.setattr(quadratic, "CHUNK_BYTES", 2000)
+    monkeypatch.setattr("precede.scores.covariance.CHUNK_BYTES", 2000)
     np.testing.assert_allclose(QuadraticScore(values, memory_limit=20_000).terms(orders), whole, rtol=1e-10)
 
 
