@@ -18,7 +18,6 @@ from precede.data.numbers import (
     decimal_mark,
     markers_of,
     number_of,
-    numbers_among,
     odd_measures,
     spelling_of,
     to_numbers,
@@ -223,7 +222,7 @@ class _Reader:
 
     def numbers(self, values: FloatArray) -> Read:
         """A column of numbers: the same array where nothing has to change."""
-        values = blanked(values, numbers_among(self.na))
+        values = blanked(values, self.na)
         if self.has_order:
             return self._ordered(values)
         if self.told is None and LOOKS_LIKE_AN_ID.fullmatch(str(self.name)) and all_distinct(values):
@@ -281,7 +280,7 @@ class _Reader:
             self._say("marks" if grouped else "commas" if "," in texts else "markers" if marked else "spelled")
         if _rounded(column, values):
             self._say("rounded")
-        return blanked(values, numbers_among(self.na)), None
+        return blanked(values, self.na), None
 
     def _levels(self, column: pd.Series[Any], labels: Sequence[Hashable], ordered: bool) -> Read:
         """Places of the cells among the levels."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -183,17 +183,6 @@ def markers_of(na: Collection[str], name: Hashable) -> frozenset[str]:
     return frozenset(na) | {text.removeprefix(own) for text in na if text.startswith(own)}
 
 
-def numbers_among(na: Collection[str]) -> list[float]:
-    """Numbers among the texts that stand for a missing value.
-
-    Examples
-    --------
-    >>> numbers_among(["NA", "nan", "-999", "1e6"])
-    [-999.0, 1000000.0]
-    """
-    return [float(text) for text in na if spells_number(text)]
-
-
 def spells_number(text: str) -> bool:
     """Whether a text in a file is a number; "nan" is none."""
     try:
@@ -202,11 +191,14 @@ def spells_number(text: str) -> bool:
         return False
 
 
-def blanked(values: FloatArray, numbers: Sequence[float]) -> FloatArray:
-    """The values with NaN for numbers that stand for missing ones; the same array where there are none."""
-    marked = np.isin(values, numbers) if numbers else None
-    if marked is None or not marked.any():
-        return values
-    values = np.array(values, order="K")
-    values[marked] = np.nan
-    return values
+def blanked(values: FloatArray, na: Collection[str]) -> FloatArray:
+    """The values with NaN for numbers among the texts for missing ones; the same array where there are none.
+
+    Examples
+    --------
+    >>> blanked(np.array([5.0, -999.0, 1e6]), ["NA", "nan", "-999", "1e6"])
+    array([ 5., nan, nan])
+    """
+    numbers = [float(text) for text in na if spells_number(text)]
+    marked = np.isin(values, numbers) if numbers else np.zeros(1, dtype=bool)
+    return np.where(marked, np.nan, values) if marked.any() else values

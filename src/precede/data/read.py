@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -302,17 +303,11 @@ def _decoded(path: Path, head: bytes) -> tuple[str, str]:
         for encoding, zeros in (("utf-16-le", head[1::2]), ("utf-16-be", head[::2])):
             if zeros.count(0) > 0.9 * len(zeros):
                 return encoding, head[: len(head) // 2 * 2].decode(encoding, errors="ignore")
-    try:
-        encoding, text = "utf-8-sig", head.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        if len(head) == SAMPLE_BYTES and error.start >= len(head) - 4:  # a character cut in two
-            encoding, text = "utf-8-sig", head[: error.start].decode("utf-8-sig")
-        else:
-            encoding, text = "cp1252", head.decode("latin-1")
-            try:
-                text = head.decode("cp1252")
-            except UnicodeDecodeError:
-                encoding = "latin-1"
+    for encoding in ("utf-8-sig", "cp1252", "latin-1"):  # the last reads anything
+        with suppress(UnicodeDecodeError):
+            whole = len(head) < SAMPLE_BYTES  # else the last character may be cut in two
+            text = codecs.getincrementaldecoder(encoding)().decode(head, whole)
+            break
     if CONTROL.search(text):
         raise DataError(f"{path.name} is not a text file: save the table as CSV, Excel (.xlsx) or Parquet.")
     return encoding, text

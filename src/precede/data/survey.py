@@ -15,7 +15,7 @@ from precede.data.checks import MOSTLY_EMPTY, value_problems
 from precede.data.columns import frame_to_columns, spelling_in, storage
 from precede.data.copies import without_copies
 from precede.data.load import Table, load_table
-from precede.data.numbers import NA_MARKERS, blanked, markers_of, numbers_among
+from precede.data.numbers import NA_MARKERS, blanked, markers_of
 from precede.data.odd import without_odd
 from precede.data.read import read_file
 from precede.data.untidy import Finding, left_out
@@ -147,7 +147,7 @@ def _look_at(frame: pd.DataFrame, name: Hashable, decimal: str | None) -> tuple[
     if not read.stated:
         coded = untidy.codes(values, name)
         findings += coded
-        values = blanked(values, numbers_among(markers_of(Survey(tuple(coded), None).reading.get("na", []), name)))
+        values = blanked(values, markers_of(Survey(tuple(coded), None).reading.get("na", []), name))
     problems = value_problems(values[:, None], (name,))
     if problems:
         return [*findings, *(left_out(name, problem) for problem in problems)], None

@@ -188,11 +188,7 @@ class Knowledge:
             ):
                 shape = "a list of lists of names" if nested else "a list of names"
                 raise KnowledgeError(f"{name!r} must be {shape}.")
-            if name in ("required", "forbidden") and any(len(row) != 2 for row in rows):
-                raise KnowledgeError(f"each entry of {name!r} must be a pair [cause, effect].")
-        return cls(
-            **{name: [tuple(row) if isinstance(row, list) else row for row in value] for name, value in content.items()}
-        )
+        return cls(**content)
 
 
 def _names(given: Any) -> tuple[Hashable, ...]:
