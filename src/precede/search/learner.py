@@ -51,7 +51,7 @@ class Patience:
     limit: int | None
     on: PatienceName = "best"
     best: float = -math.inf
-    last_move: float = 0
+    last_move: int = 0
     mean: float = -math.inf
     distance: float = math.inf
 
@@ -76,7 +76,8 @@ class Patience:
 
     def restore(self, state: list[float]) -> None:
         """Go back to what :meth:`state` gave."""
-        self.best, self.last_move, self.mean, self.distance = state
+        self.best, last_move, self.mean, self.distance = state
+        self.last_move = int(last_move)
 
 
 class Learner:
