@@ -81,7 +81,8 @@ def diagnose(
     checks += [check for check in (_checked(name, learned, run) for name in CHECKS) if check is not None]
     plots = run("the plots of the edges", lambda: edge_readings.draw_edges(learned, edges))
     found = Diagnostics(learned.reported, learned.assumptions, remarks, tuple(checks), edges, checked=True, plots=plots)
-    if edges and _rests_on_the_policy(learned):
+    # where the score counts the pretrained policy's probabilities, these are the edges' confidences
+    if edges and "policy" in learned.reported and (learned.score or "").endswith(("policy", "vote")):
         found = run("the probabilities of the edges", partial(with_probabilities, learned, found)) or found
     elif depth is True and edges:
         found = run("resampling", partial(resample, learned, found, limit)) or found
@@ -111,11 +112,6 @@ def time_for_checks(learned: CheckContext) -> float | None:
         return None
     spent = 0.0 if learned.search is None else learned.search.seconds
     return max(learned.max_time - spent, CHECKS_SHARE * learned.max_time)
-
-
-def _rests_on_the_policy(learned: CheckContext) -> bool:
-    """Whether the score counts the pretrained policy's probabilities, which then are the edges' confidences."""
-    return "policy" in learned.reported and (learned.score or "").endswith(("policy", "vote"))
 
 
 class _Sheltered:

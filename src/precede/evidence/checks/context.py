@@ -98,23 +98,21 @@ def regress_on_parents(
     effects: dict[tuple[int, int], FloatArray] = {}
     bases: dict[tuple[int, int], FloatArray] = {}
     for j in range(d):
-        parents, own = np.flatnonzero(edges[:, j]), free[:, j]
+        parents, own = [int(i) for i in np.flatnonzero(edges[:, j])], free[:, j]
         n_own = int(own.sum())
         if len(parents) == 0 or n_own < len(parents) + 3:
-            effects |= {(int(i), j): np.zeros(m) for i in parents}
+            effects |= {(i, j): np.zeros(m) for i in parents}
             _stand_in(residuals[:, j], own)
             continue
         size = basis_of(kind, n_own, len(parents))
-        for i in parents:
-            if (int(i), size) not in bases:
-                bases[int(i), size] = spline_basis(sample[:, i], size).columns
-        blocks = [bases[int(i), size] for i in parents]
+        bases |= {(i, size): spline_basis(sample[:, i], size).columns for i in parents if (i, size) not in bases}
+        blocks = [bases[i, size] for i in parents]
         if n_own < m:  # centered where the regression is
             blocks = [block - block[own].mean(axis=0) for block in blocks]
             residuals[:, j] -= residuals[own, j].mean()
         family, p_values[parents, j], partial[parents, j] = regress_blocks([b[own] for b in blocks], residuals[own, j])
         parts = [block @ part for block, part in zip(blocks, family, strict=True)]
-        effects |= {(int(i), j): part * spread[j] for i, part in zip(parents, parts, strict=True)}
+        effects |= {(i, j): part * spread[j] for i, part in zip(parents, parts, strict=True)}
         residuals[:, j] -= np.sum(parts, axis=0)
         _stand_in(residuals[:, j], own)
     own_spread = np.array([sample[free[:, j], j].std() or 1.0 for j in range(d)]) if targets is not None else 1.0

@@ -176,7 +176,8 @@ class Confidence:
             replace(CausalGraph.from_matrix(adjacency, names=tuple(names)), open_directions=either)
             for adjacency, either in zip(edges, loose or [None] * len(edges), strict=True)
         ]
-        patterns = [_pattern(graph) for graph in found]
+        # the directions that are claimed: those of the class, where it is all that is known
+        patterns = [graph.edges if graph.open_directions is None else graph.pattern != 0 for graph in found]
         keys = [pattern.tobytes() for pattern in patterns]  # members of a class are the same answer
         first = dict(reversed(list(zip(keys, found, strict=True))))
         graphs = [FrequentGraph(first[key], count) for key, count in Counter(keys).most_common()]
@@ -228,13 +229,11 @@ class Confidence:
                 loose = None if entry.get("open") is None else matrix_of(entry["open"], len(names))
                 graph = CausalGraph.from_matrix(matrix_of(entry["edges"], len(names)), names=names)
                 graphs.append(FrequentGraph(replace(graph, open_directions=loose), int(entry["count"])))
-            return cls(
-                n_resamples=int(found["n_resamples"]),
-                order_agreement=float(found["order_agreement"]),
-                graphs=tuple(graphs),
-                remarks=tuple(map(str, found["remarks"])),
-                **{name: _shares(found[name], names) for name in SHARES},
-            )
+            edges, paths, orders = (_labeled(found[name], names) for name in SHARES)
+            if not all(((frame >= 0) & (frame <= 1)).to_numpy().all() for frame in (edges, paths, orders)):
+                raise ValueError("a share is a number from 0 to 1")
+            agreement, remarks = float(found["order_agreement"]), tuple(map(str, found["remarks"]))
+            return cls(int(found["n_resamples"]), edges, paths, orders, agreement, tuple(graphs), remarks)
         except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
             raise DataError(f"the confidence's JSON is incomplete or misshapen: {error!r}.") from None
 
@@ -252,11 +251,6 @@ def matrix_of(pairs: Sequence[Sequence[int]], n_variables: int) -> BoolArray:
     return matrix
 
 
-def _pattern(graph: CausalGraph) -> BoolArray:
-    """The directions that are claimed: those of the class, where it is all that is known."""
-    return graph.edges if graph.open_directions is None else graph.pattern != 0
-
-
 def _reach(pattern: BoolArray) -> FloatArray:
     """One where a path of edges with a direction leads from i to j, a half where it has open ones."""
     directed = pattern & ~pattern.T  # transposed: not the other way as well
@@ -266,11 +260,3 @@ def _reach(pattern: BoolArray) -> FloatArray:
 
 def _labeled(matrix: Any, names: Sequence[Hashable]) -> pd.DataFrame:
     return pd.DataFrame(np.asarray(matrix, dtype=float), index=list(names), columns=list(names))
-
-
-def _shares(matrix: Any, names: Sequence[Hashable]) -> pd.DataFrame:
-    """Shares from a file, which may hold anything."""
-    frame = _labeled(matrix, names)
-    if not ((frame.to_numpy() >= 0) & (frame.to_numpy() <= 1)).all():
-        raise ValueError("a share is a number from 0 to 1")
-    return frame
