@@ -205,12 +205,8 @@ def held_out_likelihood(
         part = columns[fold == k]
         left = part.T @ part
         split = Fold(whole - left, left, len(rows) - len(part), len(part))
-        nothing = np.zeros_like(graph.edges)
-        likelihoods += (
-            split.of_graph(graph.edges, now),
-            split.of_graph(nothing, now),
-            split.of_order(graph.positions, now),
-        )
+        given, alone = (split.of_graph(edges, now) for edges in (graph.edges, np.zeros_like(graph.edges)))
+        likelihoods += given, alone, split.of_order(graph.positions, now)
     own, empty, full = (float(total) / len(rows) for total in likelihoods)
     return HeldOut(own, empty, full, len(rows))
 
