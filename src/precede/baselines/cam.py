@@ -123,8 +123,7 @@ def likely_parents(bank: SplineBank, allowed: BoolArray, most: int) -> BoolArray
             residual[j] -= (BOOSTING_RATE * shrink[i] * by_block[j, i]) @ blocks[i]
     ranked = -np.sort(-times, axis=0)
     next_in_line = ranked[most] if most < d else np.zeros(d)
-    selected: BoolArray = times > np.maximum(LEAST_SELECTED * BOOSTING_STEPS, next_in_line)
-    return selected
+    return np.asarray(times > np.maximum(LEAST_SELECTED * BOOSTING_STEPS, next_in_line))
 
 
 def _shrinkage(roughness: FloatArray, real: BoolArray) -> FloatArray:

@@ -55,11 +55,6 @@ class Adam:
         self.parameter.grad = torch.from_numpy(slope)
         self.optimizer.step()
 
-    def halve_rate(self) -> float:
-        """Half the rate from here on."""
-        self.optimizer.param_groups[0]["lr"] /= 2
-        return float(self.optimizer.param_groups[0]["lr"])
-
 
 EQUAL = Assumptions("linear", True, "assumed", False, "Every variable is a weighted sum of its causes plus Gaussian "
     "noise of the same variance everywhere: directions come from the columns' variances.")  # fmt: skip
@@ -270,8 +265,10 @@ class DAGMA(WeightedMethod):
                 if iteration == 1 or s <= LEVELS[1]:
                     return False
                 weights[:] = (before + weights) / 2  # half of the step that led outside
-                if adam.halve_rate() <= SMALLEST_RATE:
+                rate /= 2
+                if rate <= SMALLEST_RATE:
                     return True
+                adam.optimizer.param_groups[0]["lr"] = rate
             slope = mu * (loss(weights)[1] + self.lambda1 * np.sign(weights)) + 2 * weights * inverse.T
             np.fill_diagonal(slope, 0.0)  # nothing causes itself
             before[:] = weights

@@ -232,16 +232,8 @@ class ICALiNGAM(OrderMethod):
     random_state: RandomState = None
 
     def _find_order(self, table: Table, constraints: Constraints, deadline: Deadline) -> tuple[IntArray, JsonObject]:
+        """FastICA with log cosh on whitened data, from several starts, and the order of its unmixing matrix."""
         values = standardized(table.values) if self.standardize else table.values
-        unmixing, n_iterations, converged = self._independent_components(values, deadline)
-        return constraints.nearest_order(order_of(unmixing, self.standardize)), {
-            "converged": converged,
-            "remarks": [*table.remarks, *([] if converged else [NOT_CONVERGED.format(n_iterations)])],
-            "ica_iterations": n_iterations,
-        }
-
-    def _independent_components(self, values: FloatArray, deadline: Deadline) -> tuple[FloatArray, int, bool]:
-        """FastICA with log cosh on whitened data: the unmixing matrix, iterations done, whether it converged."""
         eigenvalues, vectors = np.linalg.eigh(regularized(covariance(values)))
         whitening = (vectors / np.sqrt(eigenvalues)).T  # shape: (components, variables)
         if self.standardize:
@@ -255,7 +247,9 @@ class ICALiNGAM(OrderMethod):
                 ends.append(self._climb(white, start, deadline, bar, len(ends) * self.max_iterations))
         best = first_best(np.array([contrast(white @ rotation.T) for rotation, _, _ in ends]))
         rotation, n_iterations, converged = ends[best]
-        return rotation @ whitening, n_iterations, converged
+        order = constraints.nearest_order(order_of(rotation @ whitening, self.standardize))
+        remarks = [*table.remarks, *([] if converged else [NOT_CONVERGED.format(n_iterations)])]
+        return order, {"converged": converged, "remarks": remarks, "ica_iterations": n_iterations}
 
     def _climb(
         self, white: FloatArray, rotation: FloatArray, deadline: Deadline, bar: ProgressBar, before: int

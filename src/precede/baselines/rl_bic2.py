@@ -254,7 +254,7 @@ class GraphReward:
         self.found_at = self._judged = 0
 
     def judge(self, graphs: BoolArray) -> JudgedGraphs:
-        """Score, acyclicity and reward of each graph under the present weights."""
+        """Score and reward of each graph under the present weights; the best one is kept."""
         scores = (self.bic.scores(graphs) - self._lowest) / self._range * SCORE_RANGE
         in_cycle = on_cycles(graphs)
         cyclic = np.asarray(in_cycle.any(axis=(1, 2)))
@@ -264,17 +264,14 @@ class GraphReward:
         shares = self.bic.differences(graphs) / self._range * SCORE_RANGE
         credits = -(shares[:, None, :] + self.cycle_weight * in_cycle)
         judged = JudgedGraphs(scores, cyclic, -(scores + penalty), credits)
-        self._keep_best(graphs, judged)
-        return judged
-
-    def _keep_best(self, graphs: BoolArray, judged: JudgedGraphs) -> None:
         self._judged += 1
-        dag_scores = np.where(judged.cyclic, np.inf, judged.scores)
+        dag_scores = np.where(cyclic, np.inf, scores)
         best, most = int(dag_scores.argmin()), int(judged.rewards.argmax())
         if dag_scores[best] < self.best_score:
             self.best, self.best_score, self.found_at = graphs[best], float(dag_scores[best]), self._judged
         elif math.isinf(self.best_score) and judged.rewards[most] > self._best_reward:
             self.best, self._best_reward, self.found_at = graphs[most], float(judged.rewards[most]), self._judged
+        return judged
 
     def tighten(self) -> None:
         """Raise the weights."""
