@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Container, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -51,7 +51,12 @@ def read_targets(interventions: Any, n_rows: int, names: Sequence[Hashable]) -> 
     elif isinstance(interventions, np.ndarray) and interventions.ndim == 2:
         targets = np.asarray(interventions != 0)
     else:
-        targets = _from_cells(list(interventions), place)
+        cells, known = list(interventions), {str(name): k for name, k in place.items()}
+        named = [names_in(cell, known) for cell in cells]
+        _refuse_unknown(list(dict.fromkeys(name for row in named for name in row if name not in known)), names)
+        targets = np.zeros((len(cells), len(names)), dtype=bool)
+        for row, found in enumerate(named):
+            targets[row, [known[name] for name in found]] = True
     if targets.shape != (n_rows, len(names)):
         raise DataError(
             f"interventions speak of {targets.shape[0]} rows and {targets.shape[1]} variables, the data has {n_rows} "
@@ -66,22 +71,8 @@ def read_targets(interventions: Any, n_rows: int, names: Sequence[Hashable]) -> 
     return targets
 
 
-def _from_cells(cells: list[Any], place: dict[Hashable, int]) -> BoolArray:
-    targets = np.zeros((len(cells), len(place)), dtype=bool)
-    known = {str(name): k for name, k in place.items()}
-    unknown: list[Hashable] = []
-    for row, cell in enumerate(cells):
-        for name in _names_in(cell, known):
-            if name in known:
-                targets[row, known[name]] = True
-            elif name not in unknown:
-                unknown.append(name)
-    _refuse_unknown(unknown, list(place))
-    return targets
-
-
-def _names_in(cell: Any, known: dict[str, int]) -> list[str]:
-    """Names that a cell holds; a name with a separator in it is itself."""
+def names_in(cell: Any, known: Container[str]) -> list[str]:
+    """Names that a cell holds, but for words that say that nothing was set; a name with a separator in it is itself."""
     if isinstance(cell, list | tuple | set | frozenset | np.ndarray):
         return [str(name) for name in cell]
     if cell is None or (isinstance(cell, float) and np.isnan(cell)) or cell is pd.NA:

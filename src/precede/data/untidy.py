@@ -17,7 +17,7 @@ import numpy as np
 
 from precede.arrays import FloatArray
 from precede.data.columns import LOOKS_LIKE_AN_ID, all_distinct, storage
-from precede.data.interventions import NO_TARGET, SEPARATORS
+from precede.data.interventions import names_in
 from precede.data.numbers import CELL, NA_MARKERS, spelling_of, spells_number
 from precede.errors import listed, typed
 from precede.lazy import pandas as pd
@@ -192,10 +192,8 @@ def interventions(frame: pd.DataFrame) -> list[Finding]:
     names = set(map(str, frame.columns))
     for name in frame.columns:
         if storage(frame[name]) == "text":
-            cells = {str(cell).strip() for cell in frame[name].dropna().unique()}
-            parts = {part.strip() for cell in cells for part in ([cell] if cell in names else SEPARATORS.split(cell))}
-            targets = parts & names - {str(name)}
-            if targets and all(part in targets or part.lower() in NO_TARGET for part in parts):
+            targets = {part for cell in frame[name].dropna().unique() for part in names_in(cell, names)}
+            if targets and targets <= names - {str(name)}:
                 sentence = f"column {name!r} names what was set in a row: {listed(sorted(targets))}."
                 return [Finding(name, sentence, {"interventions": str(name)})]
     return []
