@@ -135,7 +135,7 @@ class RunLine(TypedDict):
     run: str
 
 
-SHAPES: dict[str, Any] = {CELLS: CellLine, TIMES: TimesLine, RUNS: RunLine}
+SHAPES: Mapping[str, Any] = {CELLS: CellLine, TIMES: TimesLine, RUNS: RunLine}
 
 
 def read_lines(path: Path) -> list[Record]:

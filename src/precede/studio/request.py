@@ -14,6 +14,7 @@ from precede.options import Options, Range, check_options, declared
 from precede.report.load import load_results
 from precede.scores.build import SCORE_NAMES
 from precede.scores.policy_prior import WEIGHT
+from precede.strict_json import JsonObject
 
 OPTIONS = ("score", "search", "pruning", "hidden", "noise", "max_time", "n_iterations", "patience")
 """Options that the page may set; none of them names a file."""
@@ -46,7 +47,7 @@ class RunRequest:
     name: str = ""
     method: str = "corl"
     options: dict[str, str] = field(default_factory=dict)
-    knowledge: dict[str, Any] = field(default_factory=dict)
+    knowledge: JsonObject = field(default_factory=dict)
     start: str | None = None
     seed: Annotated[int, Range(least=0, most=2**31)] = 0
     resamples: Annotated[int, Range(least=0, most=1000)] = 0
