@@ -261,7 +261,7 @@ def _effect_on(asked: Question, pattern: Any, open_directions: bool) -> Effect |
         except PrecedeError:
             return None
     if not open_directions:
-        return max((one.answer() for one in asked.by_level()), key=_size)
+        return max(map(effect_of, asked.by_level()), key=_size)
     possible = max((possible_effects(one, pattern) for one in asked.by_level()), key=_size)
     return possible.effects[0] if len(possible.effects) == 1 else possible
 
