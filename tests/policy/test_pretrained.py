@@ -236,8 +236,8 @@ def test_a_policy_that_the_command_trains_can_be_used(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--variant", "other"), "variant='other'"),
-        (("--max-time", "-1"), "max_time=-1"),
+        (("--variant", "other"), "--variant other is unknown"),
+        (("--max-time", "-1"), "--max-time=-1"),
         (("--steps", "0"), "n_steps=0"),
     ],
 )

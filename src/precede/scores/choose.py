@@ -181,7 +181,7 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
     Shares are of gains with a margin that fades in, and every row is predicted from all the others, so that a few rows
     more or less hardly matter; with few rows a gain must be larger.
 
-    The class has to survive: noise that does not depend on the causes (:func:`share_with_uneven_noise`), and
+    The class has to survive: noise that does not depend on the causes (``share_with_uneven_noise``), and
     columns that are not rounded. Where it does not, a score would prefer wrong orders, the more surely the more rows
     there are; then several classes and the pretrained policy vote (``score="vote"``), or the policy answers
     alone where many cells are missing ("policy"). Of two columns that are not Gaussian, where one pair is all there is

@@ -23,7 +23,7 @@ from precede.scores.protocol import ParentSet
 Kernel = Literal["joint", "additive"]
 
 LENGTHSCALES = (0.5, 1.0, 2.0, 4.0)
-"""Grid of lengthscales in standard deviations; the joint kernel multiplies them by the root of |S|."""
+"""Grid of lengthscales in standard deviations; the joint kernel multiplies them by the root of the number of causes."""
 
 NOISE_SHARES = (0.05, 0.12, 0.3, 0.6, 0.9)
 """Grid of the noise's share of the variance."""

@@ -61,7 +61,7 @@ class NoiseModel:
 
     @property
     def residual_units(self) -> tuple[float, float]:
-        """See :attr:`precede.scores.protocol.OrderScore.residual_units`."""
+        """See ``residual_units``."""
         if self.noise == "equal":
             return self.n_samples / (2 * self.noise_variance), self._all_rows / 2
         return self.n_samples / 2, self.n_samples / 2
@@ -183,8 +183,8 @@ def members_of(masks: list[int], n_variables: int) -> BoolArray:
     return np.unpackbits(words, axis=1, count=n_variables, bitorder="little").astype(bool)
 
 
+# Which of several scores, which of its sets were regressed on, and the residual variances given each.
 Pieces = Iterator[tuple[int, IntArray, FloatArray]]
-"""Which of several scores, which of its sets were regressed on, and the residual variances given each."""
 
 
 class PredecessorScore(OrderScore):
