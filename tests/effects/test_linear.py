@@ -12,6 +12,7 @@ from precede.effects.linear import path_sums
 from precede.effects.possible import Mixture
 from precede.errors import DataError, GraphError, OptionError
 from precede.evidence.confidence import Confidence
+from precede.evidence.sample import sample_of
 from precede.graph.sample import Sample
 
 
@@ -274,6 +275,22 @@ def test_an_edge_that_was_missed_is_in_the_interval_unless_the_order_rules_it_ou
     backwards = resampled(*[without] * 20).effect("c", "b", three_columns())
     assert backwards.interval == (0.0, 0.0)
     assert "in case" not in backwards.sentence
+
+
+def test_a_resample_in_which_no_row_tells_the_effect_has_no_say() -> None:
+    rows = three_columns()
+    always_set = np.zeros(rows.shape, dtype=bool)
+    always_set[:, 2] = True
+    along_c, as_drawn = [[0, 0, 1], [0, 0, 0], [0, 1, 0]], [[0, 1, 0], [0, 0, 0], [0, 0, 0]]
+    sample = sample_of(rows, targets=always_set)
+    some = replace(resampled(*[along_c, as_drawn] * 10), sample=sample).effect("a", "b")
+    assert some.probability == 1.0
+    none = replace(resampled(*[along_c] * 20), sample=sample).effect("a", "b")
+    assert none.probability is None
+    assert none.value == some.value
+    confidence = Confidence.of("abc", [np.array(along_c, dtype=bool)] * 2, [np.array([0, 2, 1])] * 2)
+    with pytest.raises(OptionError, match="only 0 rows"):
+        replace(resampled(), sample=sample).effect("a", "b", confidence=confidence)
 
 
 def test_weak_effects_of_learned_graphs_are_covered_once_resamples_count() -> None:

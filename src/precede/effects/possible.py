@@ -10,6 +10,7 @@ Malinsky, Spirtes (2016), Estimating causal effects with ancestral graph Markov 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -194,7 +195,7 @@ def effect_of(asked: Question, confidence: Confidence | None = None, together: S
         return answer
     if graph.open_directions is not None and graph.open_directions.any():
         answer = _over_class(answer, possible_effects(asked))
-    return _over_graphs(asked, answer, others) if others else answer
+    return _over_graphs(asked, answer, others, strict=confidence is not None)
 
 
 def _over_class(drawn: Effect, found: PossibleEffects) -> Effect:
@@ -232,32 +233,26 @@ def _resampled_graphs(asked: Question, confidence: Any) -> list[tuple[CausalGrap
     return [(found.graph, found.count) for found in confidence.graphs]
 
 
-def _over_graphs(asked: Question, answer: Effect, others: Sequence[tuple[CausalGraph, int]]) -> Effect:
+def _over_graphs(asked: Question, answer: Effect, others: Sequence[tuple[CausalGraph, int]], strict: bool) -> Effect:
     """The answer with an interval and a probability over resampled graphs.
 
     Each of these gives an estimate with its standard error, a point at zero where it rules the effect out; a class of
     graphs gives one for each set of causes that the cause may have, and they share the weight of the resample. The
     interval holds the middle of their mixture and that of the graph itself, so it knows two doubts: about the graph,
     and about the numbers. Where the graph rules the effect out although its order does not, an edge may have been
-    missed: the interval also holds what the effect were along that edge.
+    missed: the interval also holds what the effect were along that edge. A graph of the fit's resamples in which the
+    data cannot tell the effect has no say; in one of a bootstrap, which was asked for, that is refused.
     """
     graph, (i, j) = asked.graph, asked.pair
     parts = []
     for found, count in others:
-        here = np.array([graph.position(name) for name in found.names], dtype=np.int64)
-        lags = None if graph.lags is None else tuple(graph.lags[k] for k in here)
-        member = replace(found, lags=lags)
-        of_member = replace(asked, graph=member, data=asked.sample)
-        regressions = [of_member.regression()]
-        if member.open_directions is not None and member.open_directions.any():
-            regressions = regressions_in_class(of_member, member.pattern)
-        for regression in regressions:
-            part = (0.0, 0.0, 1.0)
-            if regression is not None:
-                own = Regression(i, j, here[regression.fixed], here[regression.unset])
-                fit, slopes = asked.fit(own)
-                part = float(slopes @ fit.weights), fit.standard_error(slopes), float(fit.freedom)
-            parts.append((*part, count / len(regressions)))
+        try:
+            parts += _estimates(asked, found, count)
+        except OptionError:  # no row, or too few, could tell the effect in that graph
+            if strict:
+                raise
+    if not parts:
+        return answer
     centers, spreads, freedoms, counts = np.array(parts).T
     mixture = Mixture(centers, spreads, freedoms, counts / counts.sum())
     ends = [*answer.interval, *(mixture.quantile((1 + sign * asked.level) / 2) for sign in (-1, 1))]
@@ -265,13 +260,33 @@ def _over_graphs(asked: Question, answer: Effect, others: Sequence[tuple[CausalG
     if answer.ruled_out and graph.lags is None and order.index(i) < order.index(j):
         edges = graph.edges.copy()
         edges[i, j] = True
-        ends += asked.estimate(asked.regression(replace(graph, edges=edges))).interval
+        with suppress(OptionError):
+            ends += asked.estimate(asked.regression(replace(graph, edges=edges))).interval
     return replace(
         answer,
         standard_error=mixture.standard_deviation(),
         interval=(min(ends), max(ends)),
         probability=min(1.0, float(mixture.shares[spreads > 0].sum())),
     )
+
+
+def _estimates(asked: Question, found: CausalGraph, count: float) -> list[tuple[float, float, float, float]]:
+    """Estimate, standard error, degrees of freedom and weight of each regression that tells the effect in a graph."""
+    graph = asked.graph
+    here = np.array([graph.position(name) for name in found.names], dtype=np.int64)
+    lags = None if graph.lags is None else tuple(graph.lags[k] for k in here)
+    of_member = replace(asked, graph=replace(found, lags=lags), data=asked.sample)
+    regressions = [of_member.regression()]
+    if found.open_directions is not None and found.open_directions.any():
+        regressions = regressions_in_class(of_member, of_member.graph.pattern)
+    parts, share = [], count / len(regressions)
+    for regression in regressions:
+        if regression is None:
+            parts.append((0.0, 0.0, 1.0, share))
+            continue
+        fit, slopes = asked.fit(Regression(*asked.pair, here[regression.fixed], here[regression.unset]))
+        parts.append((float(slopes @ fit.weights), fit.standard_error(slopes), float(fit.freedom), share))
+    return parts
 
 
 def regressions_in_pag(ends: IntArray, pair: tuple[int, int]) -> tuple[list[Regression | None], list[int]]:
