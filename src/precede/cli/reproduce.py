@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +33,14 @@ def reproduce(
     retry_failed: bool = False,
     quiet: bool = False,
 ) -> None:
-    """Run a table or figure of the paper beside the published numbers; 'real DIR': a panel of real data.
+    """Run a table or figure of the paper beside the published numbers; 'panel DIR': labeled tables of your own.
 
     Parameters
     ----------
     name
         One of 'precede reproduce --list', or all.
     folder
-        With 'real': data with known tiers, pairs or graphs.
+        With 'panel': tables with known graphs, tiers or pairs.
     list_
         Show every table and figure.
     seeds
@@ -77,8 +79,8 @@ def reproduce(
     if list_ or name is None:
         console.print(list_experiments())
         return
-    if name == "real":
-        _real(console, folder, _names(methods), {"max_time": max_time, "workers": Workers(jobs, cluster)}, quiet)
+    if name in ("panel", "real"):  # the second is what it was called
+        _panel(console, folder, _names(methods), {"max_time": max_time, "workers": Workers(jobs, cluster)}, out, quiet)
         return
     numbers = None if seeds is None else parse_seeds(seeds)
     chosen = Selection(numbers, _names(methods), _names(data), max_time, quick, retry_failed, stack)
@@ -96,25 +98,29 @@ def reproduce(
         console.written(done.files[0].parent, f": {', '.join(path.name for path in done.files)}")
 
 
-def _real(
-    console: SafeConsole, folder: Path | None, methods: list[str] | None, how: dict[str, Any], quiet: bool
+def _panel(
+    console: SafeConsole, folder: Path | None, methods: list[str] | None, how: dict[str, Any], out: Path, quiet: bool
 ) -> None:
-    """Print the panel of real data, and each method's shares as soon as they are known."""
-    from precede.experiments.real_panel import panel_table, read_real_sets, run_panel
+    """Print a panel of labeled tables and write its page; each method's means are said as soon as they are known."""
+    from precede.experiments.panel import panel_table, read_panel, run_panel, write_page
     from precede.runtime.progress import logger
     from precede.runtime.workers import check_jobs
 
     if folder is None:
-        raise OptionError("'precede reproduce real' needs the folder of the data sets: precede reproduce real DIR.")
+        raise OptionError("'precede reproduce panel' needs the folder of the tables: precede reproduce panel DIR.")
     check_jobs("--jobs", how["workers"].jobs)
-    sets = read_real_sets(folder)
+    sets = read_panel(folder)
     rows = []
     for row in run_panel(sets, methods, **how, verbose=not quiet):
         rows.append(row)
-        logger.info("%s: tiers %.3f, pairs %.3f", row.method, row.share("tiers", sets), row.share("pair", sets))
+        logger.info("%s: done with %d of %d tables", row.method, len(row.sets), len(sets))
     if methods is not None:
         rows.sort(key=lambda row: methods.index(row.method))  # as they were asked for
-    console.print(panel_table(rows, sets))
+    heads, lines = panel_table(rows, sets)
+    shown = [k for k, head in enumerate(heads) if head not in {one.name for one in sets}]  # each table is on the page
+    console.table([heads[k] for k in shown], [[line[k] for k in shown] for line in lines], right=heads[1:])
+    page = write_page(rows, sets, out / "panel", shlex.join(["precede", *sys.argv[1:]]), how["workers"].jobs)
+    console.written(page.parent, f": {page.name}")
 
 
 def _names(text: str | None) -> list[str] | None:
