@@ -1,7 +1,5 @@
 """Files: written whole or not at all, several as one, appended by whole lines, used by one run at a time."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -4,8 +4,6 @@ An option is declared once, by its annotation in the method's class: its type, i
 choices (``Literal``), and whether ``None`` is allowed. A wrong value is refused with a sentence, never dropped.
 """
 
-from __future__ import annotations
-
 import ast
 import math
 from collections.abc import Callable, Iterable, Mapping

@@ -4,8 +4,6 @@ Rounding depends on the CPU. Wherever the largest of several values decides some
 order, a move, the best order of a batch, a set of parents), :func:`first_best` or :func:`exceeds` decides it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import Tensor

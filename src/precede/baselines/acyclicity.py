@@ -6,8 +6,6 @@ Two functions of a non-negative matrix W (``W[i, j]`` is the weight of i -> j), 
 - :func:`polynomial_acyclicity`, :math:`\operatorname{tr}(I + W / d)^d - d` (Yu et al. 2019, DAG-GNN).
 """
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import Tensor

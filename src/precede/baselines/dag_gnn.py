@@ -6,8 +6,6 @@ r"""DAG-GNN: a variational autoencoder whose layers know the graph (Yu, Chen, Ga
     h(A) = \operatorname{tr}[(I + A \circ A / d)^d] - d = 0
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

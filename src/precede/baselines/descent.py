@@ -3,8 +3,6 @@ r"""GOLEM and DAGMA: linear graphs by gradient descent on penalized objectives, 
 Both keep a matrix W of weights whose diagonal is zero; ``W[i, j]`` is the weight of i -> j.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal

@@ -6,8 +6,6 @@ r"""GraN-DAG: one network per variable, the graph read from its weights (Lachape
     h(\phi) = \operatorname{tr} e^{A_\phi} - d = 0
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """L1OBS: order search with tabu lists over parents that lasso paths select (Schmidt, Niculescu-Mizil, Murphy 2007)."""
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """LiNGAM, orders of linear non-Gaussian models: by independent components, and by regressing out one root at a time."""
 
-from __future__ import annotations
-
 import math
 import warnings
 

@@ -1,7 +1,5 @@
 """NOTEARS: structure learning as smooth optimization under an acyclicity constraint, linear and with perceptrons."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """Methods that find a causal order first and prune its graph afterwards: EqVar, sort-and-regress, a random order."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from typing import Literal

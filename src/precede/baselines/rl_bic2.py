@@ -1,7 +1,5 @@
 """RL-BIC2: a policy that writes whole graphs, rewarded by BIC and acyclicity (Zhu, Ng and Chen, ICLR 2020)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

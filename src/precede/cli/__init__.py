@@ -4,8 +4,6 @@ A command imports its work when it is called, not before: help is then there at 
 packages of another command.
 """
 
-from __future__ import annotations
-
 import atexit
 import gc
 import os

@@ -1,7 +1,5 @@
 """``precede demo``: a table whose graph is known and found, then Sachs, where the data cannot tell."""
 
-from __future__ import annotations
-
 import time
 from html import escape
 from pathlib import Path

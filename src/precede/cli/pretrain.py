@@ -1,7 +1,5 @@
 """``precede pretrain``: train a policy on data whose graph is known, simulated or one's own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import typer

@@ -1,7 +1,5 @@
 """``precede reproduce``: a table or figure of the paper beside the published numbers."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from pathlib import Path

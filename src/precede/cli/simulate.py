@@ -1,7 +1,5 @@
 """``precede simulate`` and ``evaluate``: a data set and the graph behind it, and how far an estimate is from one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from precede.cli.flags import command

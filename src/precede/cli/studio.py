@@ -1,7 +1,5 @@
 """``precede studio``: look, constrain, run, ask and compare in the browser."""
 
-from __future__ import annotations
-
 import webbrowser
 from pathlib import Path
 from typing import Annotated

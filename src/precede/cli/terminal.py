@@ -1,7 +1,5 @@
 """The terminal: what is printed on it, and errors in one sentence."""
 
-from __future__ import annotations
-
 import errno
 import json
 import logging

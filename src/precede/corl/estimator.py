@@ -1,7 +1,5 @@
 """CORL, the estimator: its options and what they mean; and every method by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import InitVar
 from functools import wraps

@@ -1,7 +1,5 @@
 """Tables of levels: each score learns a graph from some rows, and the one that predicts the others best is chosen."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

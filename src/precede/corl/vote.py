@@ -4,8 +4,6 @@ Each member is a score that exists, with a search of its own, or the pretrained 
 members join it; the order is the one that loses the fewest votes, and a direction that members dispute is open.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal

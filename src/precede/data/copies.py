@@ -1,7 +1,5 @@
 """Rows and columns that repeat others: they say nothing new, and one stands for all."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Kinds of columns: numbers, counts, ordinal, binary and categorical ones, told from the data or by the user."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args

@@ -1,7 +1,5 @@
 """Odd cells: values that lie too far out for the tail of their own column, or for what the rest of their row says."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import lgamma

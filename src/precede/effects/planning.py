@@ -7,8 +7,6 @@ Hauser, Bühlmann (2014), Two optimal strategies for active learning of causal m
 International Journal of Approximate Reasoning 55.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 

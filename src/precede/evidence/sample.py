@@ -1,7 +1,5 @@
 """From a table to what a graph keeps of it, and from a graph to the numbers it can answer with."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Hashable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The parts of an experiment: data, methods, controls that learn nothing, and the cells that they make together."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal

@@ -9,8 +9,6 @@ controls: greedy choice of the smallest conditional variance ("eqvar"), sorting 
 random order ("random").
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from precede.baselines.rl_bic2 import PAPER_SETTINGS, PAPER_SETTINGS_30, PAPER_SETTINGS_GP

@@ -1,7 +1,5 @@
 """Figures of an experiment: dots with error bars beside the paper's, learning curves with bands, and one overview."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path

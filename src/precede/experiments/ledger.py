@@ -6,8 +6,6 @@ a run it is sorted by cell, so that a run that was killed and continued leaves t
 what command, commit, machine and date it had. Where a cell is recorded twice, the later line counts.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import subprocess

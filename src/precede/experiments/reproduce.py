@@ -1,7 +1,5 @@
 """One call runs an experiment and puts ours beside the paper's: ``precede reproduce``."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

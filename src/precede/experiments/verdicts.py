@@ -9,8 +9,6 @@ the paper contradicts itself, and the tables are followed: L1OBS on 50-node ER2 
 Figures 3, 4 and 7 are drawn without numbers, so "gp" and "curves" have none.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

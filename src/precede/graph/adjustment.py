@@ -8,8 +8,6 @@ Henckel, Perković, Maathuis (2022), Graphical criteria for efficient total effe
 linear models, JRSS B 84.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 

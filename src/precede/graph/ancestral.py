@@ -13,8 +13,6 @@ Wang, Qin, Zhou (2022), Sound and complete causal identification with latent var
 NeurIPS 35.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 from typing import Protocol

@@ -1,7 +1,5 @@
 """Directed acyclic graphs as bare adjacency matrices: orders, cycles, ancestors."""
 
-from __future__ import annotations
-
 from graphlib import CycleError, TopologicalSorter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """DOT, the language of Graphviz: a small writer, and a parser of plain directed graphs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Hashable, Iterable
 from itertools import pairwise

@@ -4,8 +4,6 @@ The way of Sugiyama, Tagawa and Toda (1981): a layer for each variable, bends wh
 sweeps that sort each layer by its neighbors, and rows that keep edges straight.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

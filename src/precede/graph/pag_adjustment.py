@@ -7,8 +7,6 @@ Markov equivalence classes of ancestral graphs, JMLR 18: the generalized adjustm
 that is valid if any is (Theorem 15).
 """
 
-from __future__ import annotations
-
 from enum import Enum
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sortability: how far a mere sorting of the variables gives their causal order away."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How close an estimated graph or order is to the true one, edge by edge and mark by mark."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """The actor: encoder and decoder together, a distribution over causal orders, and draws from a trained one."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Decoders: from the state of the last placed variable to the logits of the next (Appendix A, Figure 6)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal

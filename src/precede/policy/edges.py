@@ -1,7 +1,5 @@
 """Edge head: from the state of a pair of variables to the probabilities of the four answers."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import torch

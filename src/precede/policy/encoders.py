@@ -1,7 +1,5 @@
 """Encoders: the sampled rows of each variable become its state (Section 4.2 and Appendix A of the paper)."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from torch import Tensor, nn

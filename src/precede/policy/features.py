@@ -3,8 +3,6 @@
 All features are of order one, need no training, and come in both directions where they have one.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What the encoder sees: fixed rows, rows drawn anew for every episode as in the paper, or several views."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the networks are made of: feed-forward layers, an LSTM, normalizations."""
 
-from __future__ import annotations
-
 import math
 from typing import Literal
 

@@ -5,8 +5,6 @@ Attention over samples costs a token for every value. Here samples only ever ent
 work is on the d x d pairs.
 """
 
-from __future__ import annotations
-
 import math
 
 import torch

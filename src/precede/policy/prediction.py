@@ -1,7 +1,5 @@
 """What a pretrained policy says about a table at once: an order, what precedes what, and what causes what."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Saved policies: one safetensors file holds the weights and how to build the network around them."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Mapping

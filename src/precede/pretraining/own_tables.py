@@ -1,7 +1,5 @@
 """Labeled tables of one's own to pretrain on (Section 4.2): a folder for each, as ``precede simulate`` writes it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

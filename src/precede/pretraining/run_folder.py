@@ -1,7 +1,5 @@
 """What listens to pretraining: a log, checkpoints, and the saved policy, all in one folder."""
 
-from __future__ import annotations
-
 import platform
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """How a policy is pretrained, and the settings behind the shipped weights."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 The loop prints nothing and writes no file: it yields records, and others listen.
 """
 
-from __future__ import annotations
-
 import copy
 import math
 import time

@@ -1,7 +1,5 @@
 """What simulated tasks tell a policy beside their cells, and what it can answer then: drawn in batches."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -8,8 +8,6 @@ processes, noise enters the mechanism, both columns are measured with error. ``a
 and ``network`` follow Goudet et al. (2018).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

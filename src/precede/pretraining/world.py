@@ -1,7 +1,5 @@
 """The wide prior: tables whose parts are drawn independently, variable by variable in causal order."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ far the residuals are from Gaussian in either direction, the order that a pretra
 sequence of the columns.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

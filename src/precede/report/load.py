@@ -1,7 +1,5 @@
 """A folder of results, read back: the graph with what it needs to answer questions."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Hashable
 from dataclasses import dataclass, replace

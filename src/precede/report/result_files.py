@@ -1,7 +1,5 @@
 """The machine-readable files of a result, each written whole or not at all."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A fitted model as one plain dictionary: everything that a report shows, ready for JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace

@@ -1,7 +1,5 @@
 """The shape of a summary: all that a report shows, as ``summary.json`` holds it."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict

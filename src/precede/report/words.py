@@ -1,7 +1,5 @@
 """The opening paragraphs of a report: what was found, how sure it is, what the data cannot tell."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

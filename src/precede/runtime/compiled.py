@@ -1,7 +1,5 @@
 """How functions are compiled: ahead of their first call, kept on disk, without the interpreter's lock."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The machine: which device to compute on, how many threads, how much memory."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import threading

@@ -1,7 +1,5 @@
 """Scores by name: what ``CORL(score=...)`` and the command line accept."""
 
-from __future__ import annotations
-
 from typing import Literal, get_args
 
 import torch

@@ -1,7 +1,5 @@
 """score="auto": which score the data call for, with the reason in words."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

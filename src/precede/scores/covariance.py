@@ -1,7 +1,5 @@
 """The covariance matrix, and the batched Cholesky factor that linear scores read everything from."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

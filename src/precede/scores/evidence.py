@@ -1,7 +1,5 @@
 """Gaussian-process log evidence of a variable given a set of parents, for all variables outside the set at once."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Gaussian process regression on all predecessors: the paper's nonlinear score."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

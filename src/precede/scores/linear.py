@@ -1,7 +1,5 @@
 """Linear Gaussian score with equal noise variances, by one batched Cholesky per batch of orders."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Self
 

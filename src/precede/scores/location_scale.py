@@ -1,7 +1,5 @@
 """Conditional densities: location and scale from the parents, and a residual of any shape, judged on held-out rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

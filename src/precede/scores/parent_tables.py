@@ -1,7 +1,5 @@
 """Sparse scores: the best parent set among the predecessors, looked up in a table and grown past it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

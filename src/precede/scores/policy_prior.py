@@ -1,7 +1,5 @@
 """A policy's probabilities of edges: added to a score's local terms, or a score of orders by themselves."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Scores that regress each variable on all its predecessors, and the cache of Algorithm 1: each set once."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Quadratic regression on all predecessors: their values, squares and pairwise products."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Self

@@ -1,7 +1,5 @@
 """The shape of noise: how far residuals are from Gaussian, and which directions of a class that tells."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

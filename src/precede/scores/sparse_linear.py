@@ -1,7 +1,5 @@
 """Sparse linear scores: parents grown and shrunk from the covariance matrix, and the shape of what they leave."""
 
-from __future__ import annotations
-
 import math
 from typing import ClassVar, Literal
 

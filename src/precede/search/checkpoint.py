@@ -4,8 +4,6 @@ One safetensors file (no pickle) with the tensors of :func:`state_of`, the recor
 run was about: the data, the settings and the seed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time

@@ -3,8 +3,6 @@
 An iteration's thousands of small kernels then cost two launches.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Generic, TypeVar

@@ -1,7 +1,5 @@
 """Exact search: the best order by dynamic programming over subsets."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import combinations
 

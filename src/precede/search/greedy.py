@@ -1,7 +1,5 @@
 """Greedy orders: the quick baselines that every learned order is compared with."""
 
-from __future__ import annotations
-
 from precede.arrays import IntArray
 from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline

@@ -1,7 +1,5 @@
 """One run of Algorithm 1: what it judges orders by, what it looks at, its networks and its random numbers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

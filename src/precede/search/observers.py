@@ -1,7 +1,5 @@
 """Observers of training: what may be done with its records while it runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict

@@ -14,8 +14,6 @@ of edges. Edges fall together: i - j and l - j, say, both without k between, are
 One independence is at most half the logarithm of the rows: enough among a few columns, too little among many.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Polish: insertion moves on an order until none improves its score."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product

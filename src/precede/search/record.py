@@ -1,7 +1,5 @@
 """What a search says of itself."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 
 from precede.runtime.deadline import Deadline

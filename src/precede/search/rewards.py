@@ -1,7 +1,5 @@
 """Rewards: what the policy is paid for an order (Section 4.1), and the returns it learns from."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal

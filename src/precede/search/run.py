@@ -4,8 +4,6 @@ Every phase may be cut short by the deadline (a time limit, Ctrl-C, SIGTERM): th
 it is never worse than any order that was scored. The record says who found what.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """How an order is searched for: which search, and every choice of Algorithm 1 and of its implementation."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal

@@ -16,8 +16,6 @@ details beside the paper's text, with their measured effect in ``docs/explanatio
 9. The first axis of every tensor is the run. Runs share nothing but the launches of their kernels.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

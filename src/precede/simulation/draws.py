@@ -1,7 +1,5 @@
 """Random numbers of a given shape from one generator, of torch or of NumPy."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -4,8 +4,6 @@ Variables are numbered in causal order here (edges lead from lower to higher num
 upper triangular; :func:`random_dag` shuffles the columns.
 """
 
-from __future__ import annotations
-
 from typing import Literal, cast, get_args
 
 import numpy as np

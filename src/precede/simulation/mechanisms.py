@@ -11,8 +11,6 @@ A mechanism is a function ``(parents, weights, noise, weight_range, draws) -> va
 A new mechanism is one function and one line of :data:`MECHANISMS`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Any

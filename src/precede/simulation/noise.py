@@ -4,8 +4,6 @@ A new shape is one function and one line of :data:`SHAPES`: :func:`precede.simul
 Pretraining draws from those that ``precede.pretraining.curriculum`` gives a share.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """What a table shows of the variables behind it: levels, few digits, errors; some rows, some cells, some columns."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -5,8 +5,6 @@ address or by a name that it makes point here (DNS rebinding). So the Host must 
 request comes from elsewhere, what changes something must carry our Origin, and everything needs the token.
 """
 
-from __future__ import annotations
-
 import secrets
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs

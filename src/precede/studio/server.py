@@ -1,7 +1,5 @@
 """The server on this machine: routes, each around an answer, until Ctrl-C."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import secrets

@@ -1,7 +1,5 @@
 """The state of a studio: its folder, its worker, and who listens."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The server's end of the process that fits: one run at a time, the others wait their turn."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import signal

@@ -1,7 +1,5 @@
 """Directions: which of them the data can tell, and which are not claimed."""
 
-from __future__ import annotations
-
 from dataclasses import astuple
 
 import numpy as np

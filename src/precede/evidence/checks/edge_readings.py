@@ -1,7 +1,5 @@
 """Read each edge: strength, trend, evidence, direction, the rows it rests on; and what its plot shows."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """What a fit knows about its own result: checks, edges, and a typed record that also reads like a dictionary."""
 
-from __future__ import annotations
-
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

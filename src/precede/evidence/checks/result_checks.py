@@ -1,7 +1,5 @@
 """Checks of the result itself: how the search ended, which edges are close calls, whether chance does as well."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The bootstrap: the same method on resampled rows, many times over, with a journal so that a killed run can go on."""
 
-from __future__ import annotations
-
 import json
 import os
 import secrets

@@ -1,7 +1,5 @@
 """Scores of columns with levels, and of numbers beside them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal, get_args
 

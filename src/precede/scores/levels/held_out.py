@@ -1,7 +1,5 @@
 """How well a graph predicts levels in rows that it was not learned from: what scores of levels are compared by."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray

@@ -1,7 +1,5 @@
 """What every local search does: climb from an order, shake it and climb again, and keep the best."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from typing import Any

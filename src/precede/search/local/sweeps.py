@@ -1,7 +1,5 @@
 """Local search in batches, on any device: each sweep judges all insertion moves of an order together."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from itertools import takewhile

@@ -4,8 +4,6 @@ Moving a variable is a chain of adjacent swaps, and a swap leaves the product of
 that is their determinant given those before.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 
