@@ -104,14 +104,17 @@ def rows(*given: str | Method) -> tuple[Method, ...]:
 
 CONTROLS = "eqvar sort-regress random"
 TABLE_1 = "random notears notears-unpenalized dag-gnn rl-bic2 l1obs a-star-lasso corl-1 corl-2 corl:linear ica-lingam"
-GP_RIVALS = rows("gran-dag dag-gnn notears-mlp", CORL_1_GP, CORL_2_GP, AUTHORS_1, AUTHORS_2)
+OUR_SEARCH = (
+    variant(CORL_GP, "corl-gp-authors", kernel="fixed"),
+    variant(CORL_GP, "corl-gp-standardized", standardize_columns=True),
+)
+GP_RIVALS = rows("gran-dag dag-gnn notears-mlp", CORL_1_GP, CORL_2_GP, AUTHORS_1, AUTHORS_2, *OUR_SEARCH)
 GP_20_METHODS = (
     CORL_2_GP,
     AUTHORS_2,
-    variant(AUTHORS_2, "corl-2-authors-long", n_iterations=2000),
-    variant(CORL_GP, "corl-gp-authors", kernel="fixed"),
+    *(variant(row, f"{row.name}-long", n_iterations=2000) for row in (CORL_2_GP, AUTHORS_2)),
+    *OUR_SEARCH,
     variant(LONG_2_GP, "corl-2-fixed-standardized", inputs="fixed"),
-    variant(CORL_GP, "corl-gp-standardized", standardize_columns=True),
     variant(LONG_2_GP, "corl-2-raw", standardize_columns=False),
     variant(LONG_2_GP, "corl-2-fixed", standardize_columns=False, inputs="fixed"),
     CORL_GP,
