@@ -25,7 +25,7 @@ from precede.runtime.deadline import Deadline
 from precede.runtime.randomness import initial_weights, torch_generator
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import covariance, regularized
-from precede.scores.gp import GPScore
+from precede.scores.gp import GPScore, MedianKernel
 from precede.scores.predecessors import Noise
 
 
@@ -160,17 +160,24 @@ class GraphBIC:
         return np.asarray((1.0 - explained).clamp(min=1e-12).cpu())
 
 
+AUTHORS_KERNEL = MedianKernel(kernel_noise=1e-10)
+"""The authors' regression is scikit-learn's, with its noise: parents are all but interpolated."""
+
+
 class GPGraphBIC(GraphBIC):
-    """The same with Gaussian process regression on the parents, as in :class:`precede.scores.gp.GPScore`."""
+    """The same with Gaussian process regression on the parents; one is added to each RSS, as the authors do.
+
+    The regression is that of :class:`precede.scores.gp.GPScore` with :data:`AUTHORS_KERNEL`.
+    """
 
     def __init__(self, values: FloatArray, noise: Noise, device: torch.device) -> None:
         super().__init__(values, noise, device)
-        self._gp = GPScore(values, noise=noise, device=device)
+        self._gp = GPScore(values, noise=noise, device=device, kernel=AUTHORS_KERNEL)
 
     def _regress(self, parents: BoolArray, targets: np.ndarray) -> FloatArray:
         sets, places = np.unique(parents, axis=0, return_inverse=True)  # one factor serves all effects of a set
-        left = self._gp.residual_variances(sets)[places.ravel(), targets] / self.variances[targets]
-        return np.asarray(np.clip(left, 1e-12, None))
+        left = self._gp.residual_variances(sets)[places.ravel(), targets]
+        return np.asarray((left + 1 / self.n_samples) / self.variances[targets])
 
 
 @dataclass(frozen=True)

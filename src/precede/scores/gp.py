@@ -94,8 +94,8 @@ class GPScore(PredecessorScore):
 
     Notes
     -----
-    The code that the paper names (RL-BIC2 and CORL of trustworthyAI) uses :math:`\alpha = 1`, the median of the
-    *squared* distances, and in-sample residuals, which we keep.
+    In-sample residuals and :math:`\alpha = 1` are those of the program of CORL's authors, by default without a median
+    (``KERNELS["fixed"]``); RL-BIC2's has the median and scikit-learn's :math:`\alpha = 10^{-10}`.
 
     Deviations from the paper: columns are standardized before distances are taken and :math:`y_j` is centered, so
     the score does not depend on units; the median of an even number of pairs is the lower of the middle two; where it
