@@ -76,14 +76,11 @@ def environment(top: Path, python: str, versions: str) -> Path:
 
 
 def parts(top: Path, site: Path) -> dict[str, list[str]]:
-    """What one run of pytest is given each: a folder of tests, the tests above all folders, and the doctests."""
-    folders = sorted(path for path in (top / "tree" / "tests").iterdir() if any(path.glob("**/test_*.py")))
-    single = sorted(str(path) for path in (top / "tree" / "tests").glob("test_*.py"))
+    """What one run of pytest is given each: a folder of tests, a file above all folders, and the doctests."""
+    tests = sorted(path for path in (top / "tree" / "tests").iterdir() if any(path.glob("**/test_*.py")))
+    tests += sorted((top / "tree" / "tests").glob("test_*.py"))
     old = [f"--ignore={site / 'precede' / name}.py" for name in OLD_NAMES]
-    return {path.name: [str(path)] for path in folders} | {
-        "above": single,
-        "doctests": ["--pyargs", "precede", *old],
-    }
+    return {path.stem: [str(path)] for path in tests} | {"doctests": ["--pyargs", "precede", *old]}
 
 
 def run(top: Path, place: Path, only: list[str]) -> None:
@@ -163,7 +160,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--python", help="an interpreter; without it, only the table is printed")
     parser.add_argument("--versions", choices=("lowest", "newest"), default="newest")
-    parser.add_argument("--only", nargs="*", default=[], help="folders of tests, 'above' (single files) and 'doctests'")
+    parser.add_argument("--only", nargs="*", default=[], help="folders of tests, files above them, 'doctests'")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     if given.python:

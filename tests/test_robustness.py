@@ -20,10 +20,10 @@ from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from precede import CORL, CausalGraph, Knowledge, methods, simulate
+from precede import CORL, CausalGraph, Knowledge, load_table, methods, simulate
 from precede.baselines import METHODS
 from precede.cli import app
-from precede.errors import KnowledgeError
+from precede.errors import DataError, KnowledgeError
 from precede.graph.dags import ancestors, full_dag
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
@@ -152,6 +152,17 @@ def test_damaged_runs_bring_nothing_down_and_hide_no_other() -> None:
     assert counts["refused by load_results"] > 0
     assert counts["exit code 2"] > 0
     assert counts["answered 400"] > 0
+
+
+@pytest.mark.parametrize("bomb", ["far_cell", "two_million_rows", "many_far_cells"])
+def test_a_workbook_that_asks_for_all_memory_is_refused_with_its_numbers(bomb: str, tmp_path: Path) -> None:
+    """The benchmark measures seconds and memory, of four other files as well."""
+    pytest.importorskip("openpyxl")
+    pytest.importorskip("pyarrow")
+    getattr(benchmark("bombs"), bomb)(tmp_path / bomb)
+    (path,) = tmp_path.iterdir()
+    with pytest.raises(DataError, match=r"[\d,]+ (rows|bytes).* save (a part of its rows|the cells)"):
+        load_table(path)
 
 
 # --- knowledge is obeyed ---

@@ -227,6 +227,7 @@ def test_every_option_says_what_it_does() -> None:
         (["discover", "{csv}", "--set", "n_iterations"], "name=value"),
         (["discover", "{csv}", "--set", "n_iteration=5"], "did you mean 'n_iterations'"),
         (["discover", "{csv}", "--missing", "ignore"], "--missing ignore is unknown"),
+        (["discover", "{csv}", "--lags", "100000000"], "take fewer lags"),
         (["discover", "{csv}", "--knowledge", "nowhere.toml"], "cannot be read"),
         (["simulate", "--graph", "tree", "--out", "{tmp}/s"], "--graph tree is unknown"),
         (["evaluate", "nowhere.csv", "nowhere.csv"], "nowhere.csv"),

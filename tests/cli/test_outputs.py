@@ -127,8 +127,9 @@ def command(arguments: str, folder: Path, **environment: str) -> subprocess.Comp
     return subprocess.run(line, shell=True, cwd=folder, env=known, capture_output=True, encoding="latin-1", timeout=120)
 
 
-def test_closed_standard_input(folder: Path) -> None:
-    done = command("precede check - <&-", folder)
+@pytest.mark.parametrize("reading", ["check -", "discover - --method=eqvar"])
+def test_closed_standard_input(folder: Path, reading: str) -> None:
+    done = command(f"precede {reading} <&-", folder)
     assert done.returncode == 2
     assert "standard input is closed" in done.stderr
     assert "Traceback" not in done.stderr

@@ -85,8 +85,12 @@ def test_every_part_of_a_result_is_checked(
     shutil.copytree(results, folder)
     content = json.loads((folder / "result.json").read_text())
     (folder / "result.json").write_text(json.dumps(content | change))
-    with pytest.raises(OptionError, match=words):
+    with pytest.raises(OptionError, match=words) as error:
         load_results(folder)
+    for command in (["effect", str(folder), "x1", "x2"], ["compare", str(folder), str(results)]):
+        done = CliRunner().invoke(app, command)
+        assert done.exit_code == 2
+        assert "".join(str(error.value).split()) in "".join(done.output.split())
 
 
 @pytest.mark.parametrize("content", BROKEN)
