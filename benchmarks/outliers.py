@@ -16,8 +16,8 @@ from collections.abc import Callable
 import numpy as np
 
 from precede import CORL, evaluate
-from precede.data.kinds import NUMBER
 from precede.data.odd import odd_cells
+from precede.kinds import NUMBER
 
 Draw = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
 NOISES: dict[str, Draw] = {

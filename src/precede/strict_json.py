@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 import numpy as np
 
+from precede.arrays import BoolArray, FloatArray
 from precede.errors import OptionError
 
 if TYPE_CHECKING:
@@ -24,6 +25,30 @@ DEEPEST, LARGEST_FILE, LARGEST = 40, 1 << 28, 1e200
 
 JsonObject = dict[str, Any]
 """Plain values by name, where the names are not known beforehand: options of any method, JSON that others wrote."""
+
+
+@dataclass(frozen=True)
+class _Lists:
+    """Lets :func:`checked` make an array of lists; a number that is null is none."""
+
+    depth: int
+    kind: type
+
+    def __get_pydantic_core_schema__(self, source: object, handler: object) -> object:
+        """Lists of lists of what the array holds."""
+        from pydantic_core import core_schema
+
+        schema: Any = core_schema.bool_schema() if self.kind is bool else core_schema.float_schema()
+        schema = core_schema.nullable_schema(schema)
+        for _ in range(self.depth):
+            schema = core_schema.list_schema(schema)
+        return core_schema.no_info_after_validator_function(lambda found: np.array(found, dtype=self.kind), schema)
+
+
+Vector = Annotated[FloatArray, _Lists(1, float)]
+Matrix = Annotated[FloatArray, _Lists(2, float)]
+Flags = Annotated[BoolArray, _Lists(2, bool)]
+"""Arrays as fields of records that are written to JSON and read again."""
 
 
 def plain(value: Any) -> Any:
@@ -44,7 +69,9 @@ def plain(value: Any) -> Any:
         return {str(name): plain(item) for name, item in value.items()}
     if isinstance(value, np.ndarray):
         return plain(value.tolist())
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, set | frozenset):
+        return sorted(map(plain, value), key=repr)
+    if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
@@ -95,7 +122,7 @@ def document(found: Any, form: str, version: int, what: str) -> JsonObject:
 
 
 def checked(value: Any, shape: type[Record], what: str) -> Record:
-    """A value of JSON once it is known to be a record, a ``TypedDict``; else the first place where it is none.
+    """A value of JSON as the record that it is, a ``TypedDict`` or a dataclass; else the first place where it is none.
 
     Examples
     --------
@@ -107,8 +134,11 @@ def checked(value: Any, shape: type[Record], what: str) -> Record:
     """
     from pydantic import ValidationError
 
+    adapter, clean = _adapter(cast(Any, shape)), _clean(value, what, 0)
     try:
-        _adapter(cast(Any, shape)).validate_python(_clean(value, what, 0), strict=True)
+        if is_dataclass(shape):  # made of JSON alone: its tuples and sets are lists there
+            return cast(Record, adapter.validate_json(json.dumps(clean), strict=True))
+        adapter.validate_python(clean, strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).lstrip(".")
@@ -123,7 +153,8 @@ def checked(value: Any, shape: type[Record], what: str) -> Record:
 
 WORDS = {
     "string_type": "a text", "int_type": "a whole number", "float_type": "a number", "bool_type": "true or false",
-    "list_type": "a list", "dict_type": "a group of named values",
+    "list_type": "a list", "tuple_type": "a list", "frozen_set_type": "a list", "dict_type": "a group of named values",
+    "dataclass_type": "a group of named values", "value_error": "rows of equal length",
 }  # fmt: skip
 
 

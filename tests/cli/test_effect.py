@@ -54,9 +54,9 @@ def test_the_folder_keeps_no_rows(folder: Path) -> None:
         "n_samples",
         "mean",
         "covariance",
-        "levels",
         "settings",
-        "missing",
+        "absent",
+        "kinds",
     }
     assert kept["settings"] is None
 

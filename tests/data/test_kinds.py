@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 
 from precede.corl import discover
-from precede.data.kinds import ColumnKind, kind_of
+from precede.data.kinds import kind_of
 from precede.data.load import Table, load_table
 from precede.errors import DataError, OptionError
+from precede.kinds import ColumnKind
 
 ROWS = 60
 

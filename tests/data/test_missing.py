@@ -6,10 +6,10 @@ import pytest
 
 from precede.corl import CORL
 from precede.data.checks import dependent_gaps
-from precede.data.kinds import NUMBER
 from precede.data.load import load_table
 from precede.data.missing import em_moments, gaps_of, pairwise_moments
 from precede.errors import DataError
+from precede.kinds import NUMBER
 from precede.knowledge import Constraints
 from precede.scores.build import build_score
 from precede.scores.covariance import covariance, moments_of

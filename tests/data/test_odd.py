@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from precede import CORL
-from precede.data.kinds import NUMBER, ColumnKind
 from precede.data.load import load_table
 from precede.data.odd import odd_cells, without_odd
+from precede.kinds import NUMBER, ColumnKind
 
 
 def chain(seed: int, n_rows: int = 500) -> np.ndarray:

@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from precede import CORL, Knowledge, load_table, simulate
-from precede.data.kinds import ColumnKind
 from precede.data.load import Table
 from precede.errors import OptionError
 from precede.graph.dags import full_dag
+from precede.kinds import ColumnKind
 from precede.knowledge import Constraints, constraints_over
 from precede.policy.inputs import MOST_VIEWS, Views, numeric_reading, walsh_signs
 from precede.policy.prediction import EdgeOpinion, PolicyPrediction, judge, judge_table

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from precede.data.kinds import ColumnKind
 from precede.data.table import Table
 from precede.graph.adjustment import d_separated
 from precede.graph.ancestral import ARROW, CIRCLE, definite_ancestors, mag, pag
+from precede.kinds import ColumnKind
 from precede.knowledge import Knowledge
 from precede.runtime.deadline import Deadline
 from precede.search.pag import CovarianceTest, independence_test, learn_pag

@@ -139,7 +139,8 @@ def test_a_request_that_the_page_cannot_show_is_damaged(
     assert "'request" in str(found[0].error)
 
 
-LEVELS = {"column": 0, "values": [0.0, 1.0], "labels": ["no", "yes"], "category": False}
+NUMBER = {"name": "number", "levels": [], "labels": []}
+YES_NO = {"name": "binary", "levels": [0.0, 1.0], "labels": ["no", "yes"]}
 
 
 @pytest.mark.parametrize(
@@ -148,10 +149,12 @@ LEVELS = {"column": 0, "values": [0.0, 1.0], "labels": ["no", "yes"], "category"
         ({"mean": [10**400, 0, 0]}, "too large"),
         ({"mean": 3}, "'mean' should be a list"),
         ({"mean": [0, 0]}, "do not fit each other"),
-        ({"covariance": [[1, 0, 0], [0, 1, 0], [0, 1]]}, "do not fit each other"),
-        ({"levels": [LEVELS | {"column": 7}]}, "name columns that are not there"),
-        ({"levels": [LEVELS | {"labels": ["no"]}]}, "levels without a name"),
-        ({"missing": [{"columns": [3], "rows": 2}]}, "name columns that are not there"),
+        ({"covariance": [[1, 0, 0], [0, 1, 0], [0, 1]]}, "'covariance' should be rows of equal length"),
+        ({"covariance": [[1, 0, 0], [0, 1, 0]]}, "do not fit each other"),
+        ({"kinds": [NUMBER, NUMBER]}, "do not fit each other"),
+        ({"kinds": [NUMBER, NUMBER, YES_NO | {"name": "words"}]}, "'kinds\\[2\\].name' should be 'number'"),
+        ({"kinds": [NUMBER, NUMBER, YES_NO | {"labels": ["no"]}]}, "levels without a name"),
+        ({"absent": [[[3], 2]]}, "name columns that are not there"),
         ({"settings": [{"targets": [0]}]}, "'settings\\[0\\].n_samples' is missing"),
     ],
 )

@@ -11,8 +11,8 @@ from collections.abc import Hashable, Iterator, Sequence
 import numpy as np
 
 from precede.arrays import FloatArray
-from precede.data.kinds import ColumnKind
 from precede.errors import DataError, joined, listed
+from precede.kinds import ColumnKind
 from precede.lazy import linalg, special
 from precede.lazy import pandas as pd
 

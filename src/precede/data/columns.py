@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from precede.arrays import FloatArray
-from precede.data.kinds import ColumnKind, Types, from_labels, known_order, label_of, one_spelling
+from precede.data.kinds import Types, from_labels, known_order, label_of, one_spelling
 from precede.data.numbers import (
     GROUP,
     Spelling,
@@ -23,6 +23,7 @@ from precede.data.numbers import (
     to_numbers,
 )
 from precede.errors import listed, typed
+from precede.kinds import ColumnKind
 from precede.lazy import pandas as pd
 
 LOOKS_LIKE_A_DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})\b")

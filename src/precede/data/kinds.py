@@ -1,16 +1,15 @@
 """Kinds of columns: numbers, counts, ordinal, binary and categorical ones, told from the data or by the user."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
-from precede.arrays import FloatArray, IntArray
+from precede.arrays import FloatArray
 from precede.data.numbers import spells_number
 from precede.errors import DataError, OptionError, check_choice, listed, typed, unknown_column
+from precede.kinds import NUMBER, ColumnKind, KindName
 
-KindName = Literal["number", "count", "ordinal", "binary", "categorical"]
 Types = Mapping[Hashable, "str | Sequence[Hashable]"]
 
 MOST_STEPS = 10
@@ -21,53 +20,6 @@ ROWS_PER_LEVEL = 4
 
 LOOK = 1000
 """Rows that are looked at first: most columns of numbers are told from them."""
-
-
-@dataclass(frozen=True)
-class ColumnKind:
-    """What a column holds.
-
-    Parameters
-    ----------
-    name : "number", "count", "ordinal", "binary" or "categorical"
-        Counts are whole numbers from zero or one up, with many ties. Ordinal columns have few levels in an order that
-        means something; those of a categorical column mean nothing by their order.
-    levels : tuple of float
-        The values that stand for the levels in the matrix, ascending; none for numbers and counts.
-    labels : tuple of str
-        What the levels are called in the data.
-    """
-
-    name: KindName
-    levels: tuple[float, ...] = ()
-    labels: tuple[str, ...] = ()
-
-    @property
-    def n_levels(self) -> int:
-        """Number of levels; 0 for numbers and counts."""
-        return len(self.levels)
-
-    @property
-    def discrete(self) -> bool:
-        """Whether the column has levels."""
-        return bool(self.levels)
-
-    def codes(self, column: FloatArray) -> IntArray:
-        """Places of the values among the levels, from 0.
-
-        Examples
-        --------
-        >>> ColumnKind("ordinal", (1.0, 2.0, 5.0), ("1", "2", "5")).codes(np.array([5.0, 1.0, 2.0]))
-        array([2, 0, 1])
-        """
-        found = np.searchsorted(np.asarray(self.levels), column)
-        return np.asarray(found, dtype=np.int64)
-
-    def __str__(self) -> str:
-        return f"{self.name} ({self.n_levels} levels)" if self.name in ("ordinal", "categorical") else self.name
-
-
-NUMBER = ColumnKind("number")
 
 SCALES = (
     "no|false, maybe, yes|true",
@@ -244,44 +196,6 @@ def _present(column: FloatArray) -> FloatArray:
 
 def _whole(values: FloatArray) -> bool:
     return bool((values == np.round(values)).all())
-
-
-def indicator_blocks(values: FloatArray, kinds: Sequence[ColumnKind]) -> tuple[FloatArray, list[slice]]:
-    """Columns as numbers: one indicator for each level of a category but the first, every other column as it is.
-
-    A missing cell of a category is missing in each of its indicators.
-
-    Returns
-    -------
-    columns : (n_samples, n_columns) array
-    blocks : list of slice
-        Where each variable's columns are.
-
-    Examples
-    --------
-    >>> color = ColumnKind("categorical", (0.0, 1.0, 2.0), ("blue", "green", "red"))
-    >>> indicator_blocks(np.array([[0.0], [2.0], [1.0]]), [color])[0].astype(int)
-    array([[0, 0],
-           [0, 1],
-           [1, 0]])
-    """
-    parts: list[FloatArray] = []
-    for k, kind in enumerate(kinds):
-        column = values[:, k]
-        if kind.name == "categorical":
-            part = (column[:, None] == np.array(kind.levels[1:])).astype(np.float64)
-            part[np.isnan(column)] = np.nan
-        else:
-            part = column[:, None]
-        parts.append(part)
-    return np.concatenate(parts, axis=1), indicator_places(kinds)
-
-
-def indicator_places(kinds: Sequence[ColumnKind]) -> list[slice]:
-    """Where each variable's columns are once categories are indicators."""
-    widths = [kind.n_levels - 1 if kind.name == "categorical" else 1 for kind in kinds]
-    ends = np.cumsum(widths).tolist()
-    return [slice(end - width, end) for end, width in zip(ends, widths, strict=True)]
 
 
 def remark_on(names: Sequence[Hashable], kinds: Sequence[ColumnKind]) -> list[str]:

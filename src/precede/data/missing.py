@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.data.kinds import ColumnKind, indicator_blocks
 from precede.graph.dags import weights_on_parents
+from precede.kinds import ColumnKind, indicator_blocks
 
 if TYPE_CHECKING:
     from precede.data.table import Table

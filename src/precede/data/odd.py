@@ -7,10 +7,10 @@ from math import lgamma
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray
-from precede.data.kinds import ColumnKind
 from precede.data.missing import em_moments
 from precede.data.table import LARGEST_SORT, Table, filled_table, rows_kept
 from precede.errors import joined, typed
+from precede.kinds import ColumnKind
 
 FAR = 5.0
 """Robust standard deviations within which no cell of a column is odd."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.data.kinds import NUMBER, ColumnKind, indicator_places
 from precede.data.missing import Gaps, complete, gaps_of
+from precede.kinds import NUMBER, ColumnKind, indicator_places
 
 SEED = 0
 """Of the draws that fill missing cells: the same data give the same table."""

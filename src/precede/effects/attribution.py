@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.data.kinds import ColumnKind, indicator_blocks
 from precede.data.load import load_table
 from precede.errors import DataError, OptionError
 from precede.evidence.sample import columns_in_order
 from precede.graph import CausalGraph
 from precede.graph.dags import ancestors, weights_on_parents
+from precede.kinds import ColumnKind, indicator_blocks
 from precede.strict_json import Spoken
 
 MOST_EXACT = 10

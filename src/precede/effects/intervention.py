@@ -133,7 +133,7 @@ def what_if(
         if levels is not None and not callable(setting):
             after[:, own] = state_of(name, levels, setting)
             continue
-        if levels is not None and levels.category:
+        if levels is not None and levels.name == "categorical":
             raise OptionError(f"{name!r} is categorical: set it to one of {listed(levels.labels, 20)}.")
         after[:, own[0]] = _set_values(name, setting, rows[:, own[0]])
         low, high = float(rows[:, own[0]].min()), float(rows[:, own[0]].max())

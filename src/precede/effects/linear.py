@@ -19,7 +19,8 @@ from precede.effects.regression import Adjustment, AdjustmentName, EffectKind, L
 from precede.errors import OptionError, check_choice, did_you_mean, is_number, listed, typed
 from precede.evidence.sample import sample_for
 from precede.graph import CausalGraph
-from precede.graph.sample import Levels, Sample
+from precede.graph.sample import Sample
+from precede.kinds import ColumnKind
 from precede.lazy import pandas as pd
 from precede.lazy import special
 from precede.strict_json import Spoken
@@ -181,14 +182,14 @@ class Contrast:
     outcome_level: str | None = None
 
 
-def state_of(name: Hashable, levels: Levels | None, state: Any) -> FloatArray:
+def state_of(name: Hashable, levels: ColumnKind | None, state: Any) -> FloatArray:
     """A variable's columns of the moments where it has a value, or a level by what it is called."""
     if levels is None:
         if not is_number(state):
             raise OptionError(f"{name} cannot be {state!r}: it is a number.")
         return np.array([float(state)])
     at = _place(name, levels.labels, state)
-    return np.eye(len(levels.values))[at, 1:] if levels.category else np.array([levels.values[at]])
+    return np.eye(levels.n_levels)[at, 1:] if levels.name == "categorical" else np.array([levels.levels[at]])
 
 
 def _place(name: Hashable, labels: Sequence[str], asked: Hashable) -> int:
@@ -265,7 +266,7 @@ class Question:
         (i, j), names, sample = self.pair, self.graph.names, self.sample
         compared, outcome_level = self.compared, self.outcome_level
         own, goal = (sample.levels.get(place) for place in self.pair)
-        if compared is None and own is not None and own.category:
+        if compared is None and own is not None and own.name == "categorical":
             raise OptionError(
                 f"{names[i]} is categorical: choose two levels to compare, as "
                 f"{typed('compared', own.labels[:2])}; it has {listed(own.labels, 20)}."
@@ -282,17 +283,17 @@ class Question:
                 raise OptionError(f"{names[j]} has no levels: leave outcome_level out.")
             target[columns] = 1.0
             return Contrast(before, after, target, floor, words)
-        if outcome_level is None and goal.category:
+        if outcome_level is None and goal.name == "categorical":
             raise OptionError(
                 f"{names[j]} is categorical: choose the level whose probability is asked for, as "
                 f"{typed('outcome_level', goal.labels[0])}; it has {listed(goal.labels, 20)}."
             )
         at = _place(names[j], goal.labels, goal.labels[1] if outcome_level is None else outcome_level)
-        if goal.category:
+        if goal.name == "categorical":
             target[columns[at - 1] if at else columns], floor = (1.0, 0.0) if at else (-1.0, 1.0)
         else:
-            gap = goal.values[at] - goal.values[1 - at]
-            target[columns], floor = 1 / gap, -goal.values[1 - at] / gap
+            gap = goal.levels[at] - goal.levels[1 - at]
+            target[columns], floor = 1 / gap, -goal.levels[1 - at] / gap
         return Contrast(before, after, target, floor, words, goal.labels[at])
 
     def by_level(self) -> list[Question]:
@@ -303,11 +304,11 @@ class Question:
         own, goal = (self.sample.levels.get(place) for place in self.pair)
         states: list[Compared | None] = [self.compared]
         risks: list[Hashable] = [self.outcome_level]
-        if own is not None and own.category and self.compared is None:
+        if own is not None and own.name == "categorical" and self.compared is None:
             shares = self.sample.mean[self.sample.columns_of([self.pair[0]])]
             usual = own.labels[int(np.argmax([1 - shares.sum(), *shares]))]
             states = [(usual, label) for label in own.labels if label != usual]
-        if goal is not None and goal.category and self.outcome_level is None:
+        if goal is not None and goal.name == "categorical" and self.outcome_level is None:
             risks = list(goal.labels)
         asked = replace(self, data=self.sample)
         return [replace(asked, compared=pair, outcome_level=risk) for pair in states for risk in risks]

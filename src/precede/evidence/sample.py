@@ -6,20 +6,18 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from typing_extensions import TypedDict
 
 from precede.arrays import BoolArray, FloatArray
-from precede.data.kinds import ColumnKind, indicator_blocks
 from precede.data.load import Table, load_table
 from precede.data.missing import Gaps, gaps_of
 from precede.data.table import evenly_spaced
 from precede.errors import DataError, listed
-from precede.files import write_text
 from precede.graph import CausalGraph
-from precede.graph.formats import text_of
-from precede.graph.sample import Levels, Sample, Setting
+from precede.graph.formats import delivered, text_of
+from precede.graph.sample import Moments, Sample, Setting
+from precede.kinds import ColumnKind, indicator_blocks
 from precede.scores.covariance import covariance
-from precede.strict_json import checked, document, parsed, plain, to_json
+from precede.strict_json import checked, document, parsed, to_json
 
 MOST_ROWS = 5000
 """Rows that a graph keeps, evenly spaced: enough for curves, and a graph stays small."""
@@ -36,45 +34,7 @@ MOST_SETTING_CELLS = 4_000_000
 MOST_PATTERNS = 5000
 """Patterns of missing cells that are kept; rows of rarer ones count as rows without any cell."""
 
-FORMAT, VERSION = "precede-moments", 3
-
-
-class PlainMoments(TypedDict):
-    """Moments of rows, as JSON holds them."""
-
-    n_samples: int
-    mean: list[float | None]
-    covariance: list[list[float | None]]
-
-
-class SettingRecord(PlainMoments):
-    """Moments of the rows in which some variables were set."""
-
-    targets: list[int]
-
-
-class AbsentRecord(TypedDict):
-    """Columns that are missing together, and in how many rows."""
-
-    columns: list[int]
-    rows: int
-
-
-class LevelsRecord(TypedDict):
-    """The levels of a column."""
-
-    column: int
-    values: list[float]
-    labels: list[str]
-    category: bool
-
-
-class MomentsRecord(PlainMoments):
-    """The content of moments.json."""
-
-    levels: list[LevelsRecord]
-    settings: list[SettingRecord] | None
-    missing: list[AbsentRecord] | None
+FORMAT, VERSION = "precede-moments", 4
 
 
 def sample_of(
@@ -104,12 +64,8 @@ def sample_of(
         targets = None if targets is None else targets[complete]
     m, d = values.shape
     kept = evenly_spaced(m, min(MOST_ROWS, max(MOST_CELLS // d, 2)))
-    levels = {
-        k: Levels(kind.levels, kind.labels, kind.name == "categorical")
-        for k, kind in enumerate(kinds) if kind.name in ("categorical", "binary")
-    }  # fmt: skip
-    columns = indicator_blocks(values, kinds)[0] if any(own.category for own in levels.values()) else values
-    sample = Sample(m, columns.mean(axis=0), covariance(columns), values[kept], levels)
+    columns = indicator_blocks(values, kinds)[0] if any(kind.name == "categorical" for kind in kinds) else values
+    sample = Sample(m, columns.mean(axis=0), covariance(columns), values[kept], tuple(kinds))
     if targets is not None:
         whole = slice(None) if gaps is None else ~gaps.mask.any(axis=1)
         return replace(sample, settings=_settings(columns[whole], targets[whole]), row_targets=targets[kept])
@@ -136,7 +92,7 @@ def _settings(values: FloatArray, targets: BoolArray) -> tuple[Setting, ...]:
         if counts[k] >= FEWEST_IN_SETTING:
             rows = values[np.ravel(which) == k]
             columns = frozenset(np.flatnonzero(patterns[k]).tolist())
-            found.append(Setting(columns, len(rows), rows.mean(axis=0), covariance(rows)))
+            found.append(Setting(len(rows), rows.mean(axis=0), covariance(rows), columns))
     return tuple(found)
 
 
@@ -179,48 +135,22 @@ def _places(table: Table, names: Sequence[Hashable]) -> list[int]:
 
 def moments_to_json(sample: Sample, names: Sequence[Hashable], path: str | os.PathLike[str] | None = None) -> str:
     """JSON with the moments and no row of the data; also written to ``path``."""
-    settings, absent = sample.settings, sample.absent
-    content = {
-        "format": FORMAT,
-        "version": VERSION,
-        "names": [str(name) for name in names],
-        **{name: getattr(sample, name) for name in ("n_samples", "mean", "covariance")},
-        "levels": [{"column": k, **plain(levels)} for k, levels in sorted(sample.levels.items())],
-        "settings": settings and [{**plain(part), "targets": sorted(part.targets)} for part in settings],
-        "missing": absent and [{"columns": sorted(columns), "rows": rows} for columns, rows in absent],
-    }
-    text = to_json(content) + "\n"
-    if path is not None:
-        write_text(path, text)
-    return text
+    moments = {name: value for name, value in vars(sample).items() if name not in ("rows", "row_targets")}
+    content = {"format": FORMAT, "version": VERSION, "names": [str(name) for name in names], **moments}
+    return delivered(to_json(content) + "\n", path)
 
 
 def moments_from_json(source: str | os.PathLike[str]) -> Sample:
     """From the text or the file that :func:`moments_to_json` wrote."""
     what = "the file of moments"
-    found = checked(document(parsed(text_of(source, "{"), what), FORMAT, VERSION, what), MomentsRecord, what)
-    parts, missing, n_columns = found["settings"], found["missing"], len(found["mean"])
-    levels = {
-        own["column"]: Levels(tuple(own["values"]), tuple(own["labels"]), own["category"]) for own in found["levels"]
-    }
-    sample = Sample(*_read_moments(found, n_columns), levels=levels)
-    d = sample.n_variables
-    places = [list(levels), *(part["targets"] for part in parts or ()), *(one["columns"] for one in missing or ())]
+    sample = checked(document(parsed(text_of(source, "{"), what), FORMAT, VERSION, what), Sample, what)
+    d, width = sample.n_variables, len(sample.owner)
+    places = [*(part.targets for part in sample.settings or ()), *(columns for columns, _ in sample.absent or ())]
     if not all(0 <= k < d for columns in places for k in columns):
         raise DataError(f"the moments name columns that are not there: they are of {d} columns.")
-    if not all(len(own.values) == len(own.labels) >= 2 for own in levels.values()):
+    if not all(len(kind.levels) == len(kind.labels) and kind.n_levels != 1 for kind in sample.kinds):
         raise DataError("the moments have levels without a name: repeat 'precede discover'.")
-    settings = None if parts is None else tuple(
-        Setting(frozenset(part["targets"]), *_read_moments(part, n_columns)) for part in parts
-    )  # fmt: skip
-    absent = None if missing is None else tuple((frozenset(one["columns"]), one["rows"]) for one in missing)
-    return replace(sample, settings=settings, absent=absent)
-
-
-def _read_moments(part: PlainMoments, n_variables: int) -> tuple[int, FloatArray, FloatArray]:
-    shape = [len(row) for row in part["covariance"]]
-    if len(part["mean"]) != n_variables or shape != [n_variables] * n_variables:
-        raise DataError(
-            f"the moments do not fit each other: {len(part['mean'])} means, {len(shape)} rows of covariances."
-        )
-    return part["n_samples"], np.array(part["mean"], dtype=float), np.array(part["covariance"], dtype=float)
+    parts: list[Moments] = [sample, *(sample.settings or ())]
+    if any(own.mean.shape != (width,) or own.covariance.shape != (width, width) for own in parts):
+        raise DataError(f"the moments do not fit each other: they are to be of {width} columns.")
+    return sample

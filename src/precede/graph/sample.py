@@ -2,48 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.arrays import FloatArray, IntArray
+from precede.kinds import NUMBER, ColumnKind, indicator_blocks, indicator_places
+from precede.strict_json import Flags, Matrix, Vector
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
-    """Moments of the rows in which the same variables were set by an intervention.
-
-    Parameters
-    ----------
-    targets : frozenset of int
-        Columns that were set; empty for rows that were only observed.
-    n_samples, mean, covariance
-        As of a sample.
-    """
-
-    targets: frozenset[int]
-    n_samples: int
-    mean: FloatArray
-    covariance: FloatArray
-
-
-@dataclass(frozen=True)
-class Levels:
-    """The levels of a column: as the rows hold them, what they are called, and whether they are categories.
-
-    A category is as many columns of 0 and 1 in the moments as it has levels after the first; a column of two values is
-    one column, as it is.
-    """
-
-    values: tuple[float, ...]
-    labels: tuple[str, ...]
-    category: bool
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """Moments of the data, and some of its rows.
+class Moments:
+    """Means and covariances of rows.
 
     Parameters
     ----------
@@ -53,10 +24,36 @@ class Sample:
         A variable is one column, a category one of 0 and 1 for each level but the first.
     covariance : (n_columns, n_columns) float array
         Divided by the number of rows.
+    """
+
+    n_samples: int
+    mean: Vector
+    covariance: Matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Setting(Moments):
+    """Moments of the rows in which the same variables were set by an intervention.
+
+    Parameters
+    ----------
+    targets : frozenset of int
+        Columns that were set; empty for rows that were only observed.
+    """
+
+    targets: frozenset[int]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample(Moments):
+    """Moments of the data, and some of its rows.
+
+    Parameters
+    ----------
     rows : (n_rows, n_variables) float array, optional
         Rows for what moments cannot tell: curves and what-if questions. None where only the moments are known.
-    levels : mapping of int to Levels
-        Of the variables that are categories or have two values.
+    kinds : tuple of ColumnKind
+        What each variable is; numbers all where nothing is said.
     settings : tuple of Setting, optional
         With interventions, the moments by what was set; None where nothing ever was.
     row_targets : (n_rows, n_variables) bool array, optional
@@ -66,24 +63,26 @@ class Sample:
         from all that is there.
     """
 
-    n_samples: int
-    mean: FloatArray
-    covariance: FloatArray
-    rows: FloatArray | None = None
-    levels: Mapping[int, Levels] = field(default_factory=dict)
+    rows: Matrix | None = None
+    kinds: tuple[ColumnKind, ...] = ()
     settings: tuple[Setting, ...] | None = None
-    row_targets: BoolArray | None = None
+    row_targets: Flags | None = None
     absent: tuple[tuple[frozenset[int], int], ...] | None = None
+
+    @property
+    def levels(self) -> dict[int, ColumnKind]:
+        """Variables that are compared level by level: categories, and columns of two values."""
+        return {k: kind for k, kind in enumerate(self.kinds) if kind.name in ("categorical", "binary")}
 
     @property
     def categories(self) -> frozenset[int]:
         """Variables whose levels have no order."""
-        return frozenset(k for k, levels in self.levels.items() if levels.category)
+        return frozenset(k for k, kind in enumerate(self.kinds) if kind.name == "categorical")
 
     @property
     def n_variables(self) -> int:
         """Variables, however many columns they have in the moments."""
-        return len(self.mean) - sum(len(self.levels[k].values) - 2 for k in self.categories)
+        return len(self.kinds) or len(self.mean)
 
     @property
     def owner(self) -> IntArray:
@@ -91,12 +90,12 @@ class Sample:
 
         Examples
         --------
-        >>> color = Levels((0.0, 1.0, 2.0), ("blue", "green", "red"), category=True)
-        >>> Sample(9, np.zeros(3), np.eye(3), levels={0: color}).owner
+        >>> color = ColumnKind("categorical", (0.0, 1.0, 2.0), ("blue", "green", "red"))
+        >>> Sample(9, np.zeros(3), np.eye(3), kinds=(color, NUMBER)).owner
         array([0, 0, 1])
         """
-        widths = [len(self.levels[k].values) - 1 if k in self.categories else 1 for k in range(self.n_variables)]
-        return np.repeat(np.arange(self.n_variables), widths)
+        places = indicator_places(self.kinds or [NUMBER] * self.n_variables)
+        return np.repeat(np.arange(len(places)), [place.stop - place.start for place in places])
 
     def columns_of(self, variables: Iterable[int]) -> IntArray:
         """Columns of the moments that belong to some variables, one variable after the other."""
@@ -112,13 +111,7 @@ class Sample:
     @property
     def design(self) -> FloatArray | None:
         """The rows as columns of the moments; None where only the moments are known."""
-        if self.rows is None or not self.categories:
-            return self.rows
-        parts = [
-            self.rows[:, [k]] == np.array(self.levels[k].values[1:]) if k in self.categories else self.rows[:, [k]]
-            for k in range(self.n_variables)
-        ]
-        return np.hstack(parts).astype(float)
+        return self.rows if self.rows is None or not self.kinds else indicator_blocks(self.rows, self.kinds)[0]
 
     def rows_with(self, columns: Iterable[int]) -> int:
         """Rows in which none of some columns is missing.
@@ -139,8 +132,8 @@ class Sample:
 
         Examples
         --------
-        >>> observed = Setting(frozenset(), 2, np.array([0.0]), np.eye(1))
-        >>> was_set = Setting(frozenset([0]), 2, np.array([9.0]), np.eye(1))
+        >>> observed = Setting(2, np.array([0.0]), np.eye(1), frozenset())
+        >>> was_set = Setting(2, np.array([9.0]), np.eye(1), frozenset([0]))
         >>> sample = Sample(4, np.array([4.5]), np.eye(1), settings=(observed, was_set))
         >>> sample.where_unset([0]).mean, sample.where_unset([]).mean
         (array([0.]), array([4.5]))

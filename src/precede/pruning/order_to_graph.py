@@ -9,10 +9,10 @@ from typing import Literal
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.data.kinds import ColumnKind, indicator_places
 from precede.data.load import Table
 from precede.errors import OptionError
 from precede.graph.dags import full_dag
+from precede.kinds import ColumnKind, indicator_places
 from precede.knowledge import Constraints
 from precede.pruning.gam import prune_by_gam
 from precede.pruning.weights import THRESHOLD, prune_by_bic, prune_by_weight, regression_weights

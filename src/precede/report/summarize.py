@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.data.kinds import ColumnKind
 from precede.data.load import Table
 from precede.data.table import evenly_spaced
 from precede.effects.linear import Question
@@ -25,6 +24,7 @@ from precede.evidence.confidence import Confidence
 from precede.graph import CausalGraph
 from precede.graph.component.payload import mark_of
 from precede.graph.dags import full_dag
+from precede.kinds import ColumnKind
 from precede.metrics.structure import aligned, evaluate
 from precede.pruning.gam import prune_by_gam
 from precede.report.provenance import Provenance, code_for, versions

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from precede.arrays import FloatArray
-from precede.data.kinds import indicator_blocks
 from precede.data.load import Table
+from precede.kinds import indicator_blocks
 
 CHUNK_BYTES = 8 * 2**20
 """Rows are centered in pieces of about this size, so that a large data set is never copied whole."""

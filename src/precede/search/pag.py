@@ -22,10 +22,10 @@ from typing import Protocol
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.data.kinds import indicator_places
 from precede.data.table import Table
 from precede.graph.ancestral import ARROW, Triple, orient, unshielded
 from precede.graph.dags import topological_order
+from precede.kinds import indicator_places
 from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
 from precede.scores.covariance import covariance, moments_of, standardized

@@ -10,12 +10,13 @@ import numpy as np
 
 from precede.arrays import FloatArray
 from precede.data.columns import frame_to_columns
-from precede.data.kinds import ColumnKind, kind_of, known_order
+from precede.data.kinds import kind_of, known_order
 from precede.data.load import Table, load_table
 from precede.data.numbers import NA_MARKERS, spells_number
 from precede.data.read import FileRead, read_file
 from precede.data.survey import Survey, survey
 from precede.errors import DataError, PrecedeError
+from precede.kinds import ColumnKind
 from precede.lazy import pandas as pd
 from precede.report.summarize import MOST_BARS
 from precede.strict_json import JsonObject

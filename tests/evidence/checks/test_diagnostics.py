@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from assumed import assumptions_of
 
-from precede.data.kinds import NUMBER, ColumnKind
 from precede.data.load import Table
 from precede.evidence.checks import Check, CheckContext, Diagnostics, compare_with_chance
 from precede.evidence.checks import diagnose as diagnose_record
@@ -14,6 +13,7 @@ from precede.evidence.checks.context import regress_on_parents
 from precede.evidence.checks.data_checks import curvature, equal_variances, holm, normality
 from precede.evidence.checks.record import EdgeDiagnostics
 from precede.evidence.checks.stability import stability, with_shares
+from precede.kinds import NUMBER, ColumnKind
 from precede.knowledge import Knowledge
 from precede.scores.assumptions import Assumptions
 from precede.scores.build import NOISES

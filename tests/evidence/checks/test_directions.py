@@ -5,12 +5,12 @@ import pandas as pd
 import pytest
 
 import precede as pc
-from precede.data.kinds import ColumnKind
 from precede.data.load import Table
 from precede.evidence.checks import Check, CheckContext, Diagnostics, Remark
 from precede.evidence.checks.all_checks import CHECKS, diagnose
 from precede.evidence.checks.directions import direction_sources
 from precede.evidence.checks.record import REMEDIES, ranked
+from precede.kinds import ColumnKind
 from precede.knowledge import Knowledge
 from precede.scores.assumptions import Assumptions
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray
-from precede.data.kinds import indicator_blocks
 from precede.data.load import Table
 from precede.evidence.checks.context import CheckContext, rows_to_look_at, standard_columns
 from precede.evidence.checks.record import Level, Verdict, counted, some
+from precede.kinds import indicator_blocks
 from precede.lazy import special
 from precede.metrics.sortability import sortability
 from precede.pruning.weights import prune_by_bic

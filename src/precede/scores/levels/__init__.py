@@ -5,9 +5,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from precede.data.kinds import ColumnKind
 from precede.data.table import Table
 from precede.errors import OptionError, listed
+from precede.kinds import ColumnKind
 from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
 from precede.scores.grow_shrink import FamiliesScore, FamilyScore

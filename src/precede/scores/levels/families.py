@@ -11,9 +11,9 @@ import numpy as np
 from numba import njit
 
 from precede.arrays import FloatArray, IntArray
-from precede.data.kinds import indicator_places
 from precede.data.load import Table
 from precede.errors import DataError, OptionError, listed
+from precede.kinds import indicator_places
 from precede.scores.covariance import moments_of
 from precede.scores.parents import SMALLEST_VARIANCE
 from precede.scores.protocol import ParentSet
