@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from string import Template
 
 from precede.files import write_text
 from precede.graph.component.payload import ShownEdge as ShownEdge
@@ -32,6 +33,10 @@ def component_file(name: str) -> bytes:
     """The content of one of :data:`FILES`."""
     if name not in FILES:
         raise KeyError(name)
+    return _read(name)
+
+
+def _read(name: str) -> bytes:
     return files(__name__).joinpath(name).read_bytes()
 
 
@@ -68,25 +73,6 @@ def policy_hash(code: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()}'"
 
 
-START = """{
-const view = new GraphView(document.getElementById("graph"), { title: document.title, wheel: "ctrl" });
-await view.show(JSON.parse(document.getElementById("data").textContent));
-document.documentElement.dataset.ready = "";
-}
-"""
-
-STYLE = """
-html, body { margin: 0; height: 100%; }
-body { background: var(--paper); }
-:root { --paper: #fff; }
-@media (prefers-color-scheme: dark) {
-  :root { color-scheme: dark; --paper: #14181c; --panel: #1c2228; --ink: #e6e4df; --soft: #a3abb3; --rule: #333b43;
-    --line: #87919b; --accent: #7db8e0; --accent-soft: #1e3a4f; --negative: #e5946d; --warn: #f0b35e; }
-}
-.graph-view { padding: 6px; box-sizing: border-box; }
-"""
-
-
 @dataclass(frozen=True, repr=False)
 class GraphWidget:
     """A graph to look at, zoom, search and save as a picture; a notebook shows it.
@@ -119,18 +105,15 @@ class GraphWidget:
 
 def widget(shown: ShownGraph, title: str, height: int) -> GraphWidget:
     """A page around what :func:`precede.graph.component.payload` gives."""
-    library = component_file("vendor/cytoscape.min.js").decode("utf-8")
-    script = f"{inline_module()}\n{START}"
-    policy = (
-        f"default-src 'none'; style-src 'unsafe-inline'; script-src {policy_hash(library)} {policy_hash(script)}; "
-        "img-src data: blob:; base-uri 'none'; form-action 'none'"
-    )
+    library, script = (part.decode("utf-8") for part in (component_file("vendor/cytoscape.min.js"), _read("page.js")))
+    script = f"{inline_module()}\n{script}"
     data = json.dumps(shown, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-    page = (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<title>{html.escape(title)}</title>\n'
-        f"<style>{component_file('graph-view.css').decode('utf-8')}{STYLE}</style></head>\n"
-        f'<body><div id="graph"></div>\n<script type="application/json" id="data">{data}</script>\n'
-        f'<script>{library}</script>\n<script type="module">{script}</script></body></html>\n'
+    page = Template(_read("page.html").decode("utf-8")).substitute(
+        policy=f"{policy_hash(library)} {policy_hash(script)}",
+        title=html.escape(title),
+        style=component_file("graph-view.css").decode("utf-8"),
+        data=data,
+        library=library,
+        script=script,
     )
     return GraphWidget(page, height)
