@@ -14,7 +14,7 @@ import time
 import numpy as np
 
 from precede import CORL
-from precede.metrics.structure import shd
+from precede.metrics import shd
 from precede.simulation.graphs import random_dag
 
 SCORES = ("auto", "linear-any", "sparse-linear", "nongaussian")

@@ -12,7 +12,7 @@ import numpy as np
 from precede.baselines.astar_lasso import AStarLasso
 from precede.baselines.l1obs import L1OBS
 from precede.estimator import CausalEstimator
-from precede.metrics.structure import evaluate
+from precede.metrics import evaluate
 from precede.simulation import simulate
 
 PUBLISHED = {  # Table 1 of the CORL paper, ER2: TPR and SHD as mean (standard deviation)

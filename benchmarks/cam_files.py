@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from precede.baselines.cam import CAM
-from precede.metrics.structure import evaluate
+from precede.metrics import evaluate
 
 
 def main() -> None:

@@ -16,7 +16,7 @@ from precede.data.load import load_table
 from precede.experiments.designs import EXPERIMENTS
 from precede.graph import CausalGraph
 from precede.knowledge import Constraints
-from precede.metrics.structure import evaluate
+from precede.metrics import evaluate
 from precede.pruning.order_to_graph import order_to_graph
 from precede.runtime.deadline import Deadline
 from precede.scores.linear import LinearScore

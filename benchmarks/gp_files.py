@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from precede.metrics.structure import share_in_order, shd
+from precede.metrics import share_in_order, shd
 from precede.scores.evidence import GaussianProcessEvidence
 from precede.scores.parent_tables import screened_score
 from precede.search.polish import polish

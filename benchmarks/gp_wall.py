@@ -16,7 +16,7 @@ import numpy as np
 import precede as pc
 from precede.arrays import BoolArray
 from precede.data.datasets import Dataset
-from precede.metrics.structure import shd
+from precede.metrics import shd
 from precede.scores.evidence import GaussianProcessEvidence
 from precede.scores.parent_tables import screened_score
 from precede.search.greedy import greedy_order

@@ -22,7 +22,7 @@ import torch
 
 from precede.data.datasets import Dataset
 from precede.graph.equivalence import cpdag
-from precede.metrics.structure import share_in_order, shd
+from precede.metrics import share_in_order, shd
 from precede.scores.evidence import GaussianProcessEvidence
 from precede.scores.parent_tables import screened_score
 from precede.scores.protocol import OrderScore

@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-from precede.metrics.structure import share_in_order, shd
+from precede.metrics import share_in_order, shd
 from precede.pruning.weights import prune_by_bic
 from precede.scores.covariance import covariance
 from precede.scores.sparse_linear import NonGaussianScore

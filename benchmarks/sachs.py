@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from precede.data.datasets import load_sachs
-from precede.metrics.structure import evaluate, share_in_order, shd
+from precede.metrics import evaluate, share_in_order, shd
 from precede.scores.evidence import GaussianProcessEvidence
 from precede.scores.parent_tables import screened_score
 from precede.search.polish import polish

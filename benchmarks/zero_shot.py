@@ -27,7 +27,7 @@ from precede.data.datasets import Dataset, load_sachs
 from precede.data.load import load_table
 from precede.experiments.ledger import provenance, sentence
 from precede.knowledge import constraints_over
-from precede.metrics.structure import share_in_order
+from precede.metrics import share_in_order
 from precede.policy.pretrained import Pretrained, load_pretrained
 from precede.scores.build import build_score
 from precede.scores.protocol import OrderScore

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from precede.evidence.confidence import Confidence
     from precede.graph import CausalGraph, MixedGraph
     from precede.knowledge import Knowledge
-    from precede.metrics.structure import Metrics, evaluate
+    from precede.metrics import Metrics, evaluate
     from precede.report.load import load_results
     from precede.scores.protocol import OrderScore
     from precede.simulation import simulate
@@ -61,7 +61,7 @@ else:
         "precede.evidence.confidence": "Confidence",
         "precede.graph": "CausalGraph MixedGraph",
         "precede.knowledge": "Knowledge",
-        "precede.metrics.structure": "Metrics evaluate",
+        "precede.metrics": "Metrics evaluate",
         "precede.report.load": "load_results",
         "precede.scores": "scores",
         "precede.scores.protocol": "OrderScore",

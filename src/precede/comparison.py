@@ -21,7 +21,7 @@ from precede.graph import CausalGraph
 from precede.graph.dags import ancestors, full_dag
 from precede.knowledge import Constraints, Knowledge
 from precede.lazy import pandas as pd
-from precede.metrics.structure import aligned, as_graph
+from precede.metrics import aligned, as_graph
 from precede.options import Options
 from precede.runtime.device import one_thread
 from precede.runtime.progress import ProgressBar

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from precede import CORL, Knowledge, simulate
 from precede.cli import app
 from precede.errors import OptionError
-from precede.metrics.structure import order_tpr
+from precede.metrics import order_tpr
 from precede.policy import pretrained as policy_files
 from precede.policy.encoders import LearnedStates, TransformerEncoder
 from precede.policy.pretrained import PAPER_WEIGHTS, SHIPPED, Pretrained, load_pretrained, save_policy

@@ -83,7 +83,7 @@ def evaluate(estimated: Path, truth: Path, *, json_: bool = False) -> None:
         The true one.
     """
     from precede.graph import CausalGraph
-    from precede.metrics.structure import evaluate as compare
+    from precede.metrics import evaluate as compare
 
     read = {".json": CausalGraph.from_json}
     metrics = compare(*(read.get(path.suffix, CausalGraph.from_csv)(path) for path in (estimated, truth))).to_dict()

@@ -24,7 +24,7 @@ from precede.experiments.cells import EVERYTHING, Cell, Selection
 from precede.experiments.ledger import Ledger, Record
 from precede.knowledge import Constraints
 from precede.lazy import pandas as pd
-from precede.metrics.structure import evaluate
+from precede.metrics import evaluate
 from precede.pruning.order_to_graph import weigh
 from precede.runtime.deadline import Deadline, Signals
 from precede.runtime.device import one_thread

@@ -25,7 +25,7 @@ from precede.graph import CausalGraph
 from precede.graph.component.payload import mark_of
 from precede.graph.dags import full_dag
 from precede.kinds import ColumnKind
-from precede.metrics.structure import aligned, evaluate
+from precede.metrics import aligned, evaluate
 from precede.pruning.gam import prune_by_gam
 from precede.report.provenance import Provenance, code_for, versions
 from precede.report.summary import (

@@ -12,7 +12,7 @@ from precede.evidence.checks.context import CheckContext, rows_to_look_at, stand
 from precede.evidence.checks.record import Level, Verdict, counted, some
 from precede.kinds import indicator_blocks
 from precede.lazy import special
-from precede.metrics.sortability import sortability
+from precede.metrics import sortability
 from precede.pruning.weights import prune_by_bic
 from precede.ranks import normal_scores, normality_p_values, ranks
 from precede.scores.linear import smallest_variance_order

@@ -16,7 +16,7 @@ from precede.evidence.falsification import held_out_likelihood, permutation_test
 from precede.evidence.sample import sample_of
 from precede.graph.dags import full_dag
 from precede.knowledge import Constraints
-from precede.metrics.structure import shd
+from precede.metrics import shd
 from precede.pruning.weights import prune_by_bic, regression_weights
 from precede.runtime.randomness import RandomState, numpy_rng
 from precede.scores.build import build_score

@@ -165,7 +165,7 @@ def test_sortability_of_data():
 
 
 def test_r2_is_that_of_a_regression_on_all_others():
-    from precede.metrics.sortability import explained_shares
+    from precede.metrics import explained_shares
 
     x = simulate("er", 5, 2, n_samples=300, random_state=1).data.to_numpy()
     for j in range(5):
