@@ -189,9 +189,9 @@ def test_a_damaged_run_can_be_deleted(client: Client, results: Path) -> None:
 
 def test_a_run_at_work_is_not_deleted(client: Client, results: Path) -> None:
     run = client.studio.workspace.adopt(results)
-    client.studio._alive.add(run.id)
+    client.studio.running = run.id
     assert client.delete(f"/api/runs/{run.id}", 400)["error"] == "this run is not finished: stop it first."
-    client.studio._alive.discard(run.id)
+    client.studio.running = None
     with folder_lock(run.folder):  # another process is at it
         assert "is in use" in client.delete(f"/api/runs/{run.id}", 400)["error"]
     assert (run.folder / "run.json").exists()

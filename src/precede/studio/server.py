@@ -212,7 +212,7 @@ def make_app(studio: Studio, port: int, token: str) -> Guard:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        await studio.worker.start()
+        await studio.start()
         yield
         await studio.close()
 
