@@ -32,7 +32,7 @@ from precede.baselines import EqVar
 from precede.cli import app
 from precede.errors import PrecedeError
 from precede.report import load_results, write_report, write_results
-from precede.studio.answers import FORMATS
+from precede.studio.answers import TAKEN_AWAY
 from precede.studio.server import make_app
 from precede.studio.studio import Studio
 from precede.studio.workspace import DataChoice, Run, Workspace
@@ -122,7 +122,7 @@ def requests(run: str, other: str) -> list[tuple[str, str, Any]]:
         ("POST", f"{here}/stop", {}),
         ("POST", "/api/runs", {"start": run}),
         ("POST", "/api/columns", {"types": {}, "leave_out": []}),
-        *(("GET", f"{here}/files/{name}", None) for name in (*FORMATS, "all.zip")),
+        *(("GET", f"{here}/files/{name}", None) for name in (*TAKEN_AWAY, "all.zip")),
     ]
 
 

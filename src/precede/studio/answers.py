@@ -31,20 +31,10 @@ from precede.studio.workspace import Run
 if TYPE_CHECKING:
     from precede.studio.studio import Studio
 
-FORMATS = {
-    "graph.json": "application/json",
-    "graph.dot": "text/vnd.graphviz",
-    "graph.gml": "text/plain",
-    "adjacency.csv": "text/csv",
-    "weights.csv": "text/csv",
-    "order.txt": "text/plain",
-    "pag.json": "application/json",
-    "summary_graph.csv": "text/csv",
-    "result.json": "application/json",
-    "confidence.json": "application/json",
-    "reproduce.py": "text/x-python",
-    "report.html": "text/html",
-}
+TAKEN_AWAY = (
+    "graph.json", "graph.dot", "graph.gml", "adjacency.csv", "weights.csv", "order.txt", "pag.json",
+    "summary_graph.csv", "result.json", "confidence.json", "reproduce.py", "report.html",
+)  # fmt: skip
 """What can be taken away one by one."""
 
 
@@ -81,7 +71,7 @@ def shown(run: Run, against: Run | None = None) -> JsonObject:
         "method": results.description["method"],
         "order": [str(name) for name in results.graph.order],
         "summary": summary,
-        "files": [name for name in FORMATS if name == "graph.gml" or (run.folder / name).is_file()],
+        "files": [name for name in TAKEN_AWAY if name == "graph.gml" or (run.folder / name).is_file()],
         "script": _text(run.folder / "reproduce.py"),
     }
 
@@ -237,11 +227,11 @@ def label_of(run: Run) -> str:
 
 
 def file_of(run: Run, name: str) -> bytes:
-    """One of :data:`FORMATS`; GML is written on the way."""
+    """One of :data:`TAKEN_AWAY`; GML is written on the way."""
     path = run.folder / name
     if name == "graph.gml":
         return load_results(run.folder).graph.to_gml().encode("utf-8", "backslashreplace")
-    if name not in FORMATS or path.is_symlink() or not path.is_file():
+    if name not in TAKEN_AWAY or path.is_symlink() or not path.is_file():
         raise OptionError("there is no such file.")
     return path.read_bytes()
 

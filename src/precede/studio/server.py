@@ -31,7 +31,10 @@ from precede.studio.workspace import STUDIO_FILE, DataChoice, Workspace, reading
 
 LARGEST_REQUEST = 1 << 20
 LARGEST_UPLOAD = 200 << 20
-TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+TYPES = {
+    ".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".csv": "text/csv",
+    ".json": "application/json", ".py": "text/x-python",
+}  # fmt: skip
 REPORT_POLICY = "sandbox allow-scripts allow-downloads; frame-ancestors 'none'"
 """A report is one file with its script inside: it is shown as a stranger, without our cookie or our address."""
 
@@ -181,7 +184,7 @@ def file(studio: Studio, asked: JsonObject) -> Response:
         return Response(answers.archive_of(run), media_type="application/zip", headers=headers)
     if name == "report.html" and "download" not in asked:
         headers = {"Content-Security-Policy": REPORT_POLICY}
-    return Response(answers.file_of(run, name), media_type=answers.FORMATS[name], headers=headers)
+    return Response(answers.file_of(run, name), media_type=TYPES.get(Path(name).suffix, "text/plain"), headers=headers)
 
 
 ROUTES = [

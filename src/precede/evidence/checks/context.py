@@ -14,7 +14,7 @@ from precede.data.copies import monotone_copies
 from precede.data.load import Table
 from precede.data.table import evenly_spaced
 from precede.evidence.checks.record import Source
-from precede.graph import CausalGraph, MixedGraph
+from precede.graph import CausalGraph
 from precede.graph.equivalence import class_of, parted_by
 from precede.knowledge import Constraints
 from precede.lazy import linalg, special
@@ -299,13 +299,6 @@ class CheckContext:
     def told(self) -> BoolArray:
         """Edges whose direction time, knowledge or an experiment fixes."""
         return np.asarray(np.any(list(self.fixed.values()), axis=0))
-
-    @cached_property
-    def pattern(self) -> IntArray:
-        """Equivalence class of the graph, with what is told and what follows from it."""
-        if self.assumptions.hidden_causes:
-            return MixedGraph.from_edges(map(tuple, self.reported["marks"]), self.names).pattern
-        return class_of(self.edges, self.told)
 
     @cached_property
     def alike(self) -> BoolArray:

@@ -11,6 +11,7 @@ from precede.evidence.checks.data_checks import SIGNIFICANT, normality
 from precede.evidence.checks.record import SOURCE_WORDS, Level, Source, Verdict, counted, some
 from precede.evidence.checks.result_checks import log_likelihood_gains
 from precede.evidence.checks.stability import search_again
+from precede.graph import MixedGraph
 from precede.graph.equivalence import class_of
 from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
@@ -67,7 +68,8 @@ def direction_sources(learned: CheckContext) -> dict[tuple[int, int], Source]:
     """
     edges = learned.edges
     if learned.assumptions.hidden_causes:
-        return _at(edges, "structure") | _at(edges & (learned.pattern.T != 0), "open")  # transposed: the other way too
+        sure = MixedGraph.from_edges(map(tuple, learned.reported["marks"]), learned.names).arrows
+        return _at(edges & sure, "structure") | _at(edges & ~sure, "open")
     result: dict[tuple[int, int], Source] = {}
     for source, fixed in learned.fixed.items():
         result = _at(fixed, source) | result
