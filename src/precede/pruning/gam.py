@@ -253,26 +253,15 @@ class GamFit:
     ----------
     p_values : (n_terms,) float array
         Of the hypothesis that the term is zero.
-    edf : (n_terms,) float array
-        Effective degrees of freedom of each term.
     strengths : (n_terms,) float array
         Standard deviation of each fitted term over that of the response.
-    residual_variance : float
-        Residual sum of squares over the residual degrees of freedom, in the response's units.
-    fitted : (n_samples,) float array
     terms : (n_samples, n_terms) float array
-        What each term contributes to it, in the response's units; each sums to zero.
-    log_smoothing : (n_terms,) float array
-        Minus infinity without penalty.
+        What each term contributes to the fitted response, in its units; each sums to zero.
     """
 
     p_values: FloatArray
-    edf: FloatArray
     strengths: FloatArray
-    residual_variance: float
-    fitted: FloatArray
     terms: FloatArray
-    log_smoothing: FloatArray
 
 
 def wood_p_value(effect: FloatArray, covariance: FloatArray, rank: float, residual_df: float) -> float:
@@ -355,7 +344,7 @@ def _beta_quadrature(n_whole: int) -> tuple[FloatArray, FloatArray]:
     return (1 + nodes) / 2, weights / weights.sum()
 
 
-def fit_gam(x: FloatArray, y: FloatArray, n_basis: int | None = None, penalized: bool = True) -> GamFit:
+def fit_gam(x: FloatArray, y: FloatArray, penalized: bool = True) -> GamFit:
     r"""Fit :math:`y = \alpha + \sum_j f_j(x_j) + \varepsilon` and test each :math:`f_j = 0`.
 
     Each :math:`f_j` is a natural cubic spline that sums to zero over the samples. With penalty, :math:`\lambda_j \int
@@ -367,8 +356,6 @@ def fit_gam(x: FloatArray, y: FloatArray, n_basis: int | None = None, penalized:
     x : (n_samples, n_terms) float array
         A constant column gets a zero term with p-value one.
     y : (n_samples,) float array
-    n_basis : int, optional
-        Basis functions per term, the constant included; :func:`basis_size` when left out.
     penalized : bool
         False is the fast mode: least squares and partial F tests.
 
@@ -380,14 +367,7 @@ def fit_gam(x: FloatArray, y: FloatArray, n_basis: int | None = None, penalized:
     >>> fit.p_values < 0.001
     array([ True, False, False])
     """
-    m, n_terms = x.shape
-    if n_basis is not None and not (n_basis >= 2 and m > 2 + n_terms * (n_basis - 1)):
-        raise OptionError(
-            f"n_basis={n_basis!r} cannot be used: it must be at least 2, and {n_terms} terms of it must leave residual "
-            f"degrees of freedom with {m} samples."
-        )
-    size = n_basis or basis_size(m, n_terms)
-    return fit_terms([spline_basis(column, size) for column in x.T], y, penalized)
+    return fit_terms([spline_basis(column, basis_size(*x.shape)) for column in x.T], y, penalized)
 
 
 def fit_terms(bases: Sequence[SplineBasis], y: FloatArray, penalized: bool = True) -> GamFit:
@@ -401,9 +381,7 @@ def fit_terms(bases: Sequence[SplineBasis], y: FloatArray, penalized: bool = Tru
     center, spread = float(y.mean()), float(y.std())
     sizes = [len(basis.roughness) for basis in bases]
     if sum(sizes) == 0 or spread <= 1e-12 * float(np.abs(y).max()):
-        nothing = np.zeros(n_terms)
-        variance = float(y.var() * m / (m - 1))
-        return GamFit(np.ones(n_terms), nothing, nothing, variance, np.full(m, center), np.zeros((m, n_terms)), nothing)
+        return GamFit(np.ones(n_terms), np.zeros(n_terms), np.zeros((m, n_terms)))
     response = (y - center) / spread
     design = np.hstack([basis.columns for basis in bases])
     roughness = np.concatenate([basis.roughness for basis in bases])
@@ -411,19 +389,17 @@ def fit_terms(bases: Sequence[SplineBasis], y: FloatArray, penalized: bool = Tru
     cross, target = design.T @ design / m, design.T @ response / m
     if penalized:
         chosen = select_smoothing(cross, target, 1.0, m, term, roughness, np.zeros(n_terms))
-        rho, beta, inverse = chosen.log_smoothing, chosen.coefficients, chosen.inverse
+        beta, inverse = chosen.coefficients, chosen.inverse
     else:
-        rho = np.full(n_terms, -np.inf)
         ridged = cross + RIDGE * np.eye(len(cross))
         inverse = inverse_from_cholesky(linalg.cholesky(ridged, lower=True, check_finite=False))
         beta = inverse @ target
     terms = np.column_stack([design[:, term == j] @ beta[term == j] for j in range(n_terms)])
-    fitted = terms.sum(axis=1)
     influence, member = inverse @ cross, np.eye(n_terms)[term]
     edf = np.diag(influence) @ member
     reference = 2 * edf - np.einsum("ij,ji->i", influence, influence) @ member
     residual_df = max(m - 1 - float(edf.sum()), 1.0)
-    noise = max(float(((response - fitted) ** 2).sum()) / residual_df, 1e-14)
+    noise = max(float(((response - terms.sum(axis=1)) ** 2).sum()) / residual_df, 1e-14)
     p_values, strengths = np.ones(n_terms), np.zeros(n_terms)
     for j in np.flatnonzero(sizes):
         of_term = np.flatnonzero(term == j)
@@ -432,7 +408,7 @@ def fit_terms(bases: Sequence[SplineBasis], y: FloatArray, penalized: bool = Tru
         rank = float(reference[j]) if penalized else float(sizes[j])
         p_values[j] = wood_p_value(beta[of_term], covariance, rank, residual_df)
         strengths[j] = sqrt(float(beta[of_term] @ beta[of_term]))
-    return GamFit(p_values, edf, strengths, noise * spread**2, center + spread * fitted, spread * terms, rho)
+    return GamFit(p_values, strengths, spread * terms)
 
 
 GamTest = Literal["wood", "f"]
