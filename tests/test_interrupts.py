@@ -165,8 +165,8 @@ def test_sigterm_leaves_no_workers_and_keeps_the_graph(csv: str, tmp_path: Path)
     "where",
     [
         "precede.evidence.checks.edge_readings.read_edges",
-        "precede.report.result_files.result_texts",
-        "precede.report.result_files.summary_texts",
+        "precede.report.folder.result_texts",
+        "precede.report.folder.summary_texts",
     ],
 )
 def test_ctrl_c_after_the_search_is_said_and_costs_no_file(

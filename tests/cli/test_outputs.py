@@ -224,7 +224,7 @@ def test_no_memory_for_the_report_costs_no_graph(folder: Path, monkeypatch: pyte
     monkeypatch.setattr("precede.report.summarize", none_left)
     assert runner.invoke(app, ["discover", "data.csv", "--out=out", *QUICK]).exit_code == 0
     assert load_results(folder / "out").graph.n_variables == 3
-    monkeypatch.setattr("precede.report.result_files.write_together", none_left)
+    monkeypatch.setattr("precede.report.folder.write_together", none_left)
     done = runner.invoke(app, ["discover", "data.csv", "--out=other", *QUICK])
     assert done.exit_code == 2
     assert "Causal order" in done.output

@@ -16,7 +16,7 @@ from chromium import CHROMIUM, Chromium
 from precede import CORL, CausalGraph, MixedGraph, load_results, load_table, simulate
 from precede.graph.component import FILES, component_file, inline_module, payload, policy_hash
 from precede.graph.dags import ancestors
-from precede.report.result_files import write_results
+from precede.report.folder import write_results
 
 ROOT = Path(__file__).parents[2]
 VENDOR = ROOT / "src/precede/graph/component/vendor"

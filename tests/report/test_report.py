@@ -25,7 +25,7 @@ from precede.graph.drawing import draw
 from precede.graph.layout import layered_layout
 from precede.knowledge import Knowledge
 from precede.report import Heading, Provenance, rebuild_report, render_report, summarize, write_report, write_results
-from precede.report.load import load_results
+from precede.report.folder import load_results
 from precede.report.render import graph_of, picture
 from precede.report.words import belief_words
 from precede.simulation import simulate

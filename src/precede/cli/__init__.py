@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+import precede
 from precede.cli import about, check, demo, discover, order, pretrain, reproduce, results, simulate, studio
 
 FEW_COLLECTIONS = 100_000
@@ -20,9 +21,7 @@ FEW_COLLECTIONS = 100_000
 
 def _say_version(asked: bool) -> None:
     if asked:
-        from precede import __version__
-
-        typer.echo(f"precede {__version__}")
+        typer.echo(f"precede {precede.__version__}")
         raise typer.Exit
 
 

@@ -1,20 +1,15 @@
 """``precede check``: every problem of a table at once, and the command that would work."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Hashable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from precede.cli.flags import as_file, as_flag, command
 from precede.cli.terminal import SafeConsole, name_of, say_json
-
-if TYPE_CHECKING:
-    from precede.data.load import Table
-    from precede.data.survey import Survey
+from precede.data.survey import Survey, survey
+from precede.data.table import Table
 
 
 @command
@@ -26,8 +21,6 @@ def check(data: str, *, decimal: str | None = None, json_: bool = False) -> None
     data
         A CSV, Excel or Parquet file; - for standard input.
     """
-    from precede.data.survey import survey
-
     with as_file(data) as path:
         found = survey(Path(path), decimal)
     works = _command(data, found)

@@ -1,22 +1,10 @@
 """``precede demo``: a table whose graph is known and found, then Sachs, where the data cannot tell."""
 
 import time
-from html import escape
 from pathlib import Path
 
 from precede.cli.flags import command
 from precede.cli.terminal import SafeConsole, log_to_terminal
-
-PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Precede: two graphs</title>
-<style>body {{ font: 1.05rem/1.6 system-ui, sans-serif; max-width: 42rem; margin: 3rem auto; padding: 0 1rem }}</style>
-</head><body><h1>Two graphs, learned by Precede</h1>
-{cases}
-<p>Your own table: <code>precede discover data.csv --out results/</code></p>
-</body></html>
-"""
-CASE = '<h2><a href="{folder}/report.html">{title}</a></h2>\n<p>{words}</p>'
 
 
 @command
@@ -32,6 +20,7 @@ def demo(*, out: Path = Path("results/demo"), quiet: bool = False) -> None:
     from precede.data.load import load_table
     from precede.files import write_text
     from precede.report import Heading, write_report, write_results
+    from precede.report.render import template
 
     log_to_terminal(quiet=True)
     console, entries = SafeConsole(), []
@@ -53,7 +42,7 @@ def demo(*, out: Path = Path("results/demo"), quiet: bool = False) -> None:
         )
         if name == "sachs":
             words += " The data do not determine this graph; the report says what to believe, and why."
-        entries.append(CASE.format(folder=name, title=escape(title), words=escape(words)))
+        entries.append((name, title, words))
         console.print(f"[bold]{title}[/bold]  {words}")
-    write_text(out / "index.html", PAGE.format(cases="\n".join(entries)))
+    write_text(out / "index.html", template("demo.html").render(cases=entries) + "\n")
     console.print(f"[bold]Open[/bold]  {out / 'index.html'}", soft_wrap=True)

@@ -15,23 +15,24 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
+import precede
+from precede import report
 from precede.cli.flags import SACHS, command, load_named
 from precede.cli.terminal import SafeConsole, name_of, say_json
+from precede.data.table import Table
 from precede.errors import OptionError, PrecedeError, unknown_column
+from precede.files import check_outputs, finish_swap, folder_lock
+from precede.graph import CausalGraph, MixedGraph
 from precede.knowledge import Knowledge
 from precede.options import CountOrZero, Options
+from precede.runtime.deadline import Deadline, Signals, stopped_by_signals
 from precede.strict_json import JsonObject
 
 if TYPE_CHECKING:
-    from precede.data.load import Table
     from precede.effects import Outcome
     from precede.estimator import CausalEstimator
     from precede.evidence.checks import Diagnostics, EdgeDiagnostics
-    from precede.evidence.confidence import Confidence
-    from precede.graph import CausalGraph, MixedGraph
-    from precede.report import Heading
     from precede.report.summary import Summary
-    from precede.runtime.deadline import Signals
 
 MARKS = {"warning": "!", "note": "i", "fine": "✓", "not run": "·"}
 WORST, FEW_EDGES, ORDER_LENGTH = 3, 12, 200
@@ -115,11 +116,8 @@ def discover(
     verbose
         Show every edge, every check and the log of the search.
     """
-    from precede.data.datasets import load_sachs
-    from precede.report.load import CONFIDENCE_FILE
-    from precede.report.result_files import write_results
-    from precede.report.summarize import Heading, with_confidence
-    from precede.runtime.deadline import Deadline, stopped_by_signals
+    from precede.report.collect import with_confidence
+    from precede.report.folder import CONFIDENCE_FILE
 
     flags = {
         "score": score, "search": search, "pruning": pruning, "odd": odd, "max_time": max_time, "device": device,
@@ -131,7 +129,7 @@ def discover(
     model = _make_model(method, flags, set_ or [], quiet)
     if not stability and model.diagnose:
         model.diagnose = "quick"
-    truth = load_sachs().graph if data == SACHS else None
+    truth = precede.load_sachs().graph if data == SACHS else None
     inputs = {"the data": None if data == SACHS else data, "the knowledge": knowledge}
     _check_written(out, {**inputs, "the checkpoint": checkpoint})
     table = load_named(data, reading)
@@ -140,13 +138,13 @@ def discover(
     with _only_user(out), stopped_by_signals(Deadline(None)) as signals:
         model.fit(table)
         name = None if outcome is None else model.graph_.names[model.graph_.position(outcome)]
-        heading = Heading(
+        heading = report.Heading(
             title or Path(data.removesuffix(".gz")).stem, note, data == SACHS if rows is None else rows, name
         )
         if out is not None and not resume:
             (out / JOURNAL_FILE).unlink(missing_ok=True)
         known_texts: dict[str, str] = {}  # the files that say more about the graph
-        write = list[Path] if out is None else partial(write_results, out, model, table, reading, known_texts)
+        write = list[Path] if out is None else partial(report.write_results, out, model, table, reading, known_texts)
         confidence = summary = None
         try:
             if bootstrap:
@@ -174,8 +172,6 @@ def discover(
 @contextmanager
 def _only_user(out: Path | None) -> Iterator[None]:
     """Make the folder and keep other runs out of it; Ctrl-C after its first files says that they are there."""
-    from precede.files import folder_lock
-
     if out is None:
         yield
         return
@@ -196,9 +192,7 @@ def _only_user(out: Path | None) -> Iterator[None]:
 def _check_written(out: Path | None, inputs: dict[str, str | Path | None]) -> None:
     """Refuse, before anything is learned, to write over what is read or over what others have written."""
     from precede.evidence.confidence.resampling import FORMAT
-    from precede.files import check_outputs, finish_swap
-    from precede.report.load import MARKS
-    from precede.report.result_files import OUTPUTS
+    from precede.report.folder import MARKS, OUTPUTS
 
     if out is not None:
         finish_swap(out)
@@ -209,19 +203,18 @@ def _summarized(
     model: CausalEstimator,
     table: Table,
     truth: CausalGraph | None,
-    confidence: Confidence | None,
-    heading: Heading,
+    confidence: precede.Confidence | None,
+    heading: report.Heading,
     data: str,
     loading: Options,
     texts: dict[str, str],
 ) -> Summary | None:
     """What the terminal says and, among the texts, the report; None if that fails, which costs no result."""
-    from precede.report import Provenance, summarize
-    from precede.report.result_files import summary_texts
+    from precede.report.folder import summary_texts
 
-    origin = Provenance.now(data, shlex.join(["precede", *sys.argv[1:]]), loading)
+    origin = report.Provenance.now(data, shlex.join(["precede", *sys.argv[1:]]), loading)
     try:
-        summary = summarize(model, table, truth, confidence, heading, origin)
+        summary = report.summarize(model, table, truth, confidence, heading, origin)
         texts |= summary_texts(summary)
     except (PrecedeError, OSError):
         raise
@@ -243,7 +236,7 @@ def _bootstrap(
     out: Path | None,
     quiet: bool,
     signals: Signals,
-) -> Confidence | None:
+) -> precede.Confidence | None:
     """Resample; each finished fit is kept in OUT, for ``--resume``. None after Ctrl-C, which leaves the graph."""
     journal = None if out is None else out / JOURNAL_FILE
     try:
@@ -319,7 +312,7 @@ def _show(
 ) -> None:
     """The result on one screen: the graph, the worst warnings with what to do, how much more there is, and where."""
     from precede.evidence.checks.record import counted
-    from precede.report.summarize import said_in
+    from precede.report.collect import said_in
     from precede.report.words import searched_words
 
     console = SafeConsole()

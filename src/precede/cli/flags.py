@@ -12,17 +12,16 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import Annotated, Any, get_args
 
 import typer
 
+import precede
 from precede.cli.terminal import log_to_terminal, user_errors
+from precede.data.numbers import NA_MARKERS
 from precede.errors import ALONE, OptionError, spelling
 from precede.knowledge import Knowledge
 from precede.options import Options, check_value
-
-if TYPE_CHECKING:
-    from precede.data.load import Table
 
 SACHS, STANDARD_INPUT = "sachs", "-"
 """Stand for the bundled protein data, and for what another program sends, in place of a file."""
@@ -154,8 +153,6 @@ def reading_options(
     group
         With --lags: the column that says whose row it is.
     """
-    from precede.data.numbers import NA_MARKERS
-
     given: Options = {
         "leave_out": leave_out, "types": _kinds(types or []), "lags": int(lags) if lags.isdecimal() else lags,
         "group": group, "interventions": interventions, "na": (*NA_MARKERS, *na) if na else None,
@@ -233,12 +230,9 @@ def as_file(data: str) -> Iterator[str]:
         yield str(path)
 
 
-def load_named(data: str, options: Options) -> Table:
+def load_named(data: str, options: Options) -> precede.Table:
     """Read a file, standard input or the bundled data."""
-    from precede.data.datasets import load_sachs
-    from precede.data.load import load_table
-
     if data == SACHS:
-        return load_table(load_sachs().data, **options)
+        return precede.load_table(precede.load_sachs().data, **options)
     with as_file(data) as path:
-        return load_table(path, **options)
+        return precede.load_table(path, **options)

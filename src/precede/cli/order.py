@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
+import precede
 from precede.cli.flags import command, load_named
 from precede.cli.terminal import SafeConsole, name_of, say_json
 from precede.knowledge import Knowledge
 from precede.options import Options
-
-if TYPE_CHECKING:
-    from precede.corl import CORL
-    from precede.strict_json import JsonObject
+from precede.strict_json import JsonObject
 
 FIRST_LOOK = (
     "This is a first look: a pretrained policy's guess at order and edges, neither searched nor checked; "
@@ -37,11 +34,9 @@ def order(
     pretrained
         default, or the path of a saved policy.
     """
-    from precede.corl import CORL
-
     start = time.perf_counter()
     table = load_named(data, reading)
-    model = CORL(
+    model = precede.CORL(
         "policy", search="local", pretrained=pretrained, knowledge=known,
         diagnose=False, device="cpu", random_state=0, verbose=False,
     ).fit(table)  # fmt: skip
@@ -58,7 +53,7 @@ def order(
         console.say(*(f"• {line}" for line in said))
 
 
-def _edges(model: CORL) -> list[JsonObject]:
+def _edges(model: precede.CORL) -> list[JsonObject]:
     """The edges in causal order of the cause: weight, probability, those of the other direction and a hidden cause."""
     unlikely = {"probability": 0.0, "common": 0.0}
     said = {(edge["cause"], edge["effect"]): edge for edge in model.diagnostics_["policy"]}
@@ -70,7 +65,7 @@ def _edges(model: CORL) -> list[JsonObject]:
     return edges
 
 
-def _show(console: SafeConsole, model: CORL) -> None:
+def _show(console: SafeConsole, model: precede.CORL) -> None:
     """Print the order, and the edges with their probabilities."""
     from precede.evidence.checks.record import counted
 

@@ -5,21 +5,20 @@ from __future__ import annotations
 import io
 from collections.abc import Hashable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 from rich.markup import escape
 
+import precede
 from precede.cli.flags import command, load_named
 from precede.cli.terminal import SafeConsole, say_json
+from precede.data.numbers import spells_number
 from precede.errors import OptionError
+from precede.files import check_outputs, write_together
+from precede.graph import CausalGraph
+from precede.graph.formats import to_latex
 from precede.options import Options
 from precede.strict_json import JsonObject
-
-if TYPE_CHECKING:
-    from precede.comparison import Comparison
-    from precede.data.load import Table
-    from precede.graph import CausalGraph
 
 ROWS = "as 0:100 (the first hundred) or 100: (all from there)"
 RESTS_ON_ASSUMPTIONS = (
@@ -71,9 +70,7 @@ def effect(
     level
         Level of the interval.
     """
-    from precede.report.load import load_results
-
-    results = load_results(folder)
+    results = precede.load_results(folder)
     table = None if data is None else load_named(data, results.loading | reading)
     graph = results.graph
     start, end = (graph.names[graph.position(name)] for name in (cause, outcome))
@@ -96,13 +93,11 @@ def effect(
 
 
 def _number_or_word(text: str) -> float | str:
-    from precede.data.numbers import spells_number
-
     return float(text) if spells_number(text) else text
 
 
 def _what_if(
-    graph: CausalGraph, pair: tuple[Hashable, Hashable], set_to: str, table: Table | None, row: int | None
+    graph: CausalGraph, pair: tuple[Hashable, Hashable], set_to: str, table: precede.Table | None, row: int | None
 ) -> JsonObject:
     """The outcome as it would be, with a sentence."""
     if table is None:
@@ -147,9 +142,7 @@ def explain(
     after
         Rows whose mean is explained, written as those before.
     """
-    from precede.report.load import load_results
-
-    results = load_results(folder)
+    results = precede.load_results(folder)
     graph = results.graph
     table = load_named(data, results.loading | reading)
     periods = (None if text is None else _rows(text, table.n_samples) for text in (before, after))
@@ -172,9 +165,7 @@ def _rows(text: str, n_rows: int) -> range:
 @command
 def next_step(folder: Path, *, json_: bool = False) -> None:
     """Say which experiment, further column or fact would settle the most open directions."""
-    from precede.report.load import load_results
-
-    results = load_results(folder)
+    results = precede.load_results(folder)
     steps = results.graph.next_steps()
     if json_:
         say_json(steps.to_dict())
@@ -196,14 +187,12 @@ def report(folder: Path, *, title: str | None = None, note: str | None = None, l
     latex
         Print the table of edges for a paper; write nothing.
     """
-    from precede.graph.formats import to_latex
     from precede.report import rebuild_report
-    from precede.report.load import load_results
 
     if not latex:
         SafeConsole().written(rebuild_report(folder, title, note))
         return
-    results = load_results(folder)
+    results = precede.load_results(folder)
     shares = {} if results.confidence is None else {edge[:2]: edge[2] for edge in results.confidence.edge_list()}
     records: list[dict[str, object]] = []
     for cause, effect, weight in results.graph.edge_list():
@@ -223,13 +212,10 @@ def compare(folders: list[Path], *, out: Path | None = None, json_: bool = False
     out
         Folder for the table, the figure and the consensus.
     """
-    from precede.comparison import Comparison
-    from precede.report.load import load_results
-
     names = [folder.resolve().name for folder in folders]
     labels = [name if names.count(name) == 1 else str(folder) for name, folder in zip(names, folders, strict=True)]
-    results = {label: load_results(folder) for label, folder in zip(labels, folders, strict=True)}
-    found = Comparison.of(
+    results = {label: precede.load_results(folder) for label, folder in zip(labels, folders, strict=True)}
+    found = precede.Comparison.of(
         {label: one.graph for label, one in results.items()}, knowledge=[one.knowledge for one in results.values()]
     )
     files = [] if out is None else _write(found, out)
@@ -244,13 +230,11 @@ def compare(folders: list[Path], *, out: Path | None = None, json_: bool = False
         _show(found, files)
 
 
-def _write(found: Comparison, out: Path) -> list[Path]:
+def _write(found: precede.Comparison, out: Path) -> list[Path]:
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
-
-    from precede.files import check_outputs, write_together
 
     out.mkdir(parents=True, exist_ok=True)
     names = ("comparison.csv", "consensus.json", "consensus.csv", "comparison.png")
@@ -264,7 +248,7 @@ def _write(found: Comparison, out: Path) -> list[Path]:
     return write_together(out, dict(zip(names, contents, strict=True)))
 
 
-def _show(found: Comparison, files: list[Path]) -> None:
+def _show(found: precede.Comparison, files: list[Path]) -> None:
     console = SafeConsole()
     rows = [
         (escape(f"{row['first']}, {row['second']}"), *(str(row[label]) for label in found.graphs),

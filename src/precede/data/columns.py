@@ -10,18 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from precede.arrays import FloatArray
+from precede.data import numbers
 from precede.data.kinds import Types, from_labels, known_order, label_of, one_spelling
-from precede.data.numbers import (
-    GROUP,
-    Spelling,
-    blanked,
-    decimal_mark,
-    markers_of,
-    number_of,
-    odd_measures,
-    spelling_of,
-    to_numbers,
-)
 from precede.errors import listed, typed
 from precede.kinds import ColumnKind
 from precede.lazy import pandas as pd
@@ -98,7 +88,7 @@ def frame_to_columns(frame: pd.DataFrame, types: Types, na: Collection[str], dec
     stated: dict[int, ColumnKind] = {}
     for k, name in enumerate(frame.columns):
         reader.turn_to(name)
-        array, kind = reader.read(frame.iloc[:, k]) if plain is None else reader.numbers(plain[:, k])
+        array, kind = reader.read(frame.iloc[:, k]) if plain is None else reader.numeric(plain[:, k])
         if array is not None:
             if kind is not None:
                 stated[len(names)] = kind
@@ -116,42 +106,30 @@ def frame_to_columns(frame: pd.DataFrame, types: Types, na: Collection[str], dec
 def decimal_of(frame: pd.DataFrame, na: Collection[str]) -> str | None:
     """The decimal mark of the texts of a frame; None where they show both, or where none tells."""
     texts = [k for k, dtype in enumerate(frame.dtypes) if str(dtype) in ("object", "str")]
-    return decimal_mark(spelling_in(frame.iloc[:, k], markers_of(na, frame.columns[k])) for k in texts)
+    return numbers.decimal_mark(spelling_in(frame.iloc[:, k], numbers.markers_of(na, frame.columns[k])) for k in texts)
 
 
-def spelling_in(column: pd.Series[Any], na: Collection[str]) -> Spelling | None:
+def spelling_in(column: pd.Series[Any], na: Collection[str]) -> numbers.Spelling | None:
     """How a column writes its numbers; None where a cell is none."""
     try:
-        return spelling_of(column.dropna().unique(), na)
+        return numbers.spelling_of(column.dropna().unique(), na)
     except TypeError:  # lists and the like
         return None
 
 
 Alike = Literal["id", "markers", "commas", "marks", "spelled", "rounded", "date", "complex"]
 
-SAID: dict[Alike, tuple[str, str]] = {
-    "id": ("labels the rows, so it was left out", "label the rows, so they were left out"),
-    "markers": ("had texts that stand for missing values", "had texts that stand for missing values"),
-    "commas": ("was read with decimal commas", "were read with decimal commas"),
-    "marks": (
-        "had marks between thousands, which were read as such",
-        "had marks between thousands, read as such",
-    ),
-    "rounded": (
-        "has whole numbers of more than 15 digits, which were rounded",
-        "have whole numbers of more than 15 digits, which were rounded",
-    ),
-    "spelled": ("held numbers as text, and was read as numbers", "held numbers as text, and were read as numbers"),
-    "date": (
-        "holds dates: leave it out, or turn it into numbers such as days since a start",
-        "hold dates: leave them out, or turn them into numbers such as days since a start",
-    ),
-    "complex": (
-        "holds complex numbers: take real and imaginary parts",
-        "hold complex numbers: take real and imaginary parts",
-    ),
+SAID: dict[Alike, str] = {
+    "id": "{labels|label} the rows, so {it was|they were} left out",
+    "markers": "had texts that stand for missing values",
+    "commas": "{was|were} read with decimal commas",
+    "marks": "had marks between thousands, {which were |}read as such",
+    "rounded": "{has|have} whole numbers of more than 15 digits, which were rounded",
+    "spelled": "held numbers as text, and {was|were} read as numbers",
+    "date": "{holds|hold} dates: leave {it|them} out, or turn {it|them} into numbers such as days since a start",
+    "complex": "{holds|hold} complex numbers: take real and imaginary parts",
 }
-"""What is said of one column, or of several at once."""
+"""What is said of {one column|several at once}."""
 
 REFUSED = ("date", "complex")
 
@@ -170,7 +148,7 @@ class _Reader:
 
     def turn_to(self, name: Hashable) -> None:
         """Go on with the column of this name."""
-        self.name, self.told, self.na = name, self.types.get(name), markers_of(self._all_na, name)
+        self.name, self.told, self.na = name, self.types.get(name), numbers.markers_of(self._all_na, name)
         self.has_order = self.told is not None and not isinstance(self.told, str)
 
     def notes(self) -> list[str]:
@@ -184,8 +162,8 @@ class _Reader:
     def _together(self, refused: bool) -> Iterator[str]:
         for what, names in self._alike.items():
             if (what in REFUSED) == refused:
-                one = len(names) == 1
-                yield f"column{'' if one else 's'} {listed(names)} {SAID[what][0 if one else 1]}."
+                said = f"column{{|s}} {listed(names)} {SAID[what]}."
+                yield re.sub(r"\{([^{|}]*)\|([^{|}]*)\}", r"\1" if len(names) == 1 else r"\2", said)
 
     def _say(self, what: Alike) -> Read:
         self._alike.setdefault(what, []).append(self.name)
@@ -210,7 +188,7 @@ class _Reader:
                 values = _floats(exact)
                 if _rounded(column, values):
                     self._say("rounded")
-                return self.numbers(values)
+                return self.numeric(values)
             case "category":
                 labels = column.cat.remove_unused_categories().cat.categories
                 return self._levels(column, list(labels), bool(column.cat.ordered))
@@ -221,9 +199,9 @@ class _Reader:
             case _:
                 return self._text(column)
 
-    def numbers(self, values: FloatArray) -> Read:
+    def numeric(self, values: FloatArray) -> Read:
         """A column of numbers: the same array where nothing has to change."""
-        values = blanked(values, self.na)
+        values = numbers.blanked(values, self.na)
         if self.has_order:
             return self._ordered(values)
         if self.told is None and LOOKS_LIKE_AN_ID.fullmatch(str(self.name)) and all_distinct(values):
@@ -255,7 +233,7 @@ class _Reader:
             self._say("markers")
         return self._levels(column, labels, ordered=False)
 
-    def _spelled(self, column: pd.Series[Any], spelled: Spelling, marked: bool) -> Read:
+    def _spelled(self, column: pd.Series[Any], spelled: numbers.Spelling, marked: bool) -> Read:
         """A column of numbers that are written out, in the decimal mark that it shows or else in that of the table."""
         decimal = next(iter(spelled.marks)) if len(spelled.marks) == 1 else self.decimal
         if len(spelled.marks) > 1 or (decimal is None and spelled.unsure is not None):
@@ -268,20 +246,21 @@ class _Reader:
                 remedy = "write numbers as 1234.5, or leave it out"
             else:
                 read = [
-                    f"{typed('decimal', mark)} reads {number_of(str(spelled.unsure), mark):g}" for mark in (".", ",")
+                    f"{typed('decimal', mark)} reads {numbers.number_of(str(spelled.unsure), mark):g}"
+                    for mark in (".", ",")
                 ]
                 remedy = ", ".join(read)
             return self._refuse(f"column {self.name!r} {why}: {remedy}.")
         texts = "".join(map(str, column.dropna().unique()))
-        values = to_numbers(column, decimal or ".", self.na)
-        grouped = ("." if decimal == "," else ",") in texts or re.search(rf"\d{GROUP}\d", texts)
+        values = numbers.to_numbers(column, decimal or ".", self.na)
+        grouped = ("." if decimal == "," else ",") in texts or re.search(rf"\d{numbers.GROUP}\d", texts)
         if spelled.unit:
             self._notes.append(f"column {self.name!r} holds numbers in {spelled.unit}, read without the unit.")
         else:
             self._say("marks" if grouped else "commas" if "," in texts else "markers" if marked else "spelled")
         if _rounded(column, values):
             self._say("rounded")
-        return blanked(values, self.na), None
+        return numbers.blanked(values, self.na), None
 
     def _levels(self, column: pd.Series[Any], labels: Sequence[Hashable], ordered: bool) -> Read:
         """Places of the cells among the levels."""
@@ -339,7 +318,7 @@ class _Reader:
                 f"{shown}, among numbers: {typed('na', [str(value)[:40]])} makes it missing, {insist} makes all of "
                 "them levels."
             )
-        odd = odd_measures(column.dropna().unique())
+        odd = numbers.odd_measures(column.dropna().unique())
         if odd is not None:
             holds = f"column {self.name!r} holds {odd}, first {_shortened(value)} in row {row}"
             return self._refuse(f"{holds}: write one number in each cell.")
@@ -353,23 +332,12 @@ class _Reader:
 
 INFERRED = dict.fromkeys(("integer", "floating", "mixed-integer-float", "decimal", "empty"), "number")
 INFERRED |= dict.fromkeys(("datetime", "datetime64", "date", "time", "timedelta", "timedelta64", "period"), "date")
-INFERRED |= {"boolean": "boolean", "complex": "complex"}
+INFERRED |= {"boolean": "boolean", "complex": "complex", "categorical": "category"}
 
 
 def storage(column: pd.Series[Any]) -> str:
     """How a column is stored: number, boolean, date, category, complex, nested or text."""
-    dtype, types = column.dtype, pd.api.types
-    if isinstance(dtype, pd.CategoricalDtype):
-        return "category"
-    if types.is_bool_dtype(dtype):
-        return "boolean"
-    if types.is_complex_dtype(dtype):
-        return "complex"
-    if types.is_numeric_dtype(dtype):
-        return "number"
-    if types.is_datetime64_any_dtype(dtype) or isinstance(dtype, pd.PeriodDtype) or types.is_timedelta64_dtype(dtype):
-        return "date"
-    inferred = types.infer_dtype(column.dropna(), skipna=True)
+    inferred = pd.api.types.infer_dtype(column.dropna(), skipna=True)
     if inferred in INFERRED:
         return INFERRED[inferred]
     if inferred == "mixed" and any(isinstance(cell, list | dict | set | np.ndarray) for cell in column):

@@ -7,22 +7,10 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Literal
 
-import numpy as np
-
 from precede.errors import check_choice
 from precede.graph import CausalGraph
 from precede.lazy import pandas as pd
 from precede.strict_json import JsonObject
-
-SACHS_EDGES = {
-    "Raf": ["Mek"],
-    "Mek": ["Erk"],
-    "Erk": ["Akt"],
-    "Plcg": ["PIP2", "PIP3"],
-    "PIP3": ["PIP2"],
-    "PKA": ["Raf", "Mek", "Erk", "Akt", "P38", "Jnk"],
-    "PKC": ["Raf", "Mek", "PKA", "P38", "Jnk"],
-}
 
 
 @dataclass(frozen=True)
@@ -93,14 +81,10 @@ def load_sachs(conditions: Literal["observational", "all"] = "observational") ->
     ((853, 11), 17)
     """
     check_choice("conditions", conditions, ("observational", "all"))
-    every = conditions == "all"
-    with (files("precede.data") / "files" / ("sachs_all.csv.gz" if every else "sachs.csv")).open("rb") as file:
+    folder, every = files("precede.data") / "files", conditions == "all"
+    with (folder / ("sachs_all.csv.gz" if every else "sachs.csv")).open("rb") as file:
         data = pd.read_csv(file, compression="gzip" if every else None)
     if every:
         data["set"] = data.pop("condition").map(SACHS_TARGETS).fillna("")
-    names = [name for name in data.columns if name != "set"]
-    adjacency = np.zeros((len(names), len(names)), dtype=bool)
-    for cause, effects in SACHS_EDGES.items():
-        adjacency[names.index(cause), [names.index(effect) for effect in effects]] = True
-    graph = CausalGraph.from_matrix(adjacency, names=names)
+    graph = CausalGraph.from_csv((folder / "sachs_graph.csv").read_text(encoding="utf-8"))
     return Dataset(data, graph, {"name": "sachs", "source": "Sachs et al. 2005, Science 308:523-529; cdt 0.6.0"})

@@ -13,15 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from precede.arrays import BoolArray, IntArray
-from precede.data.checks import (
-    check_column_names,
-    check_gaps,
-    check_size,
-    check_values,
-    remarks_on_gaps,
-    row_blocks,
-    value_problems,
-)
+from precede.data import checks
 from precede.data.columns import Columns, decimal_of, frame_to_columns
 from precede.data.copies import monotone_copies, without_tied_columns
 from precede.data.interventions import read_targets, remark_on_targets
@@ -135,7 +127,7 @@ def load_table(
     try:
         source, targets = _split(source, interventions, "interventions")
         source, group = _split(source, group, "group")
-        check_column_names(tuple(source.columns))
+        checks.check_column_names(tuple(source.columns))
         if leave_out:  # before the columns are looked at
             source = source.iloc[:, _kept(tuple(source.columns), leave_out)]
         columns = frame_to_columns(source, types, na, decimal)
@@ -197,9 +189,9 @@ def _table(columns: Columns, missing: str, left_out: list[str], types: Types) ->
     values, names, notes = columns.values, columns.names, [*columns.notes, *left_out]
     if not columns.problems:
         labels = any("label" in note for note in notes)
-        check_size(values, names, " once columns that label the rows are left out" if labels else "")
-    absent = np.sum([np.isnan(block).sum(axis=0) for block in row_blocks(values)], axis=0)
-    problems = [*columns.problems, *value_problems(values, names)]
+        checks.check_size(values, names, " once columns that label the rows are left out" if labels else "")
+    absent = np.sum([np.isnan(block).sum(axis=0) for block in checks.row_blocks(values)], axis=0)
+    problems = [*columns.problems, *checks.value_problems(values, names)]
     if absent.any() and missing == "refuse":
         problems.append(
             f"{absent.sum()} of the {values.size} values are missing, in {_where(names, absent)}: "
@@ -214,7 +206,7 @@ def _table(columns: Columns, missing: str, left_out: list[str], types: Types) ->
         kept = np.asarray(~np.isnan(values).any(axis=1))
         values, m = values[kept], len(values)
         notes.append(f"{m - kept.sum()} of {m} rows were dropped for missing values in {_where(names, absent)}.")
-        check_size(values, names, " once the rows with missing values are dropped")
+        checks.check_size(values, names, " once the rows with missing values are dropped")
     elif gappy:
         if missing != "impute" and len(values) <= values.shape[1]:
             raise DataError(
@@ -223,8 +215,8 @@ def _table(columns: Columns, missing: str, left_out: list[str], types: Types) ->
                 f"{typed('missing', 'impute')} takes the column's mean, {typed('missing', 'drop')} leaves out their "
                 "rows."
             )
-        check_gaps(values, names)
-        notes += remarks_on_gaps(values, names, DONE[missing])
+        checks.check_gaps(values, names)
+        notes += checks.remarks_on_gaps(values, names, DONE[missing])
         values = np.where(np.isnan(values), np.nanmean(values, axis=0), values) if missing == "impute" else values
     kinds = kinds_of(values, names, columns.stated, types)
     labeled = all(isinstance(name, str) for name in names)
@@ -235,7 +227,7 @@ def _table(columns: Columns, missing: str, left_out: list[str], types: Types) ->
         table = filled_table(table, missing)
     table.values.flags.writeable = False
     names, kinds = table.names, table.kinds
-    check_values(table.values, names, kinds)
+    checks.check_values(table.values, names, kinds)
     notes += remark_on(names, kinds)
     notes += [
         f"Columns {names[i]!r} and {names[j]!r} rise and fall together exactly, as a number and its rank do: nothing "
@@ -295,7 +287,7 @@ def _chosen(table: Table, leave_out: Sequence[Hashable], types: Types) -> Table:
     """A checked table with fewer columns, or with other kinds of columns."""
     if leave_out:
         kept = _kept(table.names, leave_out)
-        check_size(table.values[:, kept], tuple(table.names[k] for k in kept), " once columns are left out")
+        checks.check_size(table.values[:, kept], tuple(table.names[k] for k in kept), " once columns are left out")
         table = table.with_columns(kept)
         table = replace(table, remarks=(*table.remarks, *_left_out(leave_out)))
     if types:
@@ -308,7 +300,7 @@ def _columnar_frame(source: Any) -> pd.DataFrame:
     if hasattr(source, "collect"):  # a polars LazyFrame
         source = source.collect()
     if hasattr(source, "column_names"):  # a pyarrow Table
-        check_column_names(tuple(source.column_names))
+        checks.check_column_names(tuple(source.column_names))
         return source.to_pandas()  # type: ignore[no-any-return]
     if not hasattr(source, "get_columns"):
         raise DataError(f"a {type(source).__name__} is one variable: pass a table of several columns.")

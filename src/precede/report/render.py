@@ -16,7 +16,7 @@ from precede.arrays import FloatArray
 from precede.graph import CausalGraph
 from precede.graph.component import ShownEdge, ShownGraph, component_file, inline_module, payload, policy_hash
 from precede.graph.component.payload import DOUBTFUL
-from precede.report.summarize import said_in
+from precede.report.collect import said_in
 from precede.report.summary import EvaluationEntry, LearningEntry, Summary, TotalEntry, check_summary
 from precede.strict_json import JsonObject
 
@@ -44,7 +44,7 @@ SCRIPTS = ("data.js", "card.js", "page.js")
 
 
 def render_report(summary: Summary) -> str:
-    """Turn what :func:`precede.report.summarize.summarize` collected into a page.
+    """Turn what :func:`precede.report.summarize` collected into a page.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def render_report(summary: Summary) -> str:
     summary = check_summary(summary)
     graph, library, code = graph_of(summary), component_file("vendor/cytoscape.min.js").decode("utf-8"), script()
     said = said_in(summary)
-    return _template().render(
+    return template("report.html").render(
         summary=summary,
         said=said,
         not_run=[
@@ -85,7 +85,8 @@ def render_report(summary: Summary) -> str:
 
 
 @cache
-def _template() -> Template:
+def template(name: str) -> Template:
+    """A page of the package, in which numbers are written as people write them."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -97,7 +98,7 @@ def _template() -> Template:
     )
     environment.filters["number"] = _number
     environment.filters["total"] = _total
-    return environment.get_template("report.html")
+    return environment.get_template(name)
 
 
 @cache

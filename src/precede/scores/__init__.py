@@ -6,5 +6,4 @@ from typing import TYPE_CHECKING
 if not TYPE_CHECKING:
     from precede.lazy import lazy_names
 
-    HOMES = {item.name: f"{__name__}.{item.name}" for item in iter_modules(__path__)}
-    __getattr__, __dir__ = lazy_names(__name__, HOMES)
+    __getattr__, __dir__, __all__ = lazy_names(__name__, {item.name: __name__ for item in iter_modules(__path__)})

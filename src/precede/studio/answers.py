@@ -23,7 +23,7 @@ from precede.graph import CausalGraph
 from precede.graph.component import ShownGraph, payload
 from precede.graph.component.payload import shown_edge
 from precede.report import Results, load_results
-from precede.report.summarize import outcome_entry
+from precede.report.collect import outcome_entry
 from precede.report.summary import check_summary
 from precede.strict_json import JsonObject, read_json
 from precede.studio.workspace import Run

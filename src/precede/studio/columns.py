@@ -18,7 +18,7 @@ from precede.data.survey import Survey, survey
 from precede.errors import DataError, PrecedeError
 from precede.kinds import ColumnKind
 from precede.lazy import pandas as pd
-from precede.report.summarize import MOST_BARS
+from precede.report.collect import MOST_BARS
 from precede.strict_json import JsonObject
 from precede.studio.workspace import DataChoice, loading_of, reading_of
 

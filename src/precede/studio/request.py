@@ -11,7 +11,7 @@ from precede.errors import OptionError, check_choice
 from precede.estimator import CausalEstimator
 from precede.knowledge import Knowledge
 from precede.options import Options, Range, check_options, declared
-from precede.report.load import load_results
+from precede.report.folder import load_results
 from precede.scores.build import SCORE_NAMES
 from precede.scores.policy_prior import WEIGHT
 from precede.strict_json import JsonObject

@@ -27,28 +27,10 @@ from precede.graph.dags import full_dag
 from precede.kinds import ColumnKind
 from precede.metrics import aligned, evaluate
 from precede.pruning.gam import prune_by_gam
+from precede.report import summary as shape
+from precede.report import words
 from precede.report.provenance import Provenance, code_for, versions
-from precede.report.summary import (
-    ChanceEntry,
-    EdgeEntry,
-    EvaluationEntry,
-    LearningEntry,
-    LevelsEntry,
-    NodeEntry,
-    OutcomeCauseEntry,
-    OutcomeEntry,
-    Summary,
-    TotalEntry,
-)
-from precede.report.words import (
-    assumed_words,
-    belief_words,
-    curved_effects,
-    found_words,
-    searched_words,
-    sure_words,
-    unknown_words,
-)
+from precede.report.summary import Summary
 from precede.strict_json import plain
 
 FORMAT, VERSION = "precede-summary", 5
@@ -138,10 +120,10 @@ def summarize(
         "remarks": known.remarks,
         "checked": known.checked,
         "checks": known.checks,
-        "assumed": assumed_words(known, model.get_params(deep=False).get("knowledge"), table),
-        "found": [*searched_words(known), *found_words(model.graph_, known.edges)],
-        "sure": sure_words(known, bootstrapped),
-        "unknown": unknown_words(known, identifies),
+        "assumed": words.assumed_words(known, model.get_params(deep=False).get("knowledge"), table),
+        "found": [*words.searched_words(known), *words.found_words(model.graph_, known.edges)],
+        "sure": words.sure_words(known, bootstrapped),
+        "unknown": words.unknown_words(known, identifies),
         "nodes": _nodes(model.graph_, table, known.plots and known.plots[1], heading.rows),
         "edges": _edges(model.graph_, known, heading.rows),
         "order": model.graph_.positions,
@@ -160,13 +142,13 @@ def summarize(
     return result
 
 
-def outcome_entry(graph: CausalGraph, found: Outcome) -> OutcomeEntry:
+def outcome_entry(graph: CausalGraph, found: Outcome) -> shape.OutcomeEntry:
     """The causes of an outcome, as pages show them."""
-    kept = OutcomeCauseEntry.__annotations__
+    kept = shape.OutcomeCauseEntry.__annotations__
     causes = [{name: cause[name] for name in kept} for cause in found.to_dict()["causes"]]
     return {
         "place": graph.position(found.name),
-        "causes": [cast(OutcomeCauseEntry, {**cause, "variable": str(cause["variable"])}) for cause in causes],
+        "causes": [cast(shape.OutcomeCauseEntry, {**cause, "variable": str(cause["variable"])}) for cause in causes],
         "correlated": [{"variable": str(name), "correlation": round(value, 3)} for name, value in found.correlated],
     }
 
@@ -200,9 +182,9 @@ NO_PLOT = EdgePlot(slope=None, curve=None, points=None, extremes=None, density=N
 NO_NODE = NodePlot(values=None, grid=None, histogram=None, range=None)
 
 
-def _edges(graph: CausalGraph, known: Diagnostics, rows: bool) -> list[EdgeEntry]:
+def _edges(graph: CausalGraph, known: Diagnostics, rows: bool) -> list[shape.EdgeEntry]:
     """Every edge with what is known of it and its plot, in causal order."""
-    edges, curved = known.edges or unchecked_edges(graph), curved_effects(known)
+    edges, curved = known.edges or unchecked_edges(graph), words.curved_effects(known)
     totals = total_effects(graph, known.edges) or [None] * len(edges)
     plots = known.plots[0] if known.plots is not None and known.edges else [NO_PLOT] * len(edges)
     hidden = ("density", "extent", "outside") if rows else ("points", "extremes")
@@ -213,20 +195,20 @@ def _edges(graph: CausalGraph, known: Diagnostics, rows: bool) -> list[EdgeEntry
             **asdict(edge),
             **{name: rounded(getattr(edge, name), digits) for name, digits in DIGITS.items()},
             "direction": SOURCE_WORDS[edge.source],
-            "belief": belief_words(edge, None if total is None else total["value"], bent),
+            "belief": words.belief_words(edge, None if total is None else total["value"], bent),
             "total": total,
             **plot,
             **{name: value for name, value in NO_PLOT.items() if name in hidden},
         }
         if graph.pag is not None:
             entry["mark"] = mark_of(graph, *edge.place, None)
-        result.append(cast(EdgeEntry, entry))
+        result.append(cast(shape.EdgeEntry, entry))
     return result
 
 
-def _nodes(graph: CausalGraph, table: Table, plots: Sequence[NodePlot] | None, rows: bool) -> list[NodeEntry]:
+def _nodes(graph: CausalGraph, table: Table, plots: Sequence[NodePlot] | None, rows: bool) -> list[shape.NodeEntry]:
     place = np.argsort(graph.positions)
-    entries: list[NodeEntry] = []
+    entries: list[shape.NodeEntry] = []
     for k, name in enumerate(graph.names):
         values, numeric = table.values[:, k], table.kinds[k].name != "categorical"
         plot = NO_NODE if plots is None else plots[k]
@@ -246,7 +228,7 @@ def _nodes(graph: CausalGraph, table: Table, plots: Sequence[NodePlot] | None, r
     return entries
 
 
-def _levels(kind: ColumnKind, column: FloatArray) -> LevelsEntry | None:
+def _levels(kind: ColumnKind, column: FloatArray) -> shape.LevelsEntry | None:
     """The levels of a column where they are few enough to be named under their bars."""
     if not kind.discrete or kind.n_levels > MOST_BARS:
         return None
@@ -254,7 +236,7 @@ def _levels(kind: ColumnKind, column: FloatArray) -> LevelsEntry | None:
     return {"labels": list(kind.labels), "values": list(kind.levels), "counts": counts}
 
 
-def _learning(model: CausalEstimator) -> LearningEntry | None:
+def _learning(model: CausalEstimator) -> shape.LearningEntry | None:
     """The best and the mean score by iteration, where the method keeps them."""
     history: pd.DataFrame = model.history_
     if not {"iteration", "best_score"} <= set(history.columns) or len(history) < 2:
@@ -272,7 +254,7 @@ def _learning(model: CausalEstimator) -> LearningEntry | None:
 
 def _evaluation(
     graph: CausalGraph, truth: CausalGraph, table: Table, known: Diagnostics
-) -> tuple[EvaluationEntry, Chance]:
+) -> tuple[shape.EvaluationEntry, Chance]:
     """Agreement with a reference graph, and what chance would reach."""
     prune = None
     if known.assumptions.mechanism == "additive":
@@ -284,10 +266,10 @@ def _evaluation(
     n_random = 100 if graph.n_variables <= 20 else 40
     chance = compare_with_chance(true, table.values, graph.edges, prune=prune, n_random=n_random)
     against = {**asdict(chance), "sentence": chance.sentence, "no_better": chance.no_better}
-    return {"metrics": evaluate(graph, truth).to_dict(), "chance": cast(ChanceEntry, against)}, chance
+    return {"metrics": evaluate(graph, truth).to_dict(), "chance": cast(shape.ChanceEntry, against)}, chance
 
 
-def total_effects(graph: CausalGraph, readings: tuple[EdgeDiagnostics, ...]) -> list[TotalEntry | None]:
+def total_effects(graph: CausalGraph, readings: tuple[EdgeDiagnostics, ...]) -> list[shape.TotalEntry | None]:
     """Change of the effect per unit of the cause, along all paths, for each edge.
 
     Parameters
@@ -303,9 +285,9 @@ def total_effects(graph: CausalGraph, readings: tuple[EdgeDiagnostics, ...]) -> 
         is None, and the ends are the least and the largest effect in all equivalent graphs. None where no number tells
         it: for columns of words, too few rows, or a graph without data.
     """
-    result: list[TotalEntry | None] = []
+    result: list[shape.TotalEntry | None] = []
     for edge in readings:
-        total: TotalEntry | None = None
+        total: shape.TotalEntry | None = None
         with suppress(PrecedeError):
             asked = Question(graph, graph.names[edge.cause], graph.names[edge.effect])
             found = asked.answer() if edge.directed else None

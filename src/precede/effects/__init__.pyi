@@ -1,0 +1,17 @@
+from precede.effects.attribution import Explanation as Explanation
+from precede.effects.attribution import explain_change as explain_change
+from precede.effects.attribution import explain_row as explain_row
+from precede.effects.intervention import EffectCurve as EffectCurve
+from precede.effects.intervention import WhatIf as WhatIf
+from precede.effects.intervention import effect_curve as effect_curve
+from precede.effects.intervention import what_if as what_if
+from precede.effects.linear import Effect as Effect
+from precede.effects.linear import Question as Question
+from precede.effects.linear import path_effects as path_effects
+from precede.effects.outcome import Outcome as Outcome
+from precede.effects.outcome import causes_of as causes_of
+from precede.effects.planning import NextSteps as NextSteps
+from precede.effects.planning import next_steps as next_steps
+from precede.effects.possible import PossibleEffects as PossibleEffects
+from precede.effects.possible import effect_of as effect_of
+from precede.effects.possible import possible_effects as possible_effects
