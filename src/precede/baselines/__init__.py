@@ -3,61 +3,6 @@
 All are scikit-learn estimators with the fitted attributes of :class:`precede.estimator.CausalEstimator`.
 """
 
-from precede.baselines.astar_lasso import AStarLasso
-from precede.baselines.cam import CAM
-from precede.baselines.constraint import FCI, GES, PC
-from precede.baselines.dag_gnn import DAGGNN
-from precede.baselines.descent import DAGMA, GOLEM
-from precede.baselines.gran_dag import GranDAG
-from precede.baselines.l1obs import L1OBS
-from precede.baselines.lingam import DirectLiNGAM, ICALiNGAM
-from precede.baselines.notears import NOTEARS, NOTEARSMLP
-from precede.baselines.order_methods import EqVar, R2SortRegress, RandomOrder, SortRegress
-from precede.baselines.rl_bic2 import RLBIC2
-from precede.estimator import CausalEstimator
+from precede.lazy import lazy_names, names_in_stub
 
-METHODS: dict[str, type[CausalEstimator]] = {
-    "random": RandomOrder,
-    "notears": NOTEARS,
-    "notears-mlp": NOTEARSMLP,
-    "golem": GOLEM,
-    "dagma": DAGMA,
-    "dag-gnn": DAGGNN,
-    "gran-dag": GranDAG,
-    "rl-bic2": RLBIC2,
-    "cam": CAM,
-    "l1obs": L1OBS,
-    "a-star-lasso": AStarLasso,
-    "ica-lingam": ICALiNGAM,
-    "direct-lingam": DirectLiNGAM,
-    "eqvar": EqVar,
-    "sort-regress": SortRegress,
-    "r2-sort-regress": R2SortRegress,
-    "pc": PC,
-    "ges": GES,
-    "fci": FCI,
-}
-"""Name to estimator, as the command line and the experiments spell them."""
-
-__all__ = [
-    "CAM",
-    "DAGGNN",
-    "DAGMA",
-    "FCI",
-    "GES",
-    "GOLEM",
-    "L1OBS",
-    "METHODS",
-    "NOTEARS",
-    "NOTEARSMLP",
-    "PC",
-    "RLBIC2",
-    "AStarLasso",
-    "DirectLiNGAM",
-    "EqVar",
-    "GranDAG",
-    "ICALiNGAM",
-    "R2SortRegress",
-    "RandomOrder",
-    "SortRegress",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__, names_in_stub(__file__))
