@@ -78,7 +78,7 @@ def test_ctrl_c_before_there_is_a_result(data_file: Path, tmp_path: Path, monkey
     def interrupt(*_: Any, **__: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("precede.data.load.load_table", interrupt)
+    monkeypatch.setattr("precede.load_table", interrupt)
     result = CliRunner().invoke(app, ["discover", str(data_file), f"--out={tmp_path / 'out'}"])
     assert result.exit_code == 130
     assert "interrupted before there was a result" in result.output

@@ -71,7 +71,7 @@ def test_title_note_rows_and_stability_are_obeyed(csv: str, tmp_path: Path) -> N
     assert plain["provenance"]["command"].startswith("precede")
 
 
-@pytest.mark.parametrize(("module", "name"), [("summarize", "found_words"), ("result_files", "render_report")])
+@pytest.mark.parametrize(("module", "name"), [("words", "found_words"), ("folder", "render_report")])
 def test_a_report_that_fails_loses_no_result(
     csv: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, name: str
 ) -> None:
