@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from precede.arrays import BoolArray, IntArray
-from precede.graph.equivalence import cpdag
+from precede.graph.dags import cpdag
 from precede.scores.sparse_linear import SparseLinearScore
 from precede.simulation import simulate
 

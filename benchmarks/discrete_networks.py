@@ -25,7 +25,7 @@ from tetrad import search_in
 
 import precede as pc
 from precede.arrays import BoolArray, FloatArray
-from precede.graph.equivalence import cpdag
+from precede.graph.dags import cpdag
 from precede.scores.levels.families import DiscreteFamilies
 
 NETWORKS = ("asia", "child", "insurance", "alarm", "hailfinder")

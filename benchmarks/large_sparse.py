@@ -21,7 +21,7 @@ import numpy as np
 import torch
 
 from precede.data.datasets import Dataset
-from precede.graph.equivalence import cpdag
+from precede.graph.dags import cpdag
 from precede.metrics import share_in_order, shd
 from precede.scores.evidence import GaussianProcessEvidence
 from precede.scores.parent_tables import screened_score

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 import precede as pc
-from precede.graph.equivalence import consistent_extension
+from precede.graph.dags import consistent_extension
 
 PARAMETERS = {
     "S": np.array([[4.34165202, 2.8594438, 1.91565691], [0.89410569, 1.58679242, 2.68477163]]),

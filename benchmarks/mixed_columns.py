@@ -17,7 +17,7 @@ from discrete_networks import distance
 from tetrad import search_in
 
 import precede as pc
-from precede.graph.equivalence import cpdag
+from precede.graph.dags import cpdag
 
 SCORES = ("degenerate-gaussian", "conditional-gaussian")
 

@@ -33,7 +33,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "files.py": ("tests/test_files.py",),
     "strict_json.py": ("tests/test_strict_json.py",),
     "knowledge/knowledge.py": ("tests/knowledge",),
-    "graph/equivalence.py": ("tests/graph/test_equivalence.py",),
+    "graph/dags.py": ("tests/graph/test_equivalence.py", "tests/graph/test_graph.py"),
     "pruning/weights.py": ("tests/pruning/test_pruning_weights.py",),
     "scores/covariance.py": ("tests/scores/test_linear_score.py", "tests/scores/test_covariance.py"),
     "metrics.py": ("tests/test_metrics.py", "tests/test_mark_metrics.py"),

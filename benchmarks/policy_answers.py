@@ -22,8 +22,7 @@ import torch
 from joblib import Parallel, delayed
 
 from precede.arrays import BoolArray, FloatArray
-from precede.graph.dags import ancestors
-from precede.graph.equivalence import cpdag
+from precede.graph.dags import ancestors, cpdag
 from precede.knowledge import Constraints
 from precede.policy.prediction import PolicyPrediction, judge
 from precede.policy.pretrained import load_pretrained

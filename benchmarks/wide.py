@@ -30,7 +30,7 @@ import numpy as np
 from cpdag_flop import FLOP, printed_by
 
 from precede.arrays import FloatArray, IntArray
-from precede.graph.equivalence import cpdag
+from precede.graph.dags import cpdag
 from precede.simulation import simulate
 
 RIDGE = 1e-3

@@ -14,8 +14,7 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import DataError, GraphError, listed
 from precede.graph import CausalGraph, MixedGraph
 from precede.graph.ancestral import ARROW, TAIL, definite_ancestors
-from precede.graph.dags import full_dag, topological_order
-from precede.graph.equivalence import cpdag
+from precede.graph.dags import cpdag, full_dag, topological_order
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from sklearn.datasets import load_diabetes
 import precede as pc
 from precede.baselines import METHODS
 from precede.errors import DataError
-from precede.graph.equivalence import cpdag
+from precede.graph.dags import cpdag
 
 SCALE_FREE: dict[str, dict[str, Any]] = {
     "direct-lingam": {},

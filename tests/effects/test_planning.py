@@ -14,8 +14,7 @@ import precede as pc
 from precede.cli.discover import discover
 from precede.effects import next_steps
 from precede.errors import OptionError
-from precede.graph.dags import is_acyclic
-from precede.graph.equivalence import class_of, cpdag
+from precede.graph.dags import class_of, cpdag, is_acyclic
 
 
 def members_of(edges: np.ndarray) -> list[np.ndarray]:

@@ -11,8 +11,7 @@ from precede.effects import path_effects
 from precede.effects.linear import path_sums
 from precede.effects.possible import possible_parents
 from precede.errors import OptionError
-from precede.graph.dags import is_acyclic
-from precede.graph.equivalence import cpdag
+from precede.graph.dags import cpdag, is_acyclic
 from precede.graph.sample import Sample
 
 

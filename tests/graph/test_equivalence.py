@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from precede.errors import GraphError
-from precede.graph.dags import full_dag, is_acyclic
-from precede.graph.equivalence import cpdag
+from precede.graph.dags import cpdag, full_dag, is_acyclic
 
 
 def all_dags(d):

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from precede.graph.equivalence import class_of, cpdag
+from precede.graph.dags import class_of, cpdag
 from precede.policy.told import Told
 from precede.pretraining import world
 from precede.pretraining.curriculum import Curriculum, CurriculumSettings

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from precede import CORL, simulate
 from precede.data.load import load_table
 from precede.data.table import canonical
-from precede.graph.dags import is_acyclic, topological_order
-from precede.graph.equivalence import class_of, consistent_extension, cpdag
+from precede.graph.dags import class_of, consistent_extension, cpdag, is_acyclic, topological_order
 from precede.knowledge import Constraints, Knowledge
 from precede.pruning.equivalence import choose_member
 

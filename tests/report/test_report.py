@@ -21,8 +21,7 @@ from precede.evidence.checks import EdgeDiagnostics
 from precede.evidence.confidence import Confidence
 from precede.graph import CausalGraph, MixedGraph
 from precede.graph.component import component_file
-from precede.graph.drawing import draw
-from precede.graph.layout import layered_layout
+from precede.graph.drawing import draw, layered_layout
 from precede.knowledge import Knowledge
 from precede.report import Heading, Provenance, rebuild_report, render_report, summarize, write_report, write_results
 from precede.report.folder import load_results

@@ -10,7 +10,7 @@ from precede.corl import CORL
 from precede.data.interventions import read_targets
 from precede.data.load import load_table
 from precede.errors import DataError, OptionError
-from precede.graph.equivalence import cpdag, told_by_targets
+from precede.graph.dags import cpdag, told_by_targets
 from precede.knowledge import Constraints, Knowledge
 from precede.scores.build import build_score
 

@@ -12,7 +12,7 @@ from scipy.stats import multivariate_normal
 from precede.corl import CORL
 from precede.data.load import load_table
 from precede.errors import DataError, OptionError
-from precede.graph.equivalence import cpdag
+from precede.graph.dags import cpdag
 from precede.kinds import ColumnKind
 from precede.knowledge import Knowledge, constraints_over
 from precede.pruning.order_to_graph import LevelRegression

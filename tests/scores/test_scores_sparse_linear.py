@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from precede import CORL
 from precede.errors import KnowledgeError, OptionError
-from precede.graph.equivalence import cpdag
+from precede.graph.dags import cpdag
 from precede.knowledge import Constraints, Knowledge
 from precede.runtime.deadline import Deadline
 from precede.scores import parents

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from precede import CORL
-from precede.graph.equivalence import cpdag
+from precede.graph.dags import cpdag
 from precede.scores.shape import ResidualShapes, negentropy, told_by_shape
 from precede.scores.sparse_linear import LinearAnyScore, NonGaussianScore, SparseLinearScore
 

@@ -15,7 +15,7 @@ import numpy as np
 from precede.arrays import BoolArray, IntArray
 from precede.errors import OptionError
 from precede.graph import CausalGraph
-from precede.graph.equivalence import consistent_extension, meek_closure
+from precede.graph.dags import consistent_extension, meek_closure
 from precede.strict_json import Spoken
 
 

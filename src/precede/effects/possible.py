@@ -23,7 +23,7 @@ from precede.errors import OptionError
 from precede.evidence.confidence import Confidence
 from precede.graph import CausalGraph
 from precede.graph.ancestral import ARROW, CIRCLE, TAIL, refined
-from precede.graph.equivalence import consistent_extension, cpdag
+from precede.graph.dags import consistent_extension, cpdag
 from precede.graph.pag_adjustment import NoSet, adjustment_in_pag, possibly_confounded
 from precede.lazy import special
 from precede.strict_json import JsonObject, plain
@@ -378,7 +378,7 @@ def possible_parents(pattern: IntArray, variable: int) -> Iterator[IntArray]:
     Parameters
     ----------
     pattern : (n_variables, n_variables) int array
-        As :func:`precede.graph.equivalence.cpdag` gives it.
+        As :func:`precede.graph.dags.cpdag` gives it.
     variable : int
 
     Examples

@@ -14,8 +14,7 @@ from precede.data.table import Table, filled_table
 from precede.errors import DataError, OptionError, check_positive
 from precede.evidence.sample import sample_for
 from precede.graph import CausalGraph
-from precede.graph.dags import ancestors
-from precede.graph.equivalence import cpdag
+from precede.graph.dags import ancestors, cpdag
 from precede.lazy import linalg, special
 from precede.ranks import normal_scores
 from precede.runtime.randomness import RandomState, numpy_rng

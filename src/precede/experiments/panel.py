@@ -40,8 +40,7 @@ from precede.experiments.ledger import provenance, sentence
 from precede.files import append_line, write_text
 from precede.graph import CausalGraph, MixedGraph
 from precede.graph.ancestral import ARROW
-from precede.graph.dags import full_dag
-from precede.graph.equivalence import consistent_extension
+from precede.graph.dags import consistent_extension, full_dag
 from precede.lazy import pandas as pd
 from precede.metrics import evaluate
 from precede.options import Options

@@ -18,8 +18,7 @@ import numpy.typing as npt
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import GraphError
 from precede.graph import drawing
-from precede.graph.dags import full_dag, topological_order
-from precede.graph.equivalence import consistent_extension
+from precede.graph.dags import consistent_extension, full_dag, topological_order
 from precede.graph.formats import GraphFormats
 from precede.graph.mixed_graph import MixedGraph
 from precede.graph.queries import GraphQueries

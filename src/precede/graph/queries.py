@@ -11,8 +11,7 @@ import numpy as np
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import OptionError
 from precede.graph import adjustment as adjusting
-from precede.graph.dags import ancestors
-from precede.graph.equivalence import class_of
+from precede.graph.dags import ancestors, class_of
 from precede.graph.formats import place_of
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.table import Table
-from precede.graph.equivalence import class_of, consistent_extension
+from precede.graph.dags import class_of, consistent_extension
 from precede.knowledge import Constraints
 from precede.scores.covariance import covariance, regularized
 from precede.scores.protocol import OrderScore

@@ -22,7 +22,7 @@ from precede.evidence.checks.record import SOURCE_WORDS, Check, EdgePlot, Level,
 from precede.evidence.checks.stability import with_shares
 from precede.evidence.confidence import Confidence
 from precede.graph import CausalGraph
-from precede.graph.component.payload import mark_of
+from precede.graph.component import mark_of
 from precede.graph.dags import full_dag
 from precede.kinds import ColumnKind
 from precede.metrics import aligned, evaluate

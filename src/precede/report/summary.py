@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 from precede.errors import OptionError
 from precede.evidence.checks.record import EdgePlot, Level, NodePlot, Source, Trend
-from precede.graph.component.payload import Mark
+from precede.graph.component import Mark
 from precede.options import Options
 from precede.strict_json import JsonObject, checked, document
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.graph.equivalence import told_by_targets
+from precede.graph.dags import told_by_targets
 from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
 from precede.scores.protocol import (

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import KnowledgeError
-from precede.graph.equivalence import class_of, halves
+from precede.graph.dags import class_of, halves
 from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
 from precede.scores.assumptions import Assumptions

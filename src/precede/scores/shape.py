@@ -7,8 +7,7 @@ import numpy as np
 
 from precede.arrays import BoolArray, FloatArray
 from precede.graph.ancestral import reachable
-from precede.graph.dags import topological_order
-from precede.graph.equivalence import consistent_extension, cpdag, meek_closure
+from precede.graph.dags import consistent_extension, cpdag, meek_closure, topological_order
 from precede.ties import first_best
 
 ODD_WEIGHT = 36 / (8 * math.sqrt(3) - 9)

@@ -20,8 +20,7 @@ from precede.effects import causes_of
 from precede.errors import OptionError
 from precede.files import encoded
 from precede.graph import CausalGraph
-from precede.graph.component import ShownGraph, payload
-from precede.graph.component.payload import shown_edge
+from precede.graph.component import ShownGraph, payload, shown_edge
 from precede.report import Results, load_results
 from precede.report.collect import outcome_entry
 from precede.report.summary import check_summary

@@ -15,7 +15,7 @@ from precede.data.load import Table
 from precede.data.table import evenly_spaced
 from precede.evidence.checks.record import Source
 from precede.graph import CausalGraph
-from precede.graph.equivalence import class_of, parted_by
+from precede.graph.dags import class_of, parted_by
 from precede.knowledge import Constraints
 from precede.lazy import linalg, special
 from precede.pruning.gam import basis_size, spline_basis

@@ -12,7 +12,7 @@ from precede.evidence.checks.record import SOURCE_WORDS, Level, Source, Verdict,
 from precede.evidence.checks.result_checks import log_likelihood_gains
 from precede.evidence.checks.stability import search_again
 from precede.graph import MixedGraph
-from precede.graph.equivalence import class_of
+from precede.graph.dags import class_of
 from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
 from precede.scores.build import SCORE_NAMES, build_score

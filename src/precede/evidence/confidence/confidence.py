@@ -15,8 +15,7 @@ from precede.errors import DataError
 from precede.files import write_text
 from precede.graph import CausalGraph
 from precede.graph.ancestral import reachable
-from precede.graph.dags import full_dag
-from precede.graph.equivalence import halves
+from precede.graph.dags import full_dag, halves
 from precede.graph.formats import text_of
 from precede.lazy import pandas as pd
 from precede.strict_json import document, parsed, to_json
