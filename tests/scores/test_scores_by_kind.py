@@ -15,10 +15,9 @@ from precede.errors import DataError, OptionError
 from precede.graph.dags import cpdag
 from precede.kinds import ColumnKind
 from precede.knowledge import Knowledge, constraints_over
-from precede.pruning.order_to_graph import LevelRegression
+from precede.pruning.order_to_graph import LevelRegressions
 from precede.scores.build import build_score
 from precede.scores.choose import choose_score
-from precede.scores.covariance import moments_of
 from precede.scores.grow_shrink import FamiliesScore
 from precede.scores.levels import KIND_SCORES, score_for
 from precede.scores.levels.families import ConditionalGaussianFamilies, DiscreteFamilies
@@ -262,12 +261,12 @@ def test_weights_and_effects_by_level():
     edges = np.zeros((5, 5), dtype=bool)
     edges[[0, 1], 2] = edges[2, 3] = edges[2, 0] = True
     edges[0, 2] = True
-    found = LevelRegression(moments_of(table).covariance, table.kinds, edges)
+    found = LevelRegressions(table, edges)
     weights = found.weights()
     assert weights[1, 2] == pytest.approx(1.5, abs=0.05)
     assert 0.7 < weights[0, 2] < 0.9  # standard deviations of 1.4 by the levels and 1 by the noise
     assert 0 < weights[2, 3] < 0.5  # a difference in probability
-    by_level = {(record.cause, record.effect): record for record in found.effects(table.names)}
+    by_level = {(record.cause, record.effect): record for record in found.effects()}
     assert set(by_level) == {("a", "c"), ("c", "a")}
     np.testing.assert_allclose(np.ravel(by_level["a", "c"].effects), [0, 2, -1.5], atol=0.1)
     assert by_level["c", "a"].effect_levels == ("low", "mid", "top")

@@ -30,7 +30,7 @@ from precede.policy.actor import TrainedPolicy
 from precede.policy.prediction import TAKES, PolicyPrediction, judge_table
 from precede.policy.pretrained import Pretrained, load_pretrained
 from precede.pruning.equivalence import graph_of_class
-from precede.pruning.order_to_graph import effects_by_level, order_to_graph, weigh
+from precede.pruning.order_to_graph import LevelRegressions, order_to_graph, weigh
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import choose_device, give_back_memory
 from precede.runtime.progress import ProgressBar, logger
@@ -95,7 +95,7 @@ def learn(
     elif isinstance(score, VoteScore):
         reported |= score.described(edges, table.names)
     if score.assumes.mechanism == "levels":
-        reported["levels"] = effects_by_level(table, edges)
+        reported["levels"] = LevelRegressions(table, edges).effects()
     record, weights = found.record, weigh(edges, order, table, score)
     findings = FitResult(
         edges, order, weights, record.best_score, found.history, IterationRecord, reported, assumes, record

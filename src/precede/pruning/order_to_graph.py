@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,7 +12,7 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.load import Table
 from precede.errors import OptionError
 from precede.graph.dags import full_dag
-from precede.kinds import ColumnKind, indicator_places
+from precede.kinds import indicator_places
 from precede.knowledge import Constraints
 from precede.pruning.gam import prune_by_gam
 from precede.pruning.weights import THRESHOLD, prune_by_bic, prune_by_weight, regression_weights
@@ -82,31 +82,14 @@ def order_to_graph(
 def weigh(edges: BoolArray, order: IntArray, table: Table, score: OrderScore) -> FloatArray:
     """Weights of the edges of a graph that agrees with an order.
 
-    Those of the linear regression on the parents, what :class:`LevelRegression` says about columns with levels, or
+    Those of the linear regression on the parents, what :class:`LevelRegressions` says about columns with levels, or
     strengths of the smooth terms.
     """
     if score.assumes.mechanism == "levels":
-        return np.asarray(sum(part.weights() for part in _level_regressions(table, edges)))
+        return LevelRegressions(table, edges).weights()
     if score.assumes.linear:
         return regression_weights(regularized(moments_of(table).covariance), order, edges)
     return prune_by_gam(table.values, edges, required=edges, test="f").strengths
-
-
-def effects_by_level(table: Table, edges: BoolArray) -> list[LevelEffects]:
-    """Effects of and on each level of the categories."""
-    return [effect for part in _level_regressions(table, edges) for effect in part.effects(table.names)]
-
-
-def _level_regressions(table: Table, edges: BoolArray) -> list[LevelRegression]:
-    """One regression, or with interventions one for the effects that share the rows in which they were not set."""
-    if table.targets is None:
-        return [LevelRegression(moments_of(table).covariance, table.kinds, edges)]
-    settings, which = np.unique(table.targets, axis=1, return_inverse=True)
-    parts = []
-    for k in range(settings.shape[1]):
-        matrix = moments_of(table.only(~settings[:, k])).covariance
-        parts.append(LevelRegression(matrix, table.kinds, edges & (np.ravel(which) == k)))
-    return parts
 
 
 SMALLEST = 1e-9
@@ -134,47 +117,55 @@ class LevelEffects:
     effects: list[list[float]]
 
 
-class LevelRegression:
+class LevelRegressions:
     r"""Each variable's block of columns regressed on those of its parents; categories are indicators.
+
+    With interventions, over the rows in which the variable was not set.
 
     Parameters
     ----------
-    covariance : (n_columns, n_columns) array
-        Of the columns, categories as indicators.
-    kinds : sequence of ColumnKind
+    table : Table
     edges : (n_variables, n_variables) bool array
 
     Examples
     --------
-    >>> from precede.data.load import Table
-    >>> from precede.scores.covariance import moments_of
+    >>> from precede.kinds import ColumnKind
     >>> color = ColumnKind("categorical", (0.0, 1.0, 2.0), ("blue", "green", "red"))
     >>> values = np.array([[0.0, 1.0], [0.0, 3.0], [1.0, 6.0], [1.0, 8.0], [2.0, 2.0], [2.0, 2.0]])
     >>> table = Table(values, ("color", "size"), True, kinds=(color, ColumnKind("number")))
-    >>> found = LevelRegression(moments_of(table).covariance, table.kinds, np.array([[False, True], [False, False]]))
-    >>> found.effects(["color", "size"])[0].effects
+    >>> LevelRegressions(table, np.array([[False, True], [False, False]])).effects()[0].effects
     [[0.0], [5.0], [0.0]]
     """
 
-    def __init__(self, covariance: FloatArray, kinds: Sequence[ColumnKind], edges: BoolArray) -> None:
-        self._places = [np.arange(block.start, block.stop) for block in indicator_places(kinds)]
-        self.kinds, self.edges = kinds, edges
-        self._covariance = covariance
-        self._coefficients: dict[tuple[int, int], FloatArray] = {}
-        for j in np.flatnonzero(edges.any(axis=0)).tolist():
-            parents = np.flatnonzero(edges[:, j]).tolist()
-            ends = np.cumsum([len(self._places[p]) for p in parents])
-            blocks = np.split(self._regress(parents, j)[0], ends[:-1])
-            self._coefficients.update({(p, j): block for p, block in zip(parents, blocks, strict=True)})
+    def __init__(self, table: Table, edges: BoolArray) -> None:
+        self.table, self.edges = table, edges
+        self._places = [np.arange(block.start, block.stop) for block in indicator_places(table.kinds)]
+        self._known: dict[bytes, FloatArray] = {}
 
-    def _regress(self, parents: Sequence[int], target: int) -> tuple[FloatArray, FloatArray]:
-        """Coefficients (columns of the parents, columns of the target), and the covariance that is left."""
-        here, there = np.concatenate([np.zeros(0, np.int64), *(self._places[p] for p in parents)]), self._places[target]
-        cross = self._covariance[np.ix_(here, there)]
-        spread = np.sqrt(np.maximum(np.diag(self._covariance)[here], np.finfo(float).tiny))
-        scaled = self._covariance[np.ix_(here, here)] / np.outer(spread, spread)
+    def _covariance(self, target: int) -> FloatArray:
+        """Of the rows in which a variable was not set."""
+        free = None if self.table.targets is None else ~self.table.targets[:, target]
+        key = b"" if free is None else free.tobytes()
+        if key not in self._known:
+            self._known[key] = moments_of(self.table if free is None else self.table.only(free)).covariance
+        return self._known[key]
+
+    def _regress(self, parents: Sequence[int], target: int) -> tuple[list[FloatArray], FloatArray]:
+        """Coefficients (columns of a parent, columns of the target), and the covariance that is left."""
+        matrix, blocks, there = self._covariance(target), [self._places[p] for p in parents], self._places[target]
+        here = np.concatenate([np.zeros(0, np.int64), *blocks])
+        cross = matrix[np.ix_(here, there)]
+        spread = np.sqrt(np.maximum(np.diag(matrix)[here], np.finfo(float).tiny))
+        scaled = matrix[np.ix_(here, here)] / np.outer(spread, spread)
         weights = np.linalg.pinv(scaled, rcond=SMALLEST, hermitian=True) @ (cross / spread[:, None]) / spread[:, None]
-        return weights, self._covariance[np.ix_(there, there)] - cross.T @ weights
+        parts = np.split(weights, np.cumsum([len(block) for block in blocks])[:-1])
+        return parts, matrix[np.ix_(there, there)] - cross.T @ weights
+
+    def _families(self) -> Iterator[tuple[int, list[int], list[FloatArray], FloatArray]]:
+        """Each variable with parents, these, and its regression on them."""
+        for j in np.flatnonzero(self.edges.any(axis=0)).tolist():
+            parents = np.flatnonzero(self.edges[:, j]).tolist()
+            yield j, parents, *self._regress(parents, j)
 
     def weights(self) -> FloatArray:
         r"""One number for each edge, (n_variables, n_variables).
@@ -185,38 +176,30 @@ class LevelRegression:
         that the category explains.
         """
         result = np.zeros(self.edges.shape)
-        for i, j in np.argwhere(self.edges).tolist():
-            block = self._coefficients[i, j]
-            result[i, j] = block[0, 0] if block.size == 1 else self._strength(i, j)
+        for j, parents, blocks, left in self._families():
+            for i, block in zip(parents, blocks, strict=True):
+                without = [k for k in parents if k != i]
+                result[i, j] = block[0, 0] if block.size == 1 else _strength(left, self._regress(without, j)[1])
         return result
 
-    def _strength(self, cause: int, effect: int) -> float:
-        parents = np.flatnonzero(self.edges[:, effect]).tolist()
-        left = self._regress(parents, effect)[1]
-        without = self._regress([p for p in parents if p != cause], effect)[1]
-        values = np.linalg.eigvals(np.linalg.pinv(without, rcond=SMALLEST, hermitian=True) @ left).real
-        ratio = np.clip(values, SMALLEST, 1.0).prod() ** (1 / len(values))
-        return float(np.sqrt(max(0.0, 1 - ratio)))
-
-    def effects(self, names: Sequence[Hashable]) -> list[LevelEffects]:
+    def effects(self) -> list[LevelEffects]:
         """Effects by level for every edge from or to a category."""
-        found = []
-        for i, j in np.argwhere(self.edges).tolist():
-            cause, effect = self.kinds[i], self.kinds[j]
-            if "categorical" not in (cause.name, effect.name):
-                continue
-            block = self._coefficients[i, j]
-            if effect.name == "categorical":
-                block = np.column_stack([-block.sum(axis=1), block])  # the first level's indicator is left out
-            if cause.name == "categorical":
-                block = np.vstack([np.zeros(block.shape[1]), block])
-            found.append(
-                LevelEffects(
-                    str(names[i]),
-                    str(names[j]),
-                    tuple(cause.labels) if cause.name == "categorical" else (),
-                    tuple(effect.labels) if effect.name == "categorical" else (),
-                    (np.round(block, 12) + 0.0).tolist(),
-                )
-            )
-        return found
+        names, kinds, found = self.table.names, self.table.kinds, {}
+        for j, parents, blocks, _ in self._families():
+            for i, block in zip(parents, blocks, strict=True):
+                here, there = (kinds[k].labels if kinds[k].name == "categorical" else () for k in (i, j))
+                if there:
+                    block = np.column_stack([-block.sum(axis=1), block])  # the first level's indicator is left out
+                if here:
+                    block = np.vstack([np.zeros(block.shape[1]), block])
+                if here or there:
+                    shown = (np.round(block, 12) + 0.0).tolist()
+                    found[i, j] = LevelEffects(str(names[i]), str(names[j]), here, there, shown)
+        return [found[edge] for edge in sorted(found)]
+
+
+def _strength(left: FloatArray, without: FloatArray) -> float:
+    """Of a cause, by the covariances that are left with it and without it."""
+    values = np.linalg.eigvals(np.linalg.pinv(without, rcond=SMALLEST, hermitian=True) @ left).real
+    ratio = np.clip(values, SMALLEST, 1.0).prod() ** (1 / len(values))
+    return float(np.sqrt(max(0.0, 1 - ratio)))
