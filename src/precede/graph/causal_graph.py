@@ -1,28 +1,19 @@
-"""CausalGraph, and the conventions that every other file keeps.
-
-- ``adjacency[i, j]`` means i -> j (row causes column); ``weights`` has the same orientation.
-- An order lists causes first.
-- A higher score is better.
-"""
+"""CausalGraph: a DAG over named variables, what it says, and how it is looked at."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.errors import GraphError
+from precede.arrays import FloatArray
 from precede.graph import drawing
-from precede.graph.dags import consistent_extension, full_dag, topological_order
+from precede.graph.dags import consistent_extension
 from precede.graph.formats import GraphFormats
-from precede.graph.mixed_graph import MixedGraph
 from precede.graph.queries import GraphQueries
-from precede.graph.sample import Sample
 from precede.lazy import pandas as pd
 
 if TYPE_CHECKING:
@@ -74,64 +65,6 @@ class CausalGraph(GraphQueries, GraphFormats):
     >>> graph.order
     ('rain', 'wet')
     """
-
-    edges: BoolArray
-    strengths: FloatArray
-    positions: IntArray
-    names: tuple[Hashable, ...]
-    sample: Sample | None = None
-    lags: tuple[int, ...] | None = None
-    fixed_directions: BoolArray | None = None
-    open_directions: BoolArray | None = None
-    standardized: FloatArray | None = None
-    pag: MixedGraph | None = None
-    resampled: BoolArray | None = None
-
-    @classmethod
-    def from_matrix(
-        cls,
-        adjacency: Any,
-        weights: Any = None,
-        order: Sequence[Hashable] | npt.ArrayLike | None = None,
-        names: Sequence[Hashable] | None = None,
-    ) -> CausalGraph:
-        """Check and label a graph.
-
-        Parameters
-        ----------
-        adjacency : (n_variables, n_variables) array or DataFrame
-            Non-zero at ``[i, j]`` means i -> j.
-        weights : same shape, optional
-            Edge strengths; the adjacency's own values when left out.
-        order : sequence of names or of column positions, optional
-            Causes first; computed when left out. An integer array always holds positions.
-        names : sequence, optional
-            Taken from a DataFrame's columns, else the integers from 0.
-        """
-        if names is None:
-            columns = getattr(adjacency, "columns", None)
-            names = range(len(adjacency)) if columns is None else list(columns)
-        matrix = np.asarray(adjacency, dtype=float)
-        labels = tuple(names)
-        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-            raise GraphError(f"an adjacency matrix is square; this one has shape {matrix.shape}.")
-        if len(labels) != len(matrix) or len(set(labels)) != len(labels):
-            raise GraphError(f"{len(matrix)} variables need the same number of distinct names: {labels}.")
-        if not np.isfinite(matrix).all():
-            raise GraphError("the adjacency matrix has missing or infinite entries.")
-        edges = matrix != 0
-        strengths = matrix if weights is None else np.asarray(weights, dtype=float)
-        if strengths.shape != matrix.shape:
-            raise GraphError(f"weights of shape {strengths.shape} do not fit {matrix.shape}.")
-        return cls(edges, np.where(edges, strengths, 0.0), _positions(edges, order, labels), labels)
-
-    @property
-    def n_variables(self) -> int:
-        return len(self.names)
-
-    @property
-    def n_edges(self) -> int:
-        return int(self.edges.sum())
 
     @cached_property
     def alternatives(self) -> list[CausalGraph]:
@@ -247,25 +180,3 @@ class CausalGraph(GraphQueries, GraphFormats):
         plural = "" if self.n_edges == 1 else "s"
         listing = f": {shown}{more}" if shown else ""
         return f"CausalGraph({self.n_variables} variables, {self.n_edges} edge{plural}{listing})"
-
-
-def _positions(
-    edges: BoolArray, order: Sequence[Hashable] | npt.ArrayLike | None, names: tuple[Hashable, ...]
-) -> IntArray:
-    """Check an order against the edges, or find one."""
-    if order is None:
-        return topological_order(edges)
-    items: list[Any] = list(order)  # type: ignore[arg-type]
-    index = {name: k for k, name in enumerate(names)}
-    try:
-        by_name = set(items) == set(names) and not (isinstance(order, np.ndarray) and order.dtype.kind in "iu")
-        positions = np.array([index[i] for i in items] if by_name else items)
-        complete = sorted(positions.tolist()) == list(range(len(names)))
-    except (TypeError, ValueError):  # names of a kind that no variable has
-        complete = False
-    if not complete:
-        raise GraphError(f"the order must list each of the {len(names)} variables once.")
-    if (edges & ~full_dag(positions)).any():
-        i, j = np.argwhere(edges & ~full_dag(positions))[0]
-        raise GraphError(f"the order puts {names[j]!r} before its cause {names[i]!r}.")
-    return positions.astype(np.int64)

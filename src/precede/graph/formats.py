@@ -20,9 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.errors import GraphError, OptionError, did_you_mean, listed
+from precede.errors import GraphError, OptionError, listed
 from precede.files import write_text
 from precede.graph import dot
+from precede.graph.parts import GraphParts
 from precede.lazy import networkx as nx
 from precede.lazy import pandas as pd
 from precede.strict_json import to_json as strict_json
@@ -33,28 +34,15 @@ MOST_VARIABLES = 10_000
 """A small file can name many variables, and a graph takes nine bytes for every pair of them."""
 
 
-class GraphFormats:
+class GraphFormats(GraphParts):
     """What :class:`CausalGraph` is written to and read from."""
-
-    edges: BoolArray
-    strengths: FloatArray
-    positions: IntArray
-    names: tuple[Hashable, ...]
-    lags: tuple[int, ...] | None
-    fixed_directions: BoolArray | None
-    open_directions: BoolArray | None
-
-    @classmethod
-    def _of_matrix(
-        cls, edges: BoolArray, strengths: FloatArray, names: Sequence[Hashable] | None, **more: object
-    ) -> Self:
-        made: Any = cls  # CausalGraph, which has this as its base
-        graph: Self = made.from_matrix(edges, strengths, names=names, **more)
-        return graph
 
     @classmethod
     def _of_edges(
-        cls, names: Sequence[Hashable], edges: Iterable[tuple[Hashable, Hashable, float]], **more: object
+        cls,
+        names: Sequence[Hashable],
+        edges: Iterable[tuple[Hashable, Hashable, float]],
+        order: Sequence[Hashable] | None = None,
     ) -> Self:
         """From a list of (cause, effect, weight)."""
         if len(names) > MOST_VARIABLES:
@@ -71,7 +59,7 @@ class GraphFormats:
                 raise GraphError(f"the edge {cause!r} -> {effect!r} has an infinite weight.")
             adjacency[index[cause], index[effect]] = True
             strengths[index[cause], index[effect]] = weight
-        return cls._of_matrix(adjacency, strengths, names, **more)
+        return cls.from_matrix(adjacency, strengths, order, names)
 
     def _by_column(self) -> list[tuple[Hashable, Hashable, float]]:
         """(cause, effect, weight) of every edge, by column."""
@@ -141,14 +129,14 @@ class GraphFormats:
                 for edge in document["edges"]
             ]
             order = document["order"]
-            found: Any = cls._of_edges(document["names"], edges, order=None if order is None else tuple(order))
-            marked = {name: found._among_edges(document.get(name)) for name in ("fixed_directions", "open_directions")}
-            graph: Self = replace(found, lags=found._lags_of(document.get("lags")), **marked)
+            found = cls._of_edges(document["names"], edges, None if order is None else tuple(order))
+            fixed, loose = (found._among_edges(document.get(f"{what}_directions")) for what in ("fixed", "open"))
+            lags = found._lags_of(document.get("lags"))
+            return replace(found, lags=lags, fixed_directions=fixed, open_directions=loose)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             if isinstance(error, GraphError):
                 raise
             raise GraphError(f"the graph's JSON is incomplete or misshapen: {error!r}.") from None
-        return graph
 
     def _lags_of(self, given: list[int] | None) -> tuple[int, ...] | None:
         if given is None:
@@ -204,7 +192,7 @@ class GraphFormats:
         if strange:
             raise GraphError(f"the matrix holds {strange[0]!r} where a number should be.")
         strengths = np.array([[float(cell) for cell in row] for row in cells]).reshape(len(names), len(names))
-        return cls._of_matrix(strengths != 0, strengths, _numbered(names))
+        return cls.from_matrix(strengths != 0, strengths, names=_numbered(names))
 
     def to_gml(self, path: str | os.PathLike[str] | None = None) -> str:
         """GML, for networkx, igraph, Gephi and DoWhy; also written to ``path``."""
@@ -298,7 +286,7 @@ class GraphFormats:
         edges = (marks == -1) & (marks.T == 1)  # transposed: the mark at the other end
         if ((marks != 0) & ~edges & ~edges.T).any():
             raise GraphError("the causal-learn graph has edges that are not directed: a causal graph needs a DAG.")
-        return cls._of_matrix(edges, edges.astype(float), [node.get_name() for node in graph.get_nodes()])
+        return cls.from_matrix(edges, edges.astype(float), names=[node.get_name() for node in graph.get_nodes()])
 
     def to_lingam(self) -> FloatArray:
         """lingam's weight matrix: [i, j] is the effect of j on i, the transpose of :attr:`weights`."""
@@ -310,7 +298,7 @@ class GraphFormats:
         matrix = np.asarray(getattr(source, "adjacency_matrix_", source), dtype=float).T  # transposed: as in to_lingam
         if np.isnan(matrix).any():
             raise GraphError("the lingam matrix has NaN where a hidden common cause is suspected: it is not a DAG.")
-        return cls._of_matrix(matrix != 0, matrix, names)
+        return cls.from_matrix(matrix != 0, matrix, names=names)
 
     def to_gcastle(self) -> IntArray:
         """gcastle's ``causal_matrix``: 0/1 integers, causes in rows."""
@@ -321,17 +309,8 @@ class GraphFormats:
         """From a fitted gcastle learner or its ``causal_matrix``, whose own column names are kept."""
         found = getattr(source, "causal_matrix", source)
         matrix: npt.NDArray[np.float64] = np.asarray(found, dtype=float)
-        return cls._of_matrix(matrix != 0, matrix, getattr(found, "columns", None) if names is None else names)
-
-
-def place_of(name: Hashable, names: tuple[Hashable, ...]) -> int:
-    """The column of a variable; "3", as a command line has it, is the column 3."""
-    if name in names:
-        return names.index(name)
-    as_text = [k for k, known in enumerate(names) if str(known) == str(name)]
-    if len(as_text) == 1:
-        return as_text[0]
-    raise GraphError(f"the graph has no variable {name!r};{did_you_mean(name, names)} it has {listed(names, 20)}.")
+        own = getattr(found, "columns", None)
+        return cls.from_matrix(matrix != 0, matrix, names=own if names is None else names)
 
 
 def text_names(names: Sequence[Hashable]) -> list[str]:

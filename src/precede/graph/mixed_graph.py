@@ -17,7 +17,8 @@ from precede.errors import GraphError, listed
 from precede.graph import ancestral, dot
 from precede.graph.ancestral import ARROW, CIRCLE, TAIL
 from precede.graph.dags import consistent_extension, full_dag
-from precede.graph.formats import delivered, place_of, text_names, text_of
+from precede.graph.formats import delivered, text_names, text_of
+from precede.graph.parts import place_of
 from precede.lazy import networkx as nx
 from precede.lazy import pandas as pd
 

@@ -12,29 +12,16 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import OptionError
 from precede.graph import adjustment as adjusting
 from precede.graph.dags import ancestors, class_of
-from precede.graph.formats import place_of
+from precede.graph.parts import GraphParts
 
 if TYPE_CHECKING:
     from precede.effects import Effect, EffectCurve, Explanation, NextSteps, PossibleEffects, WhatIf
     from precede.evidence.confidence import Confidence
     from precede.graph.causal_graph import CausalGraph
-    from precede.graph.mixed_graph import MixedGraph
 
 
-class GraphQueries:
+class GraphQueries(GraphParts):
     """What :class:`CausalGraph` can be asked about its variables, by name."""
-
-    edges: BoolArray
-    names: tuple[Hashable, ...]
-    lags: tuple[int, ...] | None
-    fixed_directions: BoolArray | None
-    open_directions: BoolArray | None
-    pag: MixedGraph | None
-
-    @property
-    def past(self) -> BoolArray | None:
-        """Which columns are lagged, for time series."""
-        return None if self.lags is None else np.array(self.lags) > 0
 
     @property
     def pattern(self) -> IntArray:
@@ -53,10 +40,6 @@ class GraphQueries:
             lag = np.array(self.lags)
             fixed = fixed | (self.edges & (lag[:, None] > lag[None, :]))
         return class_of(self.edges, fixed)
-
-    def position(self, name: Hashable) -> int:
-        """The column of a variable."""
-        return place_of(name, self.names)
 
     def parents(self, name: Hashable) -> tuple[Hashable, ...]:
         """Direct causes of a variable.
