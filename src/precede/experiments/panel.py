@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -115,14 +115,14 @@ class Measured:
 
     @property
     def share(self) -> float:
-        """Share that is right; NaN where nothing is known."""
-        return self.right / self.known if self.known else float("nan")
+        """Share that is right, or F1 where the graph is known; NaN where nothing is."""
+        return self.right / self.known if self.known else self.f1
 
     def in_words(self) -> str:
-        """How many edges between tiers point forward; of a control with its spread."""
-        if np.isnan(self.spread):
-            return f"{self.right:.3g}/{self.known:.3g}"
-        return f"{self.right:.0f}/{self.known:.0f} ± {self.spread:.2f}"
+        """How many edges between tiers point forward, or F1; of a control with its spread."""
+        counts = f"{self.right:.3g}/{self.known:.3g}" if np.isnan(self.spread) else f"{self.right:.0f}/{self.known:.0f}"
+        shown = f"{self.f1:.2f}" if np.isfinite(self.f1) else counts
+        return shown if np.isnan(self.spread) else f"{shown} ± {self.spread:.2f}"
 
 
 def read_panel(folder: Path) -> list[KnownSet]:
@@ -133,7 +133,7 @@ def read_panel(folder: Path) -> list[KnownSet]:
     DataError
         The folder has none, or a file beside a table does not fit it.
     """
-    found = [*_flat(folder), *_folders(folder), *_pairs(folder)]
+    found = [*_tables(folder), *_pairs(folder)]
     if not found:
         raise DataError(
             f"{folder} has no data sets of which something is known: put truth.csv or tiers.json beside each data.csv."
@@ -141,47 +141,39 @@ def read_panel(folder: Path) -> list[KnownSet]:
     return found
 
 
-def _flat(folder: Path) -> Iterator[KnownSet]:
-    path = folder / "tiers.json"
-    for name, entry in json.loads(path.read_text()).items() if path.exists() else ():
-        yield _with_tiers(name, _frame(folder / f"{name}.csv"), entry["tiers"])
+def _tables(folder: Path) -> Iterator[KnownSet]:
+    """Those that lie in the folder itself, then those with a folder of their own."""
+    for name, entry in _json(folder / "tiers.json").items():
+        yield _known(name, folder / f"{name}.csv", entry["tiers"])
     for path in sorted(folder.glob("*.graph.csv")):
         name = path.name.removesuffix(".graph.csv")
-        yield _with_graph(name, _frame(folder / f"{name}.csv"), path)
-
-
-def _folders(folder: Path) -> Iterator[KnownSet]:
+        yield _known(name, folder / f"{name}.csv", path)
     for path in sorted(folder.rglob("data.*")):
-        name = path.parent.relative_to(folder).as_posix()
-        truth, tiers, options = (path.with_name(known) for known in ("truth.csv", "tiers.json", "options.json"))
-        how = {
-            "group": name.rpartition("/")[0],
-            "options": json.loads(options.read_text()) if options.exists() else {},
-        }
-        if truth.exists():
-            yield replace(_with_graph(name, _frame(path), truth), **how)
-        elif tiers.exists():
-            yield replace(_with_tiers(name, _frame(path), json.loads(tiers.read_text())), **how)
+        name, graph = path.parent.relative_to(folder).as_posix(), path.with_name("truth.csv")
+        if known := graph if graph.exists() else _json(path.with_name("tiers.json")):
+            found = _known(name, path, known)
+            yield replace(found, group=name.rpartition("/")[0], options=_json(path.with_name("options.json")))
 
 
-def _frame(path: Path) -> pd.DataFrame:
-    return read_file(path, NA_MARKERS).frame
+def _json(path: Path) -> dict[str, Any]:
+    """What a file holds; nothing where it is missing."""
+    return json.loads(path.read_text()) if path.exists() else {}
 
 
-def _with_tiers(name: str, data: pd.DataFrame, tiers: dict[str, float]) -> KnownSet:
-    for column in tiers:
+def _known(name: str, path: Path, known: Path | dict[str, float]) -> KnownSet:
+    """The table of a file, with the file of its graph or with its tiers."""
+    data = read_file(path, NA_MARKERS).frame
+    if isinstance(known, Path):
+        truth = pd.read_csv(known, index_col=0)
+        if set(truth.index) != set(truth.columns) or not set(truth.columns) <= set(data.columns):
+            raise DataError(
+                f"the graph of {name!r} needs a row and a column for each of its variables, named as in its table."
+            )
+        return KnownSet(name, "graph", data, truth=truth.loc[truth.columns].astype(float))
+    for column in known:
         if column not in data.columns:
             raise DataError(f"the tiers of {name!r} name column {column!r}, which its table does not have.")
-    return KnownSet(name, "tiers", data, tiers=np.array([tiers.get(str(column), np.nan) for column in data]))
-
-
-def _with_graph(name: str, data: pd.DataFrame, path: Path) -> KnownSet:
-    truth = pd.read_csv(path, index_col=0)
-    if set(truth.index) != set(truth.columns) or not set(truth.columns) <= set(data.columns):
-        raise DataError(
-            f"the graph of {name!r} needs a row and a column for each of its variables, named as in its table."
-        )
-    return KnownSet(name, "graph", data, truth=truth.loc[truth.columns].astype(float))
+    return KnownSet(name, "tiers", data, tiers=np.array([known.get(str(column), np.nan) for column in data]))
 
 
 def _pairs(folder: Path) -> Iterator[KnownSet]:
@@ -359,35 +351,30 @@ def run_panel(
 
 def _cell(method: str, known: KnownSet, max_time: float | None) -> tuple[str, str, Measured | str]:
     """Method, name of the set, and the figures or why there are none."""
+    start = time.perf_counter()
     try:
-        if method == "random":
-            return method, known.name, _random_control(known)
-        start = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of near-collinear columns and the like: real data has them
-            if method == "flop":
-                found: CausalGraph | pd.DataFrame = _flop(known.table())
-            else:
-                model = _estimator(method, max_time)
-                found = _learned(model.fit(known.table(model)))
+            if method == "random":
+                return method, known.name, _random_control(known)
+            found = _flop(known.table()) if method == "flop" else _learned(_estimator(method, max_time), known)
         return method, known.name, measure(found, known, time.perf_counter() - start)
     except PrecedeError as error:
         return method, known.name, str(error)
 
 
 def _estimator(method: str, max_time: float | None) -> CausalEstimator:
-    known = every_method()
-    common: Options = {"verbose": False}
-    if method in known:
-        common |= {"random_state": 0}
-        accepted = known[method].option_names()
-        return make_method(method, {key: value for key, value in common.items() if key in accepted})
-    options = OPTIONS.get(method, {"score": method})
-    return known["corl"]().set_params(**options, random_state=0, max_time=max_time, diagnose=False, **common)
+    name, options = method, Options(verbose=False, random_state=0)
+    if method not in every_method():
+        name = "corl"
+        options |= {"max_time": max_time, "diagnose": False, **OPTIONS.get(method, {"score": method})}
+    accepted = every_method()[name].option_names()
+    return make_method(name, {key: value for key, value in options.items() if key in accepted})
 
 
-def _learned(model: CausalEstimator) -> CausalGraph | pd.DataFrame:
+def _learned(model: CausalEstimator, known: KnownSet) -> CausalGraph | pd.DataFrame:
     """The graph; of a series its summary, of a constraint-based method what its marks allow."""
+    model.fit(known.table(model))
     if model.graph_.lags is not None:
         return model.summary_graph_
     if not isinstance(model, CausalLearnMethod):
@@ -416,12 +403,9 @@ def _random_control(known: KnownSet) -> Measured:
     """Mean over random orders, each with its linear graph."""
     random_order, table = every_method()["random"], known.table()
     drawn = [measure(random_order().set_params(random_state=k).fit(table).graph_, known) for k in range(N_RANDOM)]
-    figures = {
-        name: float(np.mean([getattr(one, name) for one in drawn]))
-        for name in ("right", "known", "f1", "shd", "order_tpr")
-    }
-    shares = [one.share if known.kind != "graph" else one.f1 for one in drawn]
-    told = [share for share in shares if not np.isnan(share)]  # a draw may have no edge between tiers
+    names = ("right", "known", "f1", "shd", "order_tpr")
+    figures = {name: float(np.mean([getattr(one, name) for one in drawn])) for name in names}
+    told = [one.share for one in drawn if not np.isnan(one.share)]  # a draw may have no edge between tiers
     return Measured(**figures, spread=float(np.std(told)) if told else 0.0)
 
 
@@ -430,13 +414,9 @@ def below_control(row: PanelRow, control: PanelRow, sets: Sequence[KnownSet]) ->
 
     A pair is right or wrong: of those, only the share of all can be compared.
     """
-    found = []
-    for one in sets:
-        if one.kind != "pair" and one.name in row.sets and one.name in control.sets:
-            mine, chance = row.sets[one.name], control.sets[one.name]
-            gap = mine.f1 - chance.f1 if one.kind == "graph" else mine.share - chance.share
-            found += [one.name] if gap < -chance.spread else []
-    return found
+    both = [one.name for one in sets if one.kind != "pair" and one.name in row.sets and one.name in control.sets]
+    chance = control.sets
+    return [name for name in both if row.sets[name].share - chance[name].share < -chance[name].spread]
 
 
 def panel_table(rows: Sequence[PanelRow], sets: Sequence[KnownSet]) -> tuple[list[str], list[list[str]]]:
@@ -452,10 +432,8 @@ def panel_table(rows: Sequence[PanelRow], sets: Sequence[KnownSet]) -> tuple[lis
     control = next((row for row in rows if row.method == "random"), None)
     lines = []
     for row in rows:
-        totals = [
-            *(row.mean(name, sets) for name in means.values()),
-            *(row.share(kind, sets) for kind in shares.values()),
-        ]
+        totals = [row.mean(name, sets) for name in means.values()]
+        totals += [row.share(kind, sets) for kind in shares.values()]
         below = [] if control is None else below_control(row, control, sets)
         cells = [row.sets[name].in_words() + " below" * (name in below) if name in row.sets else "–" for name in tables]
         shown = ["–" if np.isnan(value) else f"{value:.2f}" for value in totals]

@@ -1,11 +1,9 @@
 """Run cells: one after another, on several processes, on a Dask cluster, or many on one GPU together."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import chain
 
@@ -17,7 +15,7 @@ from precede.corl.fit import Fit
 from precede.corl.settings import pretrained_start, training_of
 from precede.data.datasets import Dataset
 from precede.data.load import load_table
-from precede.data.table import Table, canonical
+from precede.data.table import canonical
 from precede.errors import PrecedeError
 from precede.estimator import CausalEstimator, FitResult
 from precede.experiments.cells import EVERYTHING, Cell, Selection
@@ -34,7 +32,6 @@ from precede.runtime.workers import HERE, Workers, as_finished, check_jobs
 from precede.search.greedy import greedy_order
 from precede.search.learner import Learner
 from precede.search.record import SearchRecord
-from precede.search.settings import Details
 from precede.search.train import IterationRecord, Trainer
 from precede.strict_json import JsonObject
 
@@ -112,15 +109,11 @@ def resolved_options(model: CausalEstimator) -> JsonObject:
     """Every option as it held, defaults included, JSON-ready; what is no plain value is written out."""
     options = model.get_params(deep=False)
     if isinstance(model, CORL):
-        options |= vars(training_of(model, pretrained_start(model)))
+        options |= asdict(training_of(model, pretrained_start(model)))
+    for name in ("random_state", "verbose", "diagnose", "max_time", "device"):  # in the cell's settings, or no choice
+        options.pop(name, None)
     plain = (bool, int, float, str, list, tuple, dict, type(None))
-    grouped = {name: asdict(value) if isinstance(value, Details) else value for name, value in options.items()}
-    left_out = ("random_state", "verbose", "diagnose", "max_time", "device")  # in the cell's settings, or no choice
-    return {
-        name: value if isinstance(value, plain) else str(value)
-        for name, value in grouped.items()
-        if name not in left_out
-    }
+    return {name: value if isinstance(value, plain) else str(value) for name, value in options.items()}
 
 
 def why_ended(model: CausalEstimator) -> str:
@@ -168,31 +161,21 @@ def stacks_of(cells: Sequence[Cell], size: int) -> list[list[Cell]]:
     return [part for part in parts if len(part) > 1]
 
 
-@dataclass
 class _Run:
     """A cell on its way through a stack: what its own fit would have made of it."""
 
-    cell: Cell
-    dataset: Dataset
-    fit: Fit
-    given: Table
-    learner: Learner
-    places: np.ndarray
-    history: list[IterationRecord] = field(default_factory=list)
-
-    @classmethod
-    def opened(cls, cell: Cell, device: str | None) -> _Run:
-        dataset = cell.data.draw(cell.seed)
+    def __init__(self, cell: Cell, device: str | None) -> None:
+        self.cell, self.dataset = cell, cell.data.draw(cell.seed)
+        self.history: list[IterationRecord] = []
         model = cell.build(device)
         assert isinstance(model, CORL)
         model.diagnose = False
-        given = load_table(dataset.data)
-        table, places = canonical(given, columns=model._columns_by_name, rows=model._rows_by_value)
+        self.given = load_table(self.dataset.data)
+        table, self.places = canonical(self.given, columns=model._columns_by_name, rows=model._rows_by_value)
         constraints, rng = Constraints.none(table.n_variables), numpy_rng(model.random_state)
-        fit = Fit(model, table, constraints, rng, Deadline(None))
+        self.fit = fit = Fit(model, table, constraints, rng, Deadline(None))
         score, _ = fit.score()
-        learner = Learner(score, fit.seen.values, fit.settings.training, constraints, rng, fit.pretrained)
-        return cls(cell, dataset, fit, given, learner, places)
+        self.learner = Learner(score, fit.seen.values, fit.settings.training, constraints, rng, fit.pretrained)
 
     def fitted(self, known: tuple[IntArray, float] | None) -> CORL:
         """Prune the best order, or the greedy one where there was no time for any; the method as its fit leaves it."""
@@ -218,7 +201,7 @@ def run_stack(cells: Sequence[Cell], device: str | None) -> Iterator[Finished]:
     """
     date = now()
     with one_thread():
-        runs = [_Run.opened(cell, device) for cell in cells]
+        runs = [_Run(cell, device) for cell in cells]
         within = Deadline(cells[0].max_time)
         trainer = Trainer([run.learner for run in runs])
         for records in trainer.run(within):
