@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 import precede as pc
-from precede.scores.gp import GPScore, regress
+from precede.scores.gp import GPScore
 from precede.scores.predecessors import solve_by_blocks
 
 AGREES = 1e-10
@@ -37,7 +37,7 @@ def parts(score: GPScore, sets: Tensor) -> dict[str, Callable[[], Tensor]]:
     square = torch.empty_like(kernels).flatten(1)
     room = torch.empty_like(kernels)
     found: dict[str, Callable[[], Tensor]] = {
-        "score: all": lambda: regress([(score, sets)], score.room),
+        "score: all": lambda: score.variances_given(sets),
         "score: kernels": lambda: kernels_of(score, sets),
         "part: distances": lambda: sets @ score.distances,
         "part: median": lambda: distances.median(dim=1).values,

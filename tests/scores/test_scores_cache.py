@@ -27,13 +27,13 @@ class Fingerprints(PredecessorScore):
         self.likelihood.terms = lambda variances: variances
         self.a_piece, self.calls = a_piece, []
 
-    @classmethod
-    def regressions(cls, scores, members):
-        for k, (score, own) in enumerate(zip(scores, members, strict=True)):
-            score.calls.append(len(own))
-            last_first = np.arange(len(own))[::-1]
-            for which in np.split(last_first, range(score.a_piece, len(own), score.a_piece)):
-                yield k, which, fingerprint(own[which])
+    def pieces(self, members):
+        self.calls += [len(members)] if len(members) else []
+        last_first = np.arange(len(members))[::-1]
+        yield from (last_first[start : start + self.a_piece] for start in range(0, len(members), self.a_piece))
+
+    def regress(self, members):
+        return fingerprint(members)
 
 
 def terms_of(score, orders):

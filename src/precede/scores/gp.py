@@ -1,7 +1,7 @@
 """Gaussian process regression on all predecessors: the paper's nonlinear score."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, Self
@@ -10,11 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from precede.arrays import BoolArray, FloatArray
+from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import DataError, check_choice, check_positive
 from precede.runtime.device import memory_budget, size_in_words
 from precede.scores.assumptions import Assumptions
-from precede.scores.predecessors import JITTERS, Noise, Pieces, PredecessorScore, solve_positive
+from precede.scores.predecessors import JITTERS, Noise, PredecessorScore, solve_positive
+from precede.scores.protocol import BatchedScore
 
 Precision = Literal["float64", "float32"]
 KernelName = Literal["median", "fixed"]
@@ -152,26 +153,44 @@ class GPScore(PredecessorScore):
         self._median_pairs = None if step == 1 else ((rows % step == 0) & (columns % step == 0)).nonzero()[:, 0]
 
     @classmethod
-    def regressions(cls, scores: Sequence[Self], members: Sequence[BoolArray]) -> Pieces:
-        """Sets of data sets with as many rows and the same kernel are factorized in one batch."""
-        alike: dict[tuple[object, ...], list[int]] = {}
-        for k, (score, own) in enumerate(zip(scores, members, strict=True)):
-            alike.setdefault((score.n_samples, score.kernel, score.dtype), []).append(k)
-            empty = np.flatnonzero(~own.any(axis=1))
-            if len(empty):
-                yield k, empty, np.tile(score.likelihood.variances, (len(empty), 1))
-        for group in alike.values():
-            filled = [np.flatnonzero(members[k].any(axis=1)) for k in group]
-            owner, which = np.repeat(group, [len(own) for own in filled]), np.concatenate(filled)
-            at_once = min(scores[k].sets_at_once for k in group)
-            for start in range(0, len(which), at_once):
-                piece, owners = which[start : start + at_once], owner[start : start + at_once]
-                parts = {int(k): piece[owners == k] for k in np.unique(owners)}
-                asked = [(scores[k], scores[k]._indicators(members[k][own])) for k, own in parts.items()]
-                variances = regress(asked, scores[group[0]].room).cpu().numpy()
-                places = np.cumsum([len(own) for own in parts.values()])[:-1]
-                for (k, own), found in zip(parts.items(), np.split(variances, places), strict=True):
-                    yield k, own, found
+    def together(cls, scores: Sequence[Self]) -> BatchedScore:
+        """Each by itself, since its own sets fill a GPU; those of one size share the space for their kernels."""
+        first = scores[0]
+        for score in scores[1:]:
+            if (score.n_samples, score.dtype) == (first.n_samples, first.dtype):
+                score.room, score.sets_at_once = first.room, first.sets_at_once
+        return BatchedScore(scores)
+
+    def pieces(self, members: BoolArray) -> Iterator[IntArray]:
+        """The empty set, whose regressions are the columns themselves, then as many as there is space for."""
+        empty, filled = (np.flatnonzero(members.any(axis=1) == some) for some in (False, True))
+        if len(empty):
+            yield empty
+        yield from (filled[start : start + self.sets_at_once] for start in range(0, len(filled), self.sets_at_once))
+
+    def regress(self, members: BoolArray) -> FloatArray:
+        if not members.any():
+            return np.tile(self.likelihood.variances, (len(members), 1))
+        return np.asarray(self.variances_given(torch.from_numpy(members).to(self.device, self.dtype)).cpu().numpy())
+
+    def variances_given(self, sets: Tensor) -> Tensor:
+        """Residual variance of every variable given sets that are not empty, (n_sets, n_variables): ones and zeros."""
+        variances = self._with_jitter(sets, 0.0)
+        for jitter in JITTERS:
+            failed = variances.isnan().any(1)
+            if not failed.any():
+                break
+            variances[failed] = self._with_jitter(sets[failed], jitter)
+        return variances
+
+    def _with_jitter(self, sets: Tensor, jitter: float) -> Tensor:
+        """The same; NaN where a kernel with this jitter is not positive definite."""
+        kernels = self.room[: len(sets)]
+        self.write_kernels(sets @ self.distances, sets @ self.mean_distances, jitter, kernels)
+        targets = self.targets.expand(len(sets), -1, -1)
+        solution = solve_positive(kernels.view(-1, self.n_samples, self.n_samples), targets)
+        variances: Tensor = (solution.double() * self.kernel.kernel_noise).square_().mean(dim=1)
+        return variances
 
     def write_kernels(self, distances: Tensor, means: Tensor, jitter: float, kernels: Tensor) -> None:
         r"""Make the lower triangles of :math:`K + \alpha I` of squared distances, which are overwritten.
@@ -200,9 +219,6 @@ class GPScore(PredecessorScore):
         """Space for kernels, filled again and again: fresh memory for every piece is slow on a CPU."""
         return torch.zeros(self.sets_at_once, self.n_samples**2, dtype=self.dtype, device=self.device)
 
-    def _indicators(self, members: BoolArray) -> Tensor:
-        return torch.from_numpy(members).to(self.device, self.dtype)
-
     def _sets_that_fit(self, budget: int) -> int:
         m, d = self.n_samples, self.n_variables
         size = 8 if self.dtype == torch.float64 else 4
@@ -219,43 +235,6 @@ class GPScore(PredecessorScore):
 
     def _on_device(self, values: FloatArray) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(values)).to(self.device, self.dtype)
-
-
-def regress(asked: Sequence[tuple[GPScore, Tensor]], room: Tensor) -> Tensor:
-    """Residual variance of every variable given sets of its own data, (n_sets, n_variables).
-
-    Parameters
-    ----------
-    asked : sequence of (GPScore, (n_of_these, n_variables) tensor)
-        Scores with as many rows, the same kernel and precision, and the sets of each: 1 for members, 0
-        for the others.
-    room : (n_sets or more, n_samples²) tensor
-        For the kernels.
-    """
-    variances = _variances(asked, room, 0.0)
-    for jitter in JITTERS:
-        failed = variances.isnan().any(1)
-        if not failed.any():
-            break
-        parts = zip(asked, failed.split([len(sets) for _, sets in asked]), strict=True)
-        again = [(score, sets[own]) for (score, sets), own in parts]
-        variances[failed] = _variances(again, room, jitter)
-    return variances
-
-
-def _variances(asked: Sequence[tuple[GPScore, Tensor]], room: Tensor, jitter: float) -> Tensor:
-    """NaN where a kernel with this jitter is not positive definite."""
-    sizes, first = [len(sets) for _, sets in asked], asked[0][0]
-    distances = torch.empty(sum(sizes), len(first.distances[0]), dtype=first.dtype, device=first.device)
-    for (score, sets), own in zip(asked, distances.split(sizes), strict=True):
-        torch.mm(sets, score.distances, out=own)
-    means = torch.cat([sets @ score.mean_distances for score, sets in asked])
-    kernels = room[: sum(sizes)]
-    first.write_kernels(distances, means, jitter, kernels)
-    targets = torch.cat([score.targets.expand(len(sets), -1, -1) for score, sets in asked])
-    solution = solve_positive(kernels.view(-1, first.n_samples, first.n_samples), targets)
-    variances: Tensor = (solution.double() * first.kernel.kernel_noise).square_().mean(dim=1)
-    return variances
 
 
 def _lower_median(rows: Tensor) -> Tensor:

@@ -2,8 +2,8 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from typing import Literal, Self, TypeVar
+from collections.abc import Iterator
+from typing import Literal, TypeVar
 
 import numpy as np
 import torch
@@ -11,7 +11,7 @@ from torch import Tensor
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import check_choice, check_positive
-from precede.scores.protocol import BatchedScore, OrderScore
+from precede.scores.protocol import OrderScore
 
 Noise = Literal["equal", "unequal"]
 Variances = TypeVar("Variances", FloatArray, Tensor)
@@ -134,16 +134,15 @@ class PredecessorCache:
         return missing
 
     def keep(self, keys: list[int], rows: FloatArray) -> None:
-        """Remember the rows of sets, (n_keys, n_variables), but for those that came in the meantime."""
-        new = [s for s, key in enumerate(keys) if key not in self._row_of]
-        start, stop = len(self._row_of), len(self._row_of) + len(new)
+        """Remember the rows of sets that were missing, (n_keys, n_variables)."""
+        start, stop = len(self._row_of), len(self._row_of) + len(keys)
         if stop > len(self._table):
             grown = np.empty((max(stop, 2 * start), self._table.shape[1]))
             grown[:start] = self._table[:start]
             self._table = grown
-        self._table[start:stop] = rows[new]
-        self._row_of.update(zip((keys[s] for s in new), range(start, stop), strict=True))
-        self.n_evaluations += len(new)
+        self._table[start:stop] = rows
+        self._row_of.update(zip(keys, range(start, stop), strict=True))
+        self.n_evaluations += len(keys)
 
     def look_up(self, keys: list[int], variables: IntArray) -> FloatArray:
         """Term of each variable given the set beside it, (n_keys,)."""
@@ -181,14 +180,10 @@ def members_of(masks: list[int], n_variables: int) -> BoolArray:
     return np.unpackbits(words, axis=1, count=n_variables, bitorder="little").astype(bool)
 
 
-# Which of several scores, which of its sets were regressed on, and the residual variances given each.
-Pieces = Iterator[tuple[int, IntArray, FloatArray]]
-
-
 class PredecessorScore(OrderScore):
     """Terms looked up in a cache of predecessor sets; between the pieces that it lacks, it looks at the clock.
 
-    A subclass adds ``regressions``.
+    A subclass says by ``pieces`` which sets it regresses on together, and does so by ``regress``.
 
     Parameters
     ----------
@@ -226,7 +221,9 @@ class PredecessorScore(OrderScore):
         return self.likelihood.residual_units
 
     def terms(self, orders: Tensor) -> Tensor:
-        return look_up([self], orders[None])[0]
+        host = orders.cpu().numpy()
+        found = self._given(predecessor_masks(host), host.ravel())
+        return torch.from_numpy(found.reshape(host.shape)).to(orders.device)
 
     def total(self, sums: Tensor) -> Tensor:
         return self.likelihood.total(sums)
@@ -234,13 +231,15 @@ class PredecessorScore(OrderScore):
     def bounds(self) -> Tensor:
         variables = np.arange(self.n_variables)
         others = [(1 << self.n_variables) - 1 ^ 1 << j for j in range(self.n_variables)]
-        evaluate([self], [others])
-        return torch.from_numpy(self.cache.look_up(others, variables)).to(self.device)
+        return torch.from_numpy(self._given(others, variables)).to(self.device)
 
-    @classmethod
     @abstractmethod
-    def regressions(cls, scores: Sequence[Self], members: Sequence[BoolArray]) -> Pieces:
-        """Regress every variable on sets of several data sets, (n_sets, n_variables) each, piece by piece."""
+    def pieces(self, members: BoolArray) -> Iterator[IntArray]:
+        """Which of the sets, (n_sets, n_variables), are regressed on together."""
+
+    @abstractmethod
+    def regress(self, members: BoolArray) -> FloatArray:
+        """Residual variance of every variable given each set of a piece, (n_sets, n_variables)."""
 
     def residual_variances(self, members: BoolArray) -> FloatArray:
         """Residual variance of every variable given each set, (n_sets, n_variables).
@@ -250,54 +249,26 @@ class PredecessorScore(OrderScore):
         members : (n_sets, n_variables) bool array
         """
         variances = np.empty(members.shape)
-        for _, which, piece in self.regressions([self], [members]):
-            variances[which] = piece
+        for which in self.pieces(members):
+            variances[which] = self.regress(members[which])
         return variances
 
-    @classmethod
-    def together(cls, scores: Sequence[Self]) -> BatchedScore:
-        """One transfer of all orders, and one round of regressions on all sets that are missing."""
-        return PredecessorScores(scores)
+    def _given(self, keys: list[int], variables: IntArray) -> FloatArray:
+        """Term of each variable given the set beside it, (n_keys,).
 
-
-class PredecessorScores(BatchedScore):
-    """Scores with a cache each: what all of them lack is evaluated together."""
-
-    def __init__(self, scores: Sequence[PredecessorScore]) -> None:
-        super().__init__(scores)
-        self._own = list(scores)
-
-    def terms(self, orders: Tensor) -> Tensor:
-        return look_up(self._own, orders)
-
-
-def look_up(scores: Sequence[PredecessorScore], orders: Tensor) -> Tensor:
-    """Terms (n_scores, n_orders, n_variables) of as many orders, by each order's own score."""
-    host = orders.cpu().numpy()
-    keys = [predecessor_masks(own) for own in host]
-    evaluate(scores, keys)
-    found = [score.cache.look_up(asked, own.ravel()) for score, asked, own in zip(scores, keys, host, strict=True)]
-    return torch.from_numpy(np.stack(found).reshape(host.shape)).to(orders.device)
-
-
-def evaluate(scores: Sequence[PredecessorScore], keys: Sequence[list[int]]) -> None:
-    """Regress on the sets that each score lacks.
-
-    Raises
-    ------
-    OutOfTime
-        The deadline passed while sets were missing; those evaluated until then are kept.
-    """
-    missing = [score.cache.missing(own) for score, own in zip(scores, keys, strict=True)]
-    members = [members_of(own, scores[0].n_variables) for own in missing]
-    n_left, deadline = sum(map(len, missing)), scores[0].deadline
-    pieces = type(scores[0]).regressions(scores, members)
-    while n_left:
-        if deadline is not None:
-            deadline.check()
-        k, which, variances = next(pieces)
-        scores[k].cache.keep([missing[k][s] for s in which], scores[k].likelihood.terms(variances))
-        n_left -= len(which)
+        Raises
+        ------
+        OutOfTime
+            The deadline passed while sets were missing; those evaluated until then are kept.
+        """
+        missing = self.cache.missing(keys)
+        members = members_of(missing, self.n_variables)
+        for which in self.pieces(members):
+            if self.deadline is not None:
+                self.deadline.check()
+            variances = self.regress(members[which])
+            self.cache.keep([missing[s] for s in which], self.likelihood.terms(variances))
+        return self.cache.look_up(keys, variables)
 
 
 JITTERS = (1e-12, 1e-10, 1e-8, 1e-6, 1e-4)

@@ -1,19 +1,17 @@
 """Quadratic regression on all predecessors: their values, squares and pairwise products."""
 
 import math
-from collections.abc import Sequence
-from typing import Self
+from collections.abc import Iterator
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from precede.arrays import BoolArray, FloatArray
+from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import DataError
 from precede.runtime.device import memory_budget, size_in_words
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import covariance
-from precede.scores.predecessors import Noise, Pieces, PredecessorScore, jittered_cholesky
+from precede.scores.predecessors import Noise, PredecessorScore, jittered_cholesky
 
 RIDGE = 1e-12
 """Added to the Gram matrix of unit-variance features: a two-valued column's square is collinear with the column."""
@@ -96,28 +94,22 @@ class QuadraticScore(PredecessorScore):
         self._product = torch.zeros(d, d, dtype=torch.int64, device=self.device)  # where x_i x_k lies, i <= k
         self._product[left, right] = torch.arange(d, d + len(left), device=self.device)
 
-    @classmethod
-    def regressions(cls, scores: Sequence[Self], members: Sequence[BoolArray]) -> Pieces:
+    def pieces(self, members: BoolArray) -> Iterator[IntArray]:
         """Sets of one size have Gram matrices of one shape."""
-        for k, (score, own) in enumerate(zip(scores, members, strict=True)):
-            sizes = own.sum(axis=1)
-            for size in np.unique(sizes).tolist():
-                which = np.flatnonzero(sizes == size)
-                at_once = score._sets_at_once(size)
-                for piece in np.split(which, range(at_once, len(which), at_once)):
-                    variables = np.nonzero(own[piece])[1].reshape(len(piece), size)
-                    shares = score._regress(torch.from_numpy(variables).to(score.device)).cpu().numpy()
-                    yield k, piece, shares * score.likelihood.variances
+        sizes = members.sum(axis=1)
+        for size in np.unique(sizes).tolist():
+            which, at_once = np.flatnonzero(sizes == size), self._sets_at_once(size)
+            yield from np.split(which, range(at_once, len(which), at_once))
 
-    def _regress(self, variables: Tensor) -> Tensor:
-        """Share of each variable's variance left by the sets of these variables, (n_sets, n_variables)."""
+    def regress(self, members: BoolArray) -> FloatArray:
+        variables = torch.from_numpy(np.nonzero(members)[1].reshape(len(members), -1)).to(self.device)
         left, right = torch.triu_indices(variables.shape[1], variables.shape[1], device=self.device)
         features = torch.cat([variables, self._product[variables[:, left], variables[:, right]]], dim=1)
         factor = jittered_cholesky(self._gram[features[:, :, None], features[:, None, :]])
         targets = self._gram[:, : self.n_variables][features]
         explained = torch.linalg.solve_triangular(factor, targets, upper=False)
-        left_over: Tensor = 1 - (explained**2).sum(dim=1)
-        return left_over.clamp_min(0)
+        shares = (1 - (explained**2).sum(dim=1)).clamp_min(0)
+        return np.asarray(shares.cpu().numpy() * self.likelihood.variances)
 
     def _sets_at_once(self, size: int) -> int:
         entries = max(1, n_features(size) ** 2)
