@@ -20,8 +20,8 @@ from precede.metrics import evaluate
 from precede.pruning.order_to_graph import order_to_graph
 from precede.runtime.deadline import Deadline
 from precede.scores.linear import LinearScore
-from precede.search.greedy import greedy_order
 from precede.search.learner import Learner
+from precede.search.local import greedy_order
 from precede.search.train import Trainer
 
 

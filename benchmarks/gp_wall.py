@@ -19,7 +19,7 @@ from precede.data.datasets import Dataset
 from precede.metrics import shd
 from precede.scores.evidence import GaussianProcessEvidence
 from precede.scores.parent_tables import screened_score
-from precede.search.greedy import greedy_order
+from precede.search.local import greedy_order
 from precede.search.polish import polish
 
 

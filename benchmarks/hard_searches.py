@@ -30,7 +30,7 @@ from precede.policy.pretrained import load_pretrained
 from precede.runtime.deadline import Deadline
 from precede.scores.build import build_score
 from precede.scores.protocol import OrderScore
-from precede.search.greedy import greedy_order
+from precede.search.local import greedy_order
 from precede.search.polish import polish
 from precede.search.run import OrderSearch
 from precede.search.settings import SearchSettings

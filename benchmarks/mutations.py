@@ -37,7 +37,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "pruning/weights.py": ("tests/pruning/test_pruning_weights.py",),
     "scores/covariance.py": ("tests/scores/test_linear_score.py", "tests/scores/test_covariance.py"),
     "metrics.py": ("tests/test_metrics.py", "tests/test_mark_metrics.py"),
-    "search/greedy.py": ("tests/search/test_search.py",),
+    "search/local/__init__.py": ("tests/search/test_search.py",),
 }
 BORDER = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
 TURNED = {

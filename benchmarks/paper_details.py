@@ -30,8 +30,8 @@ from precede.knowledge import Constraints
 from precede.pruning.order_to_graph import order_to_graph
 from precede.runtime.device import one_thread
 from precede.scores.linear import LinearScore
-from precede.search.greedy import greedy_order
 from precede.search.learner import Learner
+from precede.search.local import greedy_order
 from precede.search.settings import Details, TrainingSettings
 from precede.search.train import Trainer
 

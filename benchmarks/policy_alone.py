@@ -14,7 +14,7 @@ import numpy as np
 
 from precede import CORL, evaluate, simulate
 from precede.scores.linear import LinearScore
-from precede.search.greedy import greedy_order
+from precede.search.local import greedy_order
 from precede.search.polish import polish
 
 

@@ -91,7 +91,7 @@ def test_max_sets_starts_afresh_with_right_values():
         assert len(small.cache) <= 8
     assert small.n_evaluations > large.n_evaluations
     with pytest.raises(OptionError, match="max_sets=0"):
-        PredecessorCache(3, max_sets=0)
+        PredecessorCache(max_sets=0)
 
 
 def test_what_was_evaluated_before_the_deadline_is_kept():

@@ -18,7 +18,7 @@ from precede.scores import parents
 from precede.scores.protocol import OrderScore
 from precede.scores.sparse_linear import SparseLinearScore
 from precede.search import run
-from precede.search.local.sweeps import Sweeps, _walk
+from precede.search.local.climber import Sweeps, _walk
 from precede.search.polish import MOST_RESTARTS, polish
 from precede.simulation import simulate
 

@@ -27,10 +27,10 @@ from precede.scores.quadratic import QuadraticScore
 from precede.scores.sparse_linear import LinearAnyScore, NonGaussianScore, SparseLinearScore
 from precede.search import local, polish
 from precede.search.exact import exact_order
-from precede.search.greedy import best_insertion_order
+from precede.search.local import best_insertion_order
 from precede.search.local import chain as chain_module
 from precede.search.local.chain import Chain
-from precede.search.local.sweeps import Sweeps
+from precede.search.local.climber import Sweeps
 from precede.search.local.variances import VarianceChain, lower_sum
 from precede.simulation import simulate
 
@@ -346,7 +346,7 @@ def test_an_expanding_score_of_one_s_own_is_searched() -> None:
 
 
 def test_numba_is_imported_when_it_is_needed() -> None:
-    command = "import sys, precede.search.polish, precede.search.greedy; sys.exit('numba' in sys.modules)"
+    command = "import sys, precede.search.polish, precede.search.local; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", command], check=False).returncode == 0
 
 

@@ -12,7 +12,7 @@ from precede import CORL, simulate
 from precede.runtime.deadline import Deadline
 from precede.scores.linear import LinearScore
 from precede.scores.sparse_linear import NonGaussianScore
-from precede.search.greedy import greedy_order
+from precede.search.local import greedy_order
 
 
 @pytest.fixture(autouse=True)

@@ -14,8 +14,8 @@ from precede.runtime.deadline import Deadline
 from precede.scores.linear import LinearScore, smallest_variance_order
 from precede.scores.protocol import OrderScore
 from precede.search.exact import exact_order
-from precede.search.greedy import best_insertion_order, greedy_order
-from precede.search.local.sweeps import permitted_moves
+from precede.search.local import best_insertion_order, greedy_order
+from precede.search.local.climber import permitted_moves
 from precede.search.polish import polish
 
 

@@ -1,6 +1,5 @@
 """Time limits and long searches, by a clock that counts how often it is looked at: no test waits for a real one."""
 
-
 import numpy as np
 import pandas as pd
 import pytest

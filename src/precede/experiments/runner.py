@@ -29,8 +29,8 @@ from precede.runtime.device import one_thread
 from precede.runtime.progress import ProgressBar
 from precede.runtime.randomness import numpy_rng
 from precede.runtime.workers import HERE, Workers, as_finished, check_jobs
-from precede.search.greedy import greedy_order
 from precede.search.learner import Learner
+from precede.search.local import greedy_order
 from precede.search.record import SearchRecord
 from precede.search.train import IterationRecord, Trainer
 from precede.strict_json import JsonObject

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -66,13 +66,25 @@ class GrowShrinkScore(OrderScore):
         return edges
 
 
-class FamilyScore(Protocol):
-    """How well parents explain each variable, minus what their parameters cost; higher is better."""
+class FamilyScore(ABC):
+    """How well parents explain each variable, minus what their parameters cost; higher is better.
+
+    Markov-equivalent graphs have the same sum, so what a parent u adds to v is what v would add to u.
+
+    Attributes
+    ----------
+    n_variables : int
+    """
 
     n_variables: int
 
+    @abstractmethod
     def given(self, parents: ParentSet) -> FloatArray:
         """Score of every variable with these parents (ascending), (n_variables,); anything for the parents."""
+
+    def of(self, variable: int, parents: ParentSet) -> float:
+        """Score of a variable with these parents."""
+        return float(self.given(parents)[variable])
 
 
 class FamiliesScore(GrowShrinkScore):
@@ -83,8 +95,7 @@ class FamiliesScore(GrowShrinkScore):
     Parameters
     ----------
     local : FamilyScore, or a sequence of as many as there are variables
-        That of each variable. Markov-equivalent graphs have the same sum, so what a parent u adds to v is what v would
-        add to u: one evaluation of the parents with v says it for every u.
+        That of each variable. One evaluation of the parents with v says what every further parent u would add.
     name : str
     assumes : Assumptions
         What the local score takes for granted.

@@ -86,7 +86,6 @@ class PredecessorCache:
 
     Parameters
     ----------
-    n_variables : int
     max_sets : int
         The cache starts afresh when it would hold more sets than this.
 
@@ -99,7 +98,7 @@ class PredecessorCache:
 
     Examples
     --------
-    >>> cache = PredecessorCache(3)
+    >>> cache = PredecessorCache()
     >>> cache.missing([0, 4, 0])
     [0, 4]
     >>> cache.keep([0, 4], np.arange(6.0).reshape(2, 3))
@@ -107,17 +106,16 @@ class PredecessorCache:
     array([3., 1., 4.])
     """
 
-    def __init__(self, n_variables: int, max_sets: int = 1_000_000) -> None:
+    def __init__(self, max_sets: int = 1_000_000) -> None:
         check_positive("max_sets", max_sets, integer=True)
         self.max_sets = max_sets
         self.n_lookups = 0
         self.n_evaluations = 0
-        self._row_of: dict[int, int] = {}
-        self._table = np.empty((0, n_variables))
+        self._rows: dict[int, FloatArray] = {}
 
     def __len__(self) -> int:
         """Number of sets held."""
-        return len(self._row_of)
+        return len(self._rows)
 
     @property
     def hit_rate(self) -> float:
@@ -127,28 +125,22 @@ class PredecessorCache:
     def missing(self, keys: list[int]) -> list[int]:
         """Sets that have to be kept before these can be looked up."""
         asked = list(dict.fromkeys(keys))
-        missing = [key for key in asked if key not in self._row_of]
-        if len(self._row_of) + len(missing) > self.max_sets:
-            self._row_of.clear()
+        missing = [key for key in asked if key not in self._rows]
+        if len(self._rows) + len(missing) > self.max_sets:
+            self._rows.clear()
             return asked
         return missing
 
     def keep(self, keys: list[int], rows: FloatArray) -> None:
         """Remember the rows of sets that were missing, (n_keys, n_variables)."""
-        start, stop = len(self._row_of), len(self._row_of) + len(keys)
-        if stop > len(self._table):
-            grown = np.empty((max(stop, 2 * start), self._table.shape[1]))
-            grown[:start] = self._table[:start]
-            self._table = grown
-        self._table[start:stop] = rows
-        self._row_of.update(zip(keys, range(start, stop), strict=True))
+        self._rows.update(zip(keys, rows, strict=True))
         self.n_evaluations += len(keys)
 
     def look_up(self, keys: list[int], variables: IntArray) -> FloatArray:
         """Term of each variable given the set beside it, (n_keys,)."""
         self.n_lookups += len(keys)
-        rows = np.fromiter(map(self._row_of.__getitem__, keys), dtype=np.int64, count=len(keys))
-        return self._table[rows, variables]
+        asked = zip(map(self._rows.__getitem__, keys), variables.tolist(), strict=True)
+        return np.array([row[variable] for row, variable in asked])
 
 
 def predecessor_masks(orders: IntArray) -> list[int]:
@@ -204,7 +196,7 @@ class PredecessorScore(OrderScore):
         self.likelihood = NoiseModel(noise, self.n_samples, values.var(axis=0), n_coefficients)
         if noise == "equal":
             self.assumes = self.assumes.with_equal_variances()
-        self.cache = PredecessorCache(self.n_variables, max_sets)
+        self.cache = PredecessorCache(max_sets)
 
     @property
     def hit_rate(self) -> float:

@@ -24,8 +24,8 @@ from precede.scores.protocol import OrderScore
 from precede.search import local
 from precede.search.checkpoint import CheckpointFile
 from precede.search.exact import exact_order
-from precede.search.greedy import greedy_order
 from precede.search.learner import Learner
+from precede.search.local import greedy_order
 from precede.search.observers import Observer, run_observed
 from precede.search.polish import default_restarts, do_without_policy, polish
 from precede.search.record import SearchRecord

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -15,31 +14,11 @@ from precede.data.load import Table
 from precede.errors import DataError, OptionError, listed
 from precede.kinds import indicator_places
 from precede.scores.covariance import moments_of
+from precede.scores.grow_shrink import FamilyScore
 from precede.scores.parents import SMALLEST_VARIANCE
 from precede.scores.protocol import ParentSet
 
 Array = np.ndarray[Any, Any]
-
-
-class Families(ABC):
-    """How well parents explain each variable, for all variables at once.
-
-    Markov-equivalent graphs have the same sum, so what a parent u adds to v is what v would add to u.
-
-    Attributes
-    ----------
-    n_variables : int
-    """
-
-    n_variables: int
-
-    @abstractmethod
-    def given(self, parents: ParentSet) -> FloatArray:
-        """Score of every variable with these parents (ascending), (n_variables,); anything for the parents."""
-
-    def of(self, variable: int, parents: ParentSet) -> float:
-        """Score of a variable with these parents."""
-        return float(self.given(parents)[variable])
 
 
 def price_of(penalty: float, n_samples: int) -> float:
@@ -116,7 +95,7 @@ def joint_fits(
         out[one] = total
 
 
-class DiscreteFamilies(Families):
+class DiscreteFamilies(FamilyScore):
     r"""BIC or BDeu of a discrete variable given discrete parents.
 
     With counts :math:`N_{ck}` of the rows where the parents are in combination c and the variable has level k,
@@ -182,7 +161,7 @@ class DiscreteFamilies(Families):
         return cls(codes, [kind.n_levels for kind in table.kinds], penalty=penalty, sample_size=sample_size)
 
 
-class DegenerateGaussianFamilies(Families):
+class DegenerateGaussianFamilies(FamilyScore):
     r"""Gaussian BIC of a block of columns given other blocks.
 
     .. math:: -\frac m2 \log \det R_{vv \mid S} - \mathrm{penalty} \cdot \tfrac12 \log m \; b_v \sum_{p \in S} b_p,
@@ -301,7 +280,7 @@ MOST_NUMBERS = 2**25
 """Scatter matrices that are kept, in numbers of eight bytes; then they are made anew."""
 
 
-class ConditionalGaussianFamilies(Families):
+class ConditionalGaussianFamilies(FamilyScore):
     r"""BIC of a mixed joint distribution, as a difference of sets: :math:`J(S \cup v) - J(S)`.
 
     :math:`J(Y)` is the log-likelihood of the columns Y, with a Gaussian of its own for the numbers in each combination

@@ -1,4 +1,7 @@
-"""Local search over orders: compiled for scores that say what single moves are worth, in sweeps for the others."""
+"""Local search over orders: compiled for scores that say what single moves are worth, in sweeps for the others.
+
+It begins with greedy orders, the quick baselines that every learned order is compared with.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,13 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
+from precede.arrays import IntArray
 from precede.knowledge import Constraints
 from precede.lazy import without_collections
 from precede.runtime.deadline import Deadline
 from precede.runtime.progress import logger
 from precede.scores.protocol import CovarianceMoves, LocalMoves, OrderScore, VarianceMoves
-from precede.search.local.climber import Climber
-from precede.search.local.sweeps import Sweeps
+from precede.search.local.climber import Climber, Sweeps
 
 _one_at_a_time = threading.Lock()
 
@@ -62,3 +65,31 @@ def climbers(score: OrderScore, constraints: Constraints, deadline: Deadline) ->
     if isinstance(moves, VarianceMoves):
         return partial(module.VarianceChain, moves, constraints, deadline)
     return partial(module.Chain, moves, constraints, deadline, lock=threading.Lock())
+
+
+def greedy_order(
+    score: OrderScore, constraints: Constraints | None = None, deadline: Deadline | None = None
+) -> IntArray:
+    """Order by the greedy method that suits the score.
+
+    A score may know a quick way (with equal noise variances, the variable of smallest conditional variance comes
+    next). For the others each variable, in column order, is put in where the order so far is best.
+
+    Parameters
+    ----------
+    score : OrderScore
+    constraints : Constraints, optional
+    deadline : Deadline, optional
+        When it passes, what is left is put at the end as it comes.
+    """
+    constraints = constraints or Constraints.none(score.n_variables)
+    quick = score.quick_order(constraints)
+    return best_insertion_order(score, constraints, deadline) if quick is None else quick
+
+
+def best_insertion_order(
+    score: OrderScore, constraints: Constraints | None = None, deadline: Deadline | None = None
+) -> IntArray:
+    """Put in one variable after another, each where the terms of the order so far sum highest."""
+    constraints = constraints or Constraints.none(score.n_variables)
+    return climbers(score, constraints, deadline or Deadline(None))(0).insert_all()
