@@ -9,13 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import precede as pc
-from precede.corl.levels import CANDIDATES, choose_for_levels
+from precede.corl.levels import CANDIDATES, choose_for_levels, held_out_likelihood
 from precede.corl.vote import learn_graph
 from precede.data.table import Table
 from precede.kinds import ColumnKind
 from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
-from precede.scores.levels.held_out import held_out_likelihood
 
 
 def levels(values):

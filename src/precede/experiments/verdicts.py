@@ -176,7 +176,7 @@ def entries_of(experiment: Experiment, cells: Iterable[Record], times: Mapping[s
     """
     rows: dict[str, list[Record]] = {}
     for record in cells:
-        rows.setdefault(_row(record), []).append(record)
+        rows.setdefault(record["key"].rpartition("/")[0], []).append(record)
     planned = Counter(f"{cell.data.name}/{cell.method.name}" for cell in experiment.cells())
     numbers = PUBLISHED.get(experiment.name, {})
     entries = []
@@ -198,12 +198,6 @@ def entries_of(experiment: Experiment, cells: Iterable[Record], times: Mapping[s
                 counts = len(done), len(records) - len(done), planned[row], n_cut
                 entries.append(Entry(data.name, method.name, metric, mean, std, *counts, published, verdict))
     return entries
-
-
-def _row(record: Record) -> str:
-    """Data and method of a cell."""
-    row: str = record["key"].rpartition("/")[0]
-    return row
 
 
 def _was_cut(record: Record, times: Mapping[str, Record]) -> bool:
