@@ -16,7 +16,7 @@ from precede.graph.dags import class_of, consistent_extension
 from precede.knowledge import Constraints
 from precede.scores.covariance import covariance, regularized
 from precede.scores.protocol import OrderScore
-from precede.scores.shape import SMALLEST_EVIDENCE, ResidualShapes, evenly_spaced, follow_shapes
+from precede.scores.shape import SMALLEST_EVIDENCE, ResidualShapes, columns_for_shape, follow_shapes
 from precede.strict_json import JsonObject
 
 Reason = Literal["residuals", "policy", "columns"]
@@ -79,7 +79,7 @@ def choose_member(
     if values is not None:
         scatter = regularized(covariance(values))
         scale = np.sqrt(np.diag(scatter))
-        shapes = ResidualShapes(evenly_spaced(values, scale), scatter / np.outer(scale, scale))
+        shapes = ResidualShapes(columns_for_shape(values, scale), scatter / np.outer(scale, scale))
         may_turn = constraints.allowed.T & ~constraints.required & ~constraints.before  # transposed: of j -> i
         member, gains = follow_shapes(member, shapes, may_turn, lambda edges: not constraints.violated_by(edges))
         turned = {pair for pair, gain in gains.items() if gain < -SMALLEST_EVIDENCE}

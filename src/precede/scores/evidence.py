@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from precede.arrays import FloatArray, IntArray
-from precede.errors import DataError, check_choice, check_positive
+from precede.errors import DataError
+from precede.options import Count, check_options
 from precede.runtime.device import memory_budget, one_thread, pool_of_threads, size_in_words
 from precede.scores.assumptions import Assumptions
 from precede.scores.parent_tables import MOST_CANDIDATES
@@ -131,17 +132,13 @@ class GaussianProcessEvidence:
         *,
         kernel: Kernel = "joint",
         noise: Noise = "unequal",
-        max_samples: int | None = 1000,
-        n_inducing: int | Literal["auto"] | None = None,
+        max_samples: Count | None = 1000,
+        n_inducing: Count | Literal["auto"] | None = None,
         memory_limit: float | None = None,
         device: torch.device | str = "cpu",
     ) -> None:
-        check_choice("kernel", kernel, ("joint", "additive"))
-        check_choice("noise", noise, ("unequal", "equal"))
-        if max_samples is not None:
-            check_positive("max_samples", max_samples, integer=True)
-        if n_inducing not in (None, "auto"):
-            check_positive("n_inducing", n_inducing, integer=True)
+        given = {"kernel": kernel, "noise": noise, "max_samples": max_samples, "n_inducing": n_inducing}
+        check_options(GaussianProcessEvidence.__init__, given)
         self.kernel = kernel
         self.name = "sparse-gp" if kernel == "joint" else "sparse-gp-additive"
         self.assumes = ASSUMED[kernel].with_equal_variances() if noise == "equal" else ASSUMED[kernel]

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.errors import DataError, check_choice, check_positive
+from precede.errors import DataError, check_choice
+from precede.options import Count, Positive, check_options
 from precede.runtime.device import memory_budget, size_in_words
 from precede.scores.assumptions import Assumptions
 from precede.scores.predecessors import JITTERS, Noise, PredecessorScore, solve_positive
@@ -45,16 +46,14 @@ class MedianKernel:
         The median is over the pairs of this many samples at most, evenly spaced over the rows.
     """
 
-    kernel_noise: float = 1.0
-    bandwidth: float = 1.0
+    kernel_noise: Positive = 1.0
+    bandwidth: Positive = 1.0
     median: bool = True
     standardize: bool = True
-    median_samples: int = 1000
+    median_samples: Count = 1000
 
     def __post_init__(self) -> None:
-        check_positive("kernel_noise", self.kernel_noise)
-        check_positive("bandwidth", self.bandwidth)
-        check_positive("median_samples", self.median_samples, integer=True)
+        check_options(MedianKernel, vars(self))
 
 
 KERNEL = MedianKernel()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray
+from precede.data.table import evenly_spaced
 from precede.graph.ancestral import reachable
 from precede.graph.dags import consistent_extension, cpdag, meek_closure, topological_order
 from precede.ties import first_best
@@ -87,11 +88,10 @@ class ResidualShapes:
         return self._known[key]
 
 
-def evenly_spaced(values: FloatArray, scale: FloatArray) -> FloatArray:
+def columns_for_shape(values: FloatArray, scale: FloatArray) -> FloatArray:
     """Centered columns over their scales, (n_variables, n_rows), of at most :data:`MOST_ROWS` rows."""
-    rows = np.linspace(0, len(values) - 1, min(len(values), MOST_ROWS)).round().astype(np.int64)
-    centered = values[rows] - values[rows].mean(axis=0)
-    return np.ascontiguousarray((centered / scale).T)
+    rows = values[evenly_spaced(len(values), MOST_ROWS)]
+    return np.ascontiguousarray(((rows - rows.mean(axis=0)) / scale).T)
 
 
 def follow_shapes(

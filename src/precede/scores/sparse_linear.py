@@ -13,7 +13,7 @@ from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import Moments, covariance, regularized
 from precede.scores.grow_shrink import GrowShrinkScore
 from precede.scores.protocol import CPDAG_NOTE, CovarianceMoves, Identifies
-from precede.scores.shape import ResidualShapes, evenly_spaced, told_by_shape
+from precede.scores.shape import ResidualShapes, columns_for_shape, told_by_shape
 
 
 class LinearAnyScore(GrowShrinkScore):
@@ -110,7 +110,7 @@ class LinearAnyScore(GrowShrinkScore):
         constraints = constraints or Constraints.none(d)
         self._allowed, self._required = constraints.allowed.T.copy(), constraints.required.T.copy()  # [child, parent]
         none: FloatArray = np.zeros((d, 0))
-        self._columns = none if self.shape == "none" else evenly_spaced(values, spread)
+        self._columns = none if self.shape == "none" else columns_for_shape(values, spread)
         self.shape_price = math.log(self._columns.shape[1]) if self.shape == "priced" else 0.0
         self.worth_of_shape = ResidualShapes(self._columns, self.correlation, self.shape_price)
         self.notes = [CPDAG_NOTE] if self.shape == "none" else []
