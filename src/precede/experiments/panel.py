@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -47,7 +47,7 @@ from precede.options import Options
 from precede.runtime.progress import ProgressBar, logger
 from precede.runtime.workers import HERE, Workers, as_finished
 from precede.scores.build import SCORE_NAMES
-from precede.strict_json import to_json
+from precede.strict_json import JsonObject, to_json
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ def _tables(folder: Path) -> Iterator[KnownSet]:
             yield replace(found, group=name.rpartition("/")[0], options=_json(path.with_name("options.json")))
 
 
-def _json(path: Path) -> dict[str, Any]:
+def _json(path: Path) -> JsonObject:
     """What a file holds; nothing where it is missing."""
     return json.loads(path.read_text()) if path.exists() else {}
 
