@@ -25,6 +25,7 @@ from precede.search import local
 from precede.search.checkpoint import CheckpointFile
 from precede.search.exact import exact_order
 from precede.search.learner import Learner
+from precede.search.local import greedy_order
 from precede.search.observers import Observer, run_observed
 from precede.search.polish import default_restarts, do_without_policy, polish
 from precede.search.record import SearchRecord
@@ -138,7 +139,7 @@ class OrderSearch:
         except OutOfTime:
             self._was_hurried = True
             self._take("local", "exact search was cut short: a greedy order")
-            order = local.greedy_order(self.score, self.constraints, self.deadline.with_grace(GRACE))
+            order = greedy_order(self.score, self.constraints, self.deadline.with_grace(GRACE))
             self.record.greedy_score = self.score.score_of(order)
             self._offer(order, self.record.greedy_score)
         else:
@@ -148,7 +149,7 @@ class OrderSearch:
     def _quick_starts(self) -> None:
         """The greedy order, and the one that was given."""
         part = self.deadline.part(share=GREEDY_SHARE).with_grace(GRACE)
-        order = local.greedy_order(self.score, self.constraints, part)
+        order = greedy_order(self.score, self.constraints, part)
         score = self.score.score_of(order)
         self._start("greedy", order, score)
         self.record.greedy_score = None if part.passed() else score
