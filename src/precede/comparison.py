@@ -195,7 +195,7 @@ class Comparison:
                 f"a comparison needs two graphs or more; there {'is' if graphs else 'are'} {len(graphs)}: name another."
             )
         first = as_graph(next(iter(graphs.values())))
-        lined = {label: replace(aligned(graph, first)[0], names=first.names) for label, graph in graphs.items()}
+        lined = {label: aligned(graph, first)[0] for label, graph in graphs.items()}
         given = [*knowledge, *(getattr(member, "knowledge", None) for member in graphs.values())]
         rules = [one.over(first.names) for one in given if one is not None]
         together = Constraints.together(rules) if rules else None

@@ -112,13 +112,8 @@ def aligned(estimated: Any, truth: Any) -> tuple[CausalGraph, CausalGraph]:
             f"the estimated graph has {listed(strange)} where the true one has {listed(lacking)}: "
             "they must be over the same variables."
         )
-    position: IntArray = np.argsort(where)
-    moved = CausalGraph.from_matrix(
-        guess.edges[np.ix_(where, where)],
-        guess.strengths[np.ix_(where, where)],
-        position[guess.positions],
-        range(true.n_variables),
-    )
+    grid, positions = np.ix_(where, where), np.argsort(where)[guess.positions]
+    moved = CausalGraph.from_matrix(guess.edges[grid], guess.strengths[grid], positions, true.names)
     return moved, true
 
 

@@ -22,7 +22,8 @@ from precede.runtime.randomness import RandomState, numpy_rng
 DEGREE = 3
 """Hermite polynomials of each variable."""
 
-RIDGE = 1e-9
+RIDGE, CONSTANT = 1e-9, 1e-6
+"""Added to correlations before they are inverted; and the spread below which a polynomial is constant."""
 
 
 def hermite_moments(values: FloatArray) -> FloatArray:
@@ -54,23 +55,12 @@ def hermite_columns(values: FloatArray) -> FloatArray:
 
     Zero where a polynomial is constant.
     """
-    scores = normal_scores(values)
-    m, d = scores.shape
-    columns = np.empty((m, DEGREE * d))
-    columns[:, 0::DEGREE], columns[:, 1::DEGREE] = scores, scores**2
-    columns[:, 2::DEGREE] = scores**3 - 3 * scores
-    columns -= columns.mean(axis=0)
-    for k in range(1, DEGREE):  # each orthogonal to the ones before, so that few levels give zeros, not copies
-        for earlier in range(k):
-            basis = columns[:, earlier::DEGREE]
-            power = (basis**2).sum(axis=0)
-            share = np.divide(
-                (columns[:, k::DEGREE] * basis).sum(axis=0), power, out=np.zeros(d), where=power > 1e-9 * m
-            )
-            columns[:, k::DEGREE] -= share * basis
-    spread = columns.std(axis=0)
-    columns[:, spread < 1e-6] = 0.0
-    return np.asarray(columns / np.where(spread < 1e-6, 1.0, spread))
+    scores = normal_scores(values).T  # transposed: a variable in a row
+    powers = np.stack([scores, scores**2, scores**3 - 3 * scores], axis=2)
+    basis, parts = np.linalg.qr(powers - powers.mean(axis=1, keepdims=True))
+    sizes = np.diagonal(parts, axis1=1, axis2=2) / np.sqrt(len(values))
+    scale = np.where(np.abs(sizes) < CONSTANT, 0.0, np.sign(sizes) * np.sqrt(len(values)))
+    return np.asarray((basis * scale[:, None, :]).transpose(1, 0, 2).reshape(len(values), -1))
 
 
 def dependence_p_values(

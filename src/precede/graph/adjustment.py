@@ -144,7 +144,7 @@ def minimal_adjustments(edges: BoolArray, cause: int, effect: int, past: BoolArr
     links = _separation_graph(edges, cause, effect, past)
     if links[cause, effect]:
         return
-    first = _boundary(links, _component(links, effect, _closed_neighbors(links, [cause])))
+    first = _boundary(links, _component(links, effect, links[cause] | only(cause, len(links))))
     seen, waiting = {first.tobytes()}, [first]
     while waiting:
         separator = waiting.pop(0)
@@ -153,7 +153,7 @@ def minimal_adjustments(edges: BoolArray, cause: int, effect: int, past: BoolArr
         for member in np.flatnonzero(separator & ~links[effect]):
             grown = near_cause.copy()
             grown[member] = True
-            taken = _closed_neighbors(links, np.flatnonzero(grown))
+            taken = grown | links[grown].any(axis=0)
             if taken[effect]:
                 continue
             further = _boundary(links, _component(links, effect, taken))
@@ -202,12 +202,6 @@ def _separation_graph(edges: BoolArray, cause: int, effect: int, past: BoolArray
 def _component(links: BoolArray, start: int, removed: BoolArray) -> BoolArray:
     """Variables that can be reached from one without passing through the removed ones."""
     return downstream(links, only(start, len(links)), removed)
-
-
-def _closed_neighbors(links: BoolArray, members: Iterable[int]) -> BoolArray:
-    chosen = np.zeros(len(links), dtype=bool)
-    chosen[list(members)] = True
-    return chosen | links[chosen].any(axis=0)
 
 
 def _boundary(links: BoolArray, members: BoolArray) -> BoolArray:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -32,6 +33,9 @@ PULL = 0.1
 
 MOST_BENDS = 4000
 """Graphs denser than this are drawn with edges straight through the layers."""
+
+
+Neighbors = defaultdict[int, list[int]]
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,10 @@ def layered_layout(edges: BoolArray, order: IntArray) -> Layout:
     columns = [[int(p) for p in order if layer[p] == k] for k in range(int(layer.max(initial=-1)) + 1)]
     for point in range(d, len(points)):
         columns[points[point]].append(point)
-    before, after = _neighbors(links, len(points))
+    before, after = Neighbors(list), Neighbors(list)
+    for left, right in links:
+        before[right].append(left)
+        after[left].append(right)
     columns = _uncross(columns, before, after, links)
     row = _rows(columns, before, after, d, len(points))
     routes = {pair: [(int(points[p]), float(row[p])) for p in bends] for pair, bends in chains.items()}
@@ -109,17 +116,8 @@ def _layers(edges: BoolArray, order: IntArray) -> IntArray:
     return layer
 
 
-def _neighbors(links: list[tuple[int, int]], n: int) -> tuple[list[list[int]], list[list[int]]]:
-    before: list[list[int]] = [[] for _ in range(n)]
-    after: list[list[int]] = [[] for _ in range(n)]
-    for left, right in links:
-        before[right].append(left)
-        after[left].append(right)
-    return before, after
-
-
 def _uncross(
-    columns: list[list[int]], before: list[list[int]], after: list[list[int]], links: list[tuple[int, int]]
+    columns: list[list[int]], before: Neighbors, after: Neighbors, links: list[tuple[int, int]]
 ) -> list[list[int]]:
     """Sort each layer by the mean place of its neighbors, to and fro; keep the sorting with the fewest crossings."""
     place: dict[int, float] = {}
@@ -156,9 +154,7 @@ def _crossings(columns: list[list[int]], links: list[tuple[int, int]]) -> int:
     return total
 
 
-def _rows(
-    columns: list[list[int]], before: list[list[int]], after: list[list[int]], n_variables: int, n: int
-) -> FloatArray:
+def _rows(columns: list[list[int]], before: Neighbors, after: Neighbors, n_variables: int, n: int) -> FloatArray:
     """Rows near the mean of the neighbors' rows, in the given sequence and far enough apart."""
     row = np.zeros(n)
     offsets = []
@@ -172,16 +168,10 @@ def _rows(
         for k in range(len(columns)) if forward else range(len(columns) - 1, -1, -1):
             column = columns[k]
             last = sweep >= SWEEPS - 2  # at the end, straighten towards both sides
-            wish = np.array([_mean_row(row, p, before, after, forward, last) for p in column])
+            near = [[*before[p], *after[p]] if last else (before if forward else after)[p] for p in column]
+            wish = np.array([row[own].mean() if own else row[p] for p, own in zip(column, near, strict=True)])
             row[column] = _monotone((1 - PULL) * wish - offsets[k]) + offsets[k]
     return row - row[[p for column in columns for p in column]].min() if columns else row
-
-
-def _mean_row(
-    row: FloatArray, point: int, before: list[list[int]], after: list[list[int]], forward: bool, both: bool
-) -> float:
-    near = [*before[point], *after[point]] if both else before[point] if forward else after[point]
-    return float(row[near].mean()) if near else float(row[point])
 
 
 def _monotone(wish: FloatArray) -> FloatArray:

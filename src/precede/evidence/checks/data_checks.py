@@ -47,8 +47,8 @@ def normality(residuals: FloatArray) -> FloatArray:
     return holm(normality_p_values(standard_columns(residuals)[0]))
 
 
-def equal_variances(residuals: FloatArray) -> tuple[float, float]:
-    """Largest over smallest variance of the columns, and the p-value of Brown and Forsythe's test."""
+def equal_variances(residuals: FloatArray) -> tuple[FloatArray, float]:
+    """Variances of the columns, up to a factor, and the p-value of Brown and Forsythe's test."""
     residuals = residuals / (float(np.abs(residuals).max()) or 1.0)  # squares of tiny or huge numbers leave the floats
     variances = residuals.var(axis=0)
     spread = np.abs(residuals - np.median(residuals, axis=0))
@@ -56,8 +56,7 @@ def equal_variances(residuals: FloatArray) -> tuple[float, float]:
     means = spread.mean(axis=0)
     between = m * ((means - means.mean()) ** 2).sum() / (d - 1)
     within = ((spread - means) ** 2).sum() / (m * d - d)
-    ratio = float(variances.max() / max(variances.min(), 1e-300))
-    return ratio, float(special.fdtrc(d - 1, m * d - d, between / max(within, 1e-300)))
+    return variances, float(special.fdtrc(d - 1, m * d - d, between / max(within, 1e-300)))
 
 
 def curvature(table: Table, edges: BoolArray, numbers: Sequence[int] | None = None) -> FloatArray:
@@ -208,9 +207,8 @@ def check_normality(learned: CheckContext) -> Verdict:
 
 def check_equal_variances(learned: CheckContext) -> Verdict:
     """Whether the residual variances are equal, and whether the score needs that."""
-    residuals = learned.fit.residuals[:, learned.caused]
-    ratio, p_value = equal_variances(residuals)
-    variances = (residuals / (np.abs(residuals).max() or 1.0)).var(axis=0)
+    variances, p_value = equal_variances(learned.fit.residuals[:, learned.caused])
+    ratio = float(variances.max() / max(variances.min(), 1e-300))
     widest, narrowest = learned.variable_names(learned.caused[[variances.argmax(), variances.argmin()]])
     level: Level = "fine"
     if ratio <= NOTABLE_RATIO:

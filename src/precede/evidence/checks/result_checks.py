@@ -144,16 +144,13 @@ def log_likelihood_gains(learned: CheckContext, edges: BoolArray) -> FloatArray:
     squared = np.zeros((d, d))
     for j in range(d):
         parents = np.flatnonzero(edges[:, j])
+        half = np.linalg.solve(matrix[np.ix_(parents, parents)], matrix[parents])
+        left = np.maximum(np.diag(matrix) - (matrix[parents] * half).sum(axis=0), 1e-12)  # given the parents
+        squared[:, j] = (matrix[j] - matrix[j, parents] @ half) ** 2 / (left * left[j])
         family = np.append(parents, j)
         precision = np.linalg.inv(matrix[np.ix_(family, family)])
         squared[parents, j] = precision[:-1, -1] ** 2 / (np.diag(precision)[:-1] * precision[-1, -1])
-        others = np.setdiff1d(np.arange(d), family)
-        projection = np.linalg.solve(matrix[np.ix_(parents, parents)], matrix[np.ix_(parents, np.append(others, j))])
-        shared = matrix[np.ix_(others, parents)]
-        left = np.diag(matrix)[others] - (shared * projection[:, :-1].T).sum(axis=1)
-        joint = matrix[others, j] - shared @ projection[:, -1]
-        target = max(matrix[j, j] - float(matrix[j, parents] @ projection[:, -1]), 1e-12)
-        squared[others, j] = joint**2 / (np.maximum(left, 1e-12) * target)
+    np.fill_diagonal(squared, 0.0)
     return -learned.table.n_samples / 2 * np.log1p(-np.clip(squared, 0.0, 1 - 1e-12))
 
 
