@@ -5,8 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from precede.data.load import load_table
 from precede.graph.dags import full_dag
-from precede.knowledge import Knowledge
+from precede.knowledge import Constraints, Knowledge
+from precede.pruning.order_to_graph import order_to_graph
 from precede.pruning.weights import (
     _regress_each,
     prune_by_bic,
@@ -15,6 +17,7 @@ from precede.pruning.weights import (
     regression_weights,
 )
 from precede.scores.covariance import covariance
+from precede.scores.sparse_linear import LinearAnyScore
 from precede.simulation import simulate
 
 
@@ -134,3 +137,14 @@ def test_candidates_and_units_of_the_threshold() -> None:
     few = np.zeros((3, 3), dtype=bool)
     few[0, 1] = True
     assert np.array_equal(prune_by_weight(matrix, order, 0.3, standardized=True, candidates=few), few)
+
+
+def test_of_many_variables_bic_chooses_from_the_sets_of_the_score(monkeypatch) -> None:
+    values = simulate(n_variables=12, degree=2, n_samples=3000, random_state=0).data.to_numpy()
+    score, table = LinearAnyScore(values, max_parents=1), load_table(values)
+    order, none = np.arange(values.shape[1]), Constraints.none(values.shape[1])
+    assert order_to_graph(order, table, score, none).sum(axis=0).max() > 1
+    monkeypatch.setattr("precede.pruning.order_to_graph.ALL_UP_TO", 2)
+    edges = order_to_graph(order, table, score, none)
+    assert edges.any()
+    assert not (edges & ~score.parent_sets(order)).any()

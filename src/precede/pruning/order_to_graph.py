@@ -17,10 +17,15 @@ from precede.knowledge import Constraints
 from precede.pruning.gam import prune_by_gam
 from precede.pruning.weights import THRESHOLD, prune_by_bic, prune_by_weight, regression_weights
 from precede.scores.covariance import moments_of, regularized
+from precede.scores.grow_shrink import GrowShrinkScore
 from precede.scores.policy_prior import likely_edges
 from precede.scores.protocol import OrderScore
 
 PruningName = Literal["auto", "threshold", "bic", "cam", "cam-f", "policy", "none"]
+
+ALL_UP_TO = 150
+"""Variables up to which BIC chooses among all predecessors: that costs the fourth power of their number. With more, the
+score's own parent sets are what it chooses from."""
 
 
 def order_to_graph(
@@ -63,11 +68,13 @@ def order_to_graph(
     moments = moments_of(table)
     matrix = regularized(moments.covariance)
     candidates = constraints.apply(full_dag(order))
+    if pruning == "bic" and len(order) > ALL_UP_TO and isinstance(score, GrowShrinkScore):
+        candidates &= score.parent_sets(order)
     match pruning:
         case "threshold":
             return prune_by_weight(matrix, order, threshold, constraints)
         case "bic":
-            return prune_by_bic(matrix, order, moments.n_samples, constraints)
+            return prune_by_bic(matrix, order, moments.n_samples, constraints, candidates=candidates)
         case "cam" | "cam-f":
             test: Literal["wood", "f"] = "wood" if pruning == "cam" else "f"
             return prune_by_gam(table.values, candidates, required=constraints.required, cutoff=cutoff, test=test).edges

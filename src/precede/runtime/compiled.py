@@ -30,13 +30,16 @@ def is_kept() -> bool:
     return any(True for folder in folders if folder.is_dir() for _ in folder.rglob(f"*regressed_{sources()}-*.nbi"))
 
 
-def compiled(signature: Any, *, called_from_python: bool = True) -> Callable[[Function], Function]:
-    """Compile for a signature; kept on disk where there is a place."""
+def compiled(
+    signature: Any, *, called_from_python: bool = True, reorders_sums: bool = False
+) -> Callable[[Function], Function]:
+    """Compile for a signature; kept on disk where there is a place. Sums in another sequence take several at once."""
     options = {
         "nogil": True,
         "error_model": "numpy",
         "no_cfunc_wrapper": True,
         "no_cpython_wrapper": not called_from_python,
+        "fastmath": {"reassoc", "contract", "arcp", "nsz"} if reorders_sums else False,
     }
 
     def decorate(function: Function) -> Function:

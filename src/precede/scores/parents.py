@@ -63,9 +63,11 @@ STATE = np.dtype(
 """``start``: of its members in the pool, ascending, then of its rivals; ``drop``: -1 for none."""
 
 USED = np.dtype(
-    [(name, np.int64) for name in ("n_states", "pool", "work", "variable", "size", "slot")] + [("score", np.float64)]
+    [(name, np.int64) for name in ("n_states", "pool", "work", "n_held", "variable", "size", "slot")]
+    + [("score", np.float64)]
 )
-"""How many states and entries of the pool there are, steps of work, and the state that is asked for in Python."""
+"""How many states and entries of the pool there are, steps of work, rows of the last factor, and the state that is
+asked for in Python."""
 
 
 class States(NamedTuple):
@@ -85,8 +87,9 @@ class States(NamedTuple):
     gains: Array  # float64, beside the pool: of rivals; empty where parents are not exchanged
     slots: Array  # int64: hash table of states, -1 where empty
     used: Array  # (1,) USED
-    rows: Array  # (d, d) float64, as the next: of a Cholesky factor, and its inverse
-    inverse: Array
+    held: Array  # (d,) int64: whose rows the next has
+    rows: Array  # (d, d) float64, as the next: of a Cholesky factor, and those of the members alone side by side
+    factor: Array
     variance: Array  # (d,) float64: of each variable given the members
     cross: Array  # (d,) float64: its covariance with the target; where Python prices it, what it would gain
     gain: Array  # (d,) float64, as the next: by number of a rival, and by number of a member what is lost without it
@@ -114,7 +117,8 @@ def new_states(moves: StateMoves, exchanges: bool = False) -> States:
         problem, correlation, allowed, required, offset, columns, keys[0].copy(), keys[1].copy(),
         known=np.zeros(FIRST_CAPACITY, STATE), relevant=np.zeros((FIRST_CAPACITY, (d + 63) // 64), np.int64),
         pool=pool, gains=np.zeros(len(pool) if exchanges else 0), slots=np.full(2 * FIRST_CAPACITY, -1), used=used,
-        rows=np.zeros((d, d)), inverse=np.zeros((d, d)), variance=np.zeros(d), cross=np.zeros(d),
+        held=np.zeros(d, np.int64), rows=np.zeros((d, d)), factor=np.zeros((d, d)),
+        variance=np.zeros(d), cross=np.zeros(d),
         gain=np.zeros(d), loss=np.zeros(d), members=np.zeros(d, np.int64), rivals=np.zeros(d, np.int64),
         residual=np.zeros(columns.shape[1]),
     )  # fmt: skip
@@ -131,33 +135,82 @@ WHOLE, TRUTH, LINE = types.int64, types.boolean, types.int64[::1]
 
 
 @inlined
+def take_over(s: States, k: int) -> int:
+    """The members, those in front whose rows of the factor hold; the number of these.
+
+    Parents come and go one by one, so that a row or two are to be worked out where all would take k times as long.
+    """
+    held, members, n = s.held, s.members, 0
+    while n < s.used[0].n_held and contains(members, k, held[n]):
+        n += 1
+    j = n
+    for i in range(k):
+        if not contains(held, n, members[i]):
+            held[j] = members[i]
+            j += 1
+    s.used[0].n_held = k
+    return n
+
+
+@inlined
+def contains(numbers: Array, n: int, one: int) -> bool:
+    """Whether a number is among the first n."""
+    place = 0
+    while place < n and numbers[place] != one:
+        place += 1
+    return place < n
+
+
+@inlined
 def condition(s: States, v: int, k: int) -> None:
     """Variances of all variables, and covariances with v, given the members: rows of a Cholesky factor."""
-    correlation, rows, members, variance, cross = s.correlation, s.rows, s.members, s.variance, s.cross
+    correlation, rows, held, variance, cross = s.correlation, s.rows, s.held, s.variance, s.cross
     d = len(variance)
     for u in range(d):
         variance[u] = 1.0
         cross[u] = correlation[v, u]
+    known = take_over(s, k)
     for j in range(k):
-        member = members[j]
+        member = held[j]
         row = rows[j]
-        for u in range(d):
-            row[u] = correlation[member, u]
-        for i in range(0, j - 1, 2):  # two rows at once: half the traffic
-            factor, other_factor = rows[i, member], rows[i + 1, member]
+        if j >= known:
             for u in range(d):
-                row[u] -= factor * rows[i, u] + other_factor * rows[i + 1, u]
-        if j & 1:
-            factor = rows[j - 1, member]
+                row[u] = correlation[member, u]
+            for i in range(0, j - 1, 2):  # two rows at once: half the traffic
+                factor, other_factor = rows[i, member], rows[i + 1, member]
+                for u in range(d):
+                    row[u] -= factor * rows[i, u] + other_factor * rows[i + 1, u]
+            if j & 1:
+                factor = rows[j - 1, member]
+                for u in range(d):
+                    row[u] -= factor * rows[j - 1, u]
+            scale = 1.0 / math.sqrt(max(variance[member], SMALLEST_VARIANCE))
             for u in range(d):
-                row[u] -= factor * rows[j - 1, u]
-        scale = 1.0 / math.sqrt(max(variance[member], SMALLEST_VARIANCE))
-        at_v = row[v] * scale
+                row[u] *= scale
+        at_v = row[v]
         for u in range(d):
-            scaled = row[u] * scale
-            row[u] = scaled
-            variance[u] -= scaled * scaled
-            cross[u] -= at_v * scaled
+            variance[u] -= row[u] * row[u]
+            cross[u] -= at_v * row[u]
+
+
+@inlined
+def factorize(s: States, v: int, k: int) -> None:
+    """Cholesky factor of the correlations of the members, and behind them v, where what is left of its variance stays.
+
+    The members come as they are listed, so that nothing depends on the set before.
+    """
+    correlation, factor, members = s.correlation, s.factor, s.members
+    members[k] = v
+    for t in range(k + 1):
+        for j in range(t, k + 1):
+            factor[t, j] = correlation[members[t], members[j]]
+    for t in range(k):
+        scale = 1.0 / math.sqrt(max(factor[t, t], SMALLEST_VARIANCE))
+        for j in range(t, k + 1):
+            factor[t, j] *= scale
+        for i in range(t + 1, k + 1):
+            for j in range(i, k + 1):
+                factor[i, j] -= factor[t, i] * factor[t, j]
 
 
 @inlined
@@ -167,19 +220,18 @@ def price_drops(s: States, v: int, k: int, residual: float) -> None:
     It is b² / (residual G + b²) with b the member's regression coefficient and G its entry on the diagonal of the
     inverse of the members' correlations, both from the inverse of the Cholesky factor.
     """
-    inverse, rows, members, loss, required = s.inverse, s.rows, s.members, s.loss, s.required[v]
+    factor, members, loss, column, required = s.factor, s.members, s.loss, s.gain, s.required[v]
     for i in range(k):
-        inverse[i, i] = 1.0 / rows[i, members[i]]
-        weight, spread = inverse[i, i] * rows[i, v], inverse[i, i] * inverse[i, i]
-        for j in range(i + 1, k):  # column i of the inverse
-            total = 0.0
-            for t in range(i, j):
-                total += rows[t, members[j]] * inverse[t, i]
-            entry = -total / rows[j, members[j]]
-            inverse[j, i] = entry
-            weight += entry * rows[j, v]
+        spread = 0.0
+        for j in range(i, k + 1):
+            column[j] = 1.0 if j == i else 0.0
+        for t in range(i, k):  # column i of the inverse
+            entry = column[t] / factor[t, t]
             spread += entry * entry
-        loss[i] = np.inf if required[members[i]] else weight * weight / (residual * spread + weight * weight)
+            for j in range(t + 1, k + 1):
+                column[j] -= entry * factor[t, j]
+        square = column[k] * column[k]
+        loss[i] = np.inf if required[members[i]] else square / (residual * spread + square)
 
 
 @inlined
@@ -210,17 +262,28 @@ def price_additions(s: States, v: int, k: int, enough: float) -> int:
     return n
 
 
-@compiled(types.float64(STATES, WHOLE, WHOLE), called_from_python=False)
+@inlined
+def bell_at(z: float) -> float:
+    """exp(-z²/2) to twelve digits, by steps that a processor takes for several rows at once."""
+    x = -min(0.5 * z * z, 64.0) / 256
+    power = 1 + x * (1 + x / 2 * (1 + x / 3 * (1 + x / 4 * (1 + x / 5 * (1 + x / 6 * (1 + x / 7))))))
+    for _ in range(8):
+        power *= power
+    return power
+
+
+@compiled(types.float64(STATES, WHOLE, WHOLE), called_from_python=False, reorders_sums=True)
 def worth_of_shape(s: States, v: int, k: int) -> float:
     """What the shape of v's residual given the members is worth: see ``precede.scores.shape``."""
-    rows, members, weights, residual = s.rows, s.members, s.loss, s.residual
-    condition(s, v, k)
-    residual[:] = s.columns[v]
+    factor, members, weights, residual = s.factor, s.members, s.loss, s.residual
+    factorize(s, v, k)
+    for row in range(len(residual)):  # to assign all at once takes twice as long to compile
+        residual[row] = s.columns[v, row]
     for i in range(k - 1, -1, -1):  # weights of the regression, by the transposed factor
-        weight = rows[i, v]
+        weight = factor[i, k]
         for j in range(i + 1, k):
-            weight -= rows[i, members[j]] * weights[j]
-        weights[i] = weight = weight / rows[i, members[i]]
+            weight -= factor[i, j] * weights[j]
+        weights[i] = weight = weight / factor[i, i]
         column = s.columns[members[i]]
         for row in range(len(residual)):
             residual[row] -= weight * column[row]
@@ -235,7 +298,7 @@ def worth_of_shape(s: States, v: int, k: int) -> float:
     odd = even = 0.0
     for row in range(n):
         z = residual[row] / spread
-        bell = math.exp(-0.5 * z * z)
+        bell = bell_at(z)
         odd += z * bell
         even += bell
     odd, even = odd / n, even / n - GAUSSIAN_MEAN
@@ -358,7 +421,8 @@ def regressed(s: States, v: int, k: int, slot: int, key: int) -> int:
     problem = s.problem[0]
     s.used[0].work += len(s.variance) * (k + 2)
     condition(s, v, k)
-    residual = max(s.variance[v], SMALLEST_RESIDUAL)
+    factorize(s, v, k)
+    residual = max(s.factor[k, k], SMALLEST_RESIDUAL)
     score = s.offset[v] - problem.half_samples * math.log(residual) - problem.price * k
     price_drops(s, v, k, residual)
     drop = best_drop(s, k, problem.keeps, TOLERANCE * problem.keeps)

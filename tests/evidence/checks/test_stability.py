@@ -18,6 +18,7 @@ from precede.evidence.checks.stability import (
 )
 from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
+from precede.scores.assumptions import Assumptions
 
 FAST = {"n_iterations": 3, "batch_size": 8, "random_state": 0, "verbose": False}
 
@@ -92,7 +93,7 @@ def test_too_few_resamples_give_no_confidence(monkeypatch):
 def relearning_of(values):
     d = values.shape[1]
     learned = CheckContext(load_table(values), np.zeros((d, d), dtype=bool), np.arange(d))
-    return partial(learn_again, learned, "linear")
+    return partial(learn_again, learned, "linear", Constraints.none(d))
 
 
 def test_a_strong_edge_is_sure_and_one_from_noise_is_not():
@@ -148,3 +149,14 @@ def test_the_way_to_learn_again_follows_the_assumptions():
         model, data = fitted(score, diagnose=False)
         findings = model._learn(load_table(data))
         assert isinstance(relearning(model._learned(load_table(data), findings, model.graph_)), way)
+
+
+def test_parents_in_wide_resamples_are_at_most_two_edges_away(monkeypatch):
+    monkeypatch.setattr("precede.evidence.checks.stability.EVERYWHERE_UP_TO", 4)
+    learned = CheckContext(
+        load_table(np.random.default_rng(0).normal(size=(50, 5))), np.eye(5, k=1, dtype=bool), np.arange(5),
+        assumptions=Assumptions("linear", gaussian="assumed"), score="sparse-linear",
+    )  # fmt: skip
+    allowed = relearning(learned).args[2].allowed
+    steps = np.abs(np.subtract.outer(np.arange(5), np.arange(5)))
+    assert (allowed == ((steps > 0) & (steps <= 2))).all()

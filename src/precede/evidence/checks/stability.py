@@ -126,6 +126,10 @@ def resample(learned: CheckContext, diagnostics: Diagnostics, deadline: Deadline
     return replace(found, resampled=np.array(made) > 0)
 
 
+EVERYWHERE_UP_TO = 150
+"""Variables up to which parents are looked for among all of them; with more, at most two edges away."""
+
+
 def relearning(learned: CheckContext) -> Relearn:
     """The quickest honest way to learn again under what the method assumed: by a score where one is quick to search."""
     assumed = learned.assumptions
@@ -138,21 +142,26 @@ def relearning(learned: CheckContext) -> Relearn:
         score = "linear-any"
     elif assumed.linear and assumed.gaussian == "assumed":
         score = "sparse-linear"
+    constraints = learned.constraints or Constraints.none(learned.n_variables)
     if score is not None:
-        return partial(learn_again, learned, cast(ScoreName, score))
+        if learned.n_variables > EVERYWHERE_UP_TO:
+            near = np.eye(learned.n_variables) + learned.edges + learned.edges.T  # transposed: either direction
+            constraints = replace(constraints, allowed=constraints.allowed & (near @ near > 0))
+        return partial(learn_again, learned, cast(ScoreName, score), constraints)
     curved = assumed.mechanism == "additive"
     criterion: Criterion = "log variance" if curved else "entropy" if assumed.gaussian == "excluded" else "none"
     return Alternatives(
-        learned.values, learned.edges, learned.constraints or Constraints.none(learned.n_variables),
+        learned.values, learned.edges, constraints,
         basis=CURVE_BASIS if curved else 2, criterion="variance" if assumed.equal_variances else criterion,
         block=time_block(learned.table),
     )  # fmt: skip
 
 
-def learn_again(learned: CheckContext, name: ScoreName, rng: np.random.Generator, deadline: Deadline) -> FloatArray:
+def learn_again(
+    learned: CheckContext, name: ScoreName, constraints: Constraints, rng: np.random.Generator, deadline: Deadline
+) -> FloatArray:
     """Polish the order that was found on resampled rows, by a score, and prune again."""
     rows, _ = resampled(learned.table, time_block(learned.table), rng)
-    constraints = learned.constraints or Constraints.none(learned.n_variables)
     score = build_score(name, rows, constraints, device=torch.device("cpu"))
     _, edges = search_again(learned, rows, score, constraints, deadline=deadline)
     return score.marks(edges, constraints)

@@ -240,8 +240,7 @@ def bound(s: States, w: Walk, n: int) -> int:
         state = placed(s, w, v, 1)
         if state < 0:
             return state
-        # shapes may gain by losing a predecessor, so that nothing is a bound
-        w.bound[v] = np.inf if len(s.residual) else score_of(s, w, v, state)
+        w.bound[v] = score_of(s, w, v, state)
     return DONE
 
 
@@ -307,7 +306,9 @@ class Chain(Climber):
         """Bound every variable's score, once."""
         if self._is_bounded:
             return
-        self._run(bound)
+        self.walk.bound[:] = np.inf  # shapes may gain by losing a predecessor, so that nothing is a bound
+        if not len(self.parents.states.residual):
+            self._run(bound)
         self.walk.position[:] = len(self.order)
         if not isinstance(self._moves, CovarianceMoves):
             self.walk.climb["tolerance"] = TOLERANCE * max(1.0, abs(float(self.walk.bound.sum())))
