@@ -376,8 +376,8 @@ def _hat(basis: FloatArray, ridge: FloatArray | float = 0.0) -> tuple[FloatArray
     """What gives the coefficients of a target, (n_terms, n_samples), and the leverage of each row."""
     # a little ridge in any case, since hinges may coincide where values are tied
     penalty = np.broadcast_to(ridge, basis.shape[1]) + 1e-8 * len(basis)
-    solved = np.linalg.solve(basis.T @ basis + np.diag(penalty), basis.T)
-    return solved, np.minimum(np.einsum("ij,ji->i", basis, solved), MOST_LEVERAGE)
+    solved = np.linalg.solve(basis.T @ basis + np.diag(penalty), basis.T).astype(np.float64)
+    return solved, np.asarray(np.minimum(np.einsum("ij,ji->i", basis, solved), MOST_LEVERAGE))
 
 
 BASES_AT_ONCE = 16
@@ -398,7 +398,8 @@ def _left_out_squares(bases: list[FloatArray], columns: FloatArray, squared: Flo
     fitted = (np.concatenate([solved for solved, _ in hats]) @ columns).reshape(shape)
     cross = (np.concatenate(weighted) @ columns).reshape(shape)
     middle = np.stack([one @ basis for one, basis in zip(weighted, bases, strict=True)])
-    return (np.array(weights) @ squared + (fitted * (middle @ fitted - 2 * cross)).sum(axis=1)) / len(columns)
+    left: FloatArray = np.array(weights) @ squared + (fitted * (middle @ fitted - 2 * cross)).sum(axis=1)
+    return left / len(columns)
 
 
 def soft_share(strengths: FloatArray, low: float, high: float) -> float:
