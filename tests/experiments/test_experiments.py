@@ -198,6 +198,21 @@ def test_merge_takes_over_results(tmp_path: Path) -> None:
         reproduce(TINY, out=tmp_path / "here", merge=[tmp_path], render=True, verbose=False)
 
 
+def test_parts_on_machines_of_their_own_are_merged(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "precede", "reproduce", "table1-30", "--methods", "random,eqvar", "--data", "er2"]
+    command += ["--seeds", "2", "--quiet", "--out"]
+    parts = [subprocess.Popen([*command, tmp_path / "there", "--shard", f"{k}/2"]) for k in (1, 2)]
+    assert [part.wait() for part in parts] == [0, 0]
+    folders = sorted((tmp_path / "there").iterdir())
+    assert [folder.name for folder in folders] == ["table1-30.1-of-2", "table1-30.2-of-2"]
+    merge = [word for folder in folders for word in ("--merge", folder)]
+    subprocess.run([*command, tmp_path / "here", "--render", *merge], check=True)
+    subprocess.run([*command, tmp_path / "whole"], check=True)
+    merged, whole = ((tmp_path / name / "table1-30" / CELLS).read_bytes() for name in ("here", "whole"))
+    assert merged == whole
+    assert whole.count(b"\n") > 2
+
+
 def test_merge_takes_the_fits_that_two_experiments_share(tmp_path: Path) -> None:
     """Under another name of the data; another size of the same name is left alone."""
     renamed = replace(TINY, name="renamed", data=tuple(replace(one, name=f"x-{one.name}") for one in TINY.data))

@@ -23,6 +23,7 @@ def reproduce(
     jobs: int = 1,
     stack: int = 0,
     quick: bool = False,
+    shard: str | None = None,
     out: Path = Path("results"),
     cluster: str | None = None,
     device: str | None = None,
@@ -55,6 +56,8 @@ def reproduce(
         Train this many cells of CORL.paper together on one GPU.
     quick
         One data set and small limits.
+    shard
+        k/n: the k-th of n parts, in a folder of its own; --merge puts them together.
     out
         Results go to OUT/NAME; run again to continue.
     cluster
@@ -81,7 +84,7 @@ def reproduce(
         _panel(console, folder, _names(methods), {"max_time": max_time, "workers": Workers(jobs, cluster)}, out, quiet)
         return
     numbers = None if seeds is None else parse_seeds(seeds)
-    chosen = Selection(numbers, _names(methods), _names(data), max_time, quick, retry_failed, stack)
+    chosen = Selection(numbers, _names(methods), _names(data), max_time, quick, retry_failed, stack, shard)
     common: dict[str, Any] = {
         "workers": Workers(jobs, cluster), "device": device, "out": out, "render": render, "verbose": not quiet,
     }  # fmt: skip

@@ -15,6 +15,7 @@ from precede.graph.dags import full_dag
 from precede.options import check_names
 from precede.pruning.gam import prune_by_gam
 from precede.runtime.randomness import RandomState, numpy_rng
+from precede.runtime.workers import part_of
 from precede.search.settings import Details
 from precede.simulation import simulate
 from precede.strict_json import JsonObject
@@ -222,6 +223,8 @@ class Selection:
     stack : int
         Train as many cells of ``CORL.paper`` together, where they have as many variables: on a GPU that takes a third
         of the time. 0 trains each by itself. ``max_time`` then holds for a whole stack.
+    shard : str, optional
+        "k/n": every n-th cell, from the k-th on.
     """
 
     seeds: Sequence[int] | None = None
@@ -231,6 +234,7 @@ class Selection:
     quick: bool = False
     retry_failed: bool = False
     stack: int = 0
+    shard: str | None = None
 
 
 EVERYTHING = Selection()
@@ -286,7 +290,7 @@ class Experiment:
         if chosen.quick:
             seeds, max_time = seeds[:1], min(max_time or QUICK_SECONDS, QUICK_SECONDS)
             runs = tuple(filter(None, map(self._quickly, self.methods)))
-        return [
+        cells = [
             Cell(one, method, number, max_time, self.keep_curves)
             for place, seed in enumerate(seeds)
             for one in self.data
@@ -297,6 +301,7 @@ class Experiment:
             if place == 0 or not one.fixed or method.accepts("random_state")
             for number in range(seed * method.repeats, (seed + 1) * method.repeats)
         ]
+        return list(part_of(cells, chosen.shard))
 
     def rehearsal(self) -> Cell:
         """The smallest cell there is: least data, CORL where it is in the table, a single iteration."""

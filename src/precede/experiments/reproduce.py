@@ -18,7 +18,7 @@ from precede.experiments.runner import run_cells
 from precede.experiments.tables import csv_text, markdown_page, terminal_tables
 from precede.experiments.verdicts import Entry, entries_of, remarks
 from precede.files import write_text
-from precede.runtime.workers import HERE, Workers
+from precede.runtime.workers import HERE, Workers, shard_name
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,8 @@ def reproduce(
     if chosen.stack:
         check_positive("stack", chosen.stack, integer=True)
     cells = experiment.cells(chosen)
-    folder = Path(out) / (experiment.name + ("-quick" if chosen.quick else ""))
+    part = "" if chosen.shard is None else "." + shard_name(chosen.shard)
+    folder = Path(out) / (experiment.name + ("-quick" if chosen.quick else "") + part)
     if render and not merge and not (folder / CELLS).exists():
         raise OptionError(
             f"render finds no results in {str(folder)!r}: run 'precede reproduce {experiment.name}' first."
@@ -175,6 +176,7 @@ def command_line(name: str, selection: Selection, workers: Workers = HERE, devic
     words += [] if workers.jobs == 1 else ["--jobs", str(workers.jobs)]
     words += ["--quick"] if selection.quick else []
     words += ["--stack", str(selection.stack)] if selection.stack else []
+    words += [] if selection.shard is None else ["--shard", selection.shard]
     words += [] if workers.cluster is None else ["--cluster", workers.cluster]
     words += [] if device is None else ["--device", device]
     return shlex.join(words)

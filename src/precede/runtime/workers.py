@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -22,12 +23,35 @@ SECONDS_BETWEEN_LOOKS = 1.0
 """How often a worker process looks whether it still works for somebody."""
 
 Result = TypeVar("Result")
+Item = TypeVar("Item")
 
 
 def check_jobs(option: str, jobs: object) -> None:
     """Refuse anything but a number of processes, or -1 for one per core."""
     if not is_number(jobs, whole=True) or jobs == 0 or jobs < -1:
         raise OptionError(f"{option}={jobs!r} cannot be used: it takes a number of processes, or -1 for one per core.")
+
+
+def part_of(items: Sequence[Item], shard: str | None) -> Sequence[Item]:
+    """What one of several machines does that share the work: every n-th, from the k-th on.
+
+    Examples
+    --------
+    >>> part_of(range(8), "2/3"), part_of("abc", None)
+    (range(1, 8, 3), 'abc')
+    """
+    if shard is None:
+        return items
+    found = re.fullmatch("([0-9]{1,9})/([0-9]{1,9})", shard)
+    k, n = map(int, found.groups()) if found else (0, 0)
+    if not 1 <= k <= n:
+        raise OptionError(f"shard={shard!r} cannot be used: it takes k/n, the k-th of n parts, as in '3/8'.")
+    return items[k - 1 :: n]
+
+
+def shard_name(shard: str) -> str:
+    """How files of a part are named."""
+    return shard.replace("/", "-of-")
 
 
 @dataclass(frozen=True)
@@ -73,7 +97,8 @@ def as_finished(
             yield from _on_cluster(function, tasks, cluster)
         else:
             with _processes():
-                pool = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+                streams = joblib.parallel.get_active_backend()[0].supports_return_generator
+                pool = joblib.Parallel(jobs, return_as="generator_unordered" if streams else "list", batch_size=1)
                 yield from pool(joblib.delayed(function)(*task) for task in tasks)
     except Exception as error:
         if type(error).__name__ not in ("TerminatedWorkerError", "BrokenProcessPool", "KilledWorker"):
@@ -97,7 +122,13 @@ def _end_with(parent: int) -> None:
 
 @contextmanager
 def _processes() -> Iterator[None]:
-    """Processes of one thread each; when the block ends early they end too, at once; if this one is killed, soon."""
+    """Processes of one thread each; when the block ends early they end too, at once; if this one is killed, soon.
+
+    A backend that somebody has registered with joblib and chosen, such as Ray's, stays.
+    """
+    if type(joblib.parallel.get_active_backend()[0]).__module__ != "joblib._parallel_backends":
+        yield
+        return
     try:
         with joblib.parallel_config(
             backend="loky", inner_max_num_threads=1, initializer=_end_with, initargs=(os.getpid(),)

@@ -369,6 +369,30 @@ def test_damaged_journals_get_a_sentence(data: pd.DataFrame, tmp_path: Path, con
         model.bootstrap(data, n_resamples=2, checkpoint=path, random_state=0)
 
 
+def test_parts_done_elsewhere_are_put_together(data: pd.DataFrame, tmp_path: Path, monkeypatch: Any) -> None:
+    path, model = tmp_path / "journal.jsonl", EqVar(verbose=False)
+    whole = model.bootstrap(data, n_resamples=7, random_state=5)
+    for shard, numbers in (("1/3", 3), ("3/3", 2), ("2/3", 2)):
+        part = model.bootstrap(data, n_resamples=7, random_state=5, checkpoint=path, shard=shard)
+        assert part.n_resamples == numbers
+    with (tmp_path / "journal.2-of-3.jsonl").open("ab") as file:
+        file.write(b"a line that is being wri")
+    size = (tmp_path / "journal.2-of-3.jsonl").stat().st_size
+    monkeypatch.setattr(resampling, "fit_resample", None)  # nothing is left to do
+    together = model.bootstrap(data, n_resamples=7, random_state=5, checkpoint=path)
+    assert together.to_json() == whole.to_json()
+    assert (tmp_path / "journal.2-of-3.jsonl").stat().st_size == size
+    path.unlink()
+    with pytest.raises(OptionError, match="made with other random_state"):
+        model.bootstrap(data, n_resamples=7, random_state=6, checkpoint=path)
+
+
+def test_a_part_needs_a_file_and_a_seed(data: pd.DataFrame, tmp_path: Path) -> None:
+    for options in ({"checkpoint": tmp_path / "journal"}, {"random_state": 0}):
+        with pytest.raises(OptionError, match="needs checkpoint=FILE and random_state=NUMBER"):
+            EqVar(verbose=False).bootstrap(data, n_resamples=2, shard="1/2", **options)
+
+
 def test_an_unwritable_journal(data: pd.DataFrame, tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="cannot be written"):
         EqVar(verbose=False).bootstrap(data, checkpoint=tmp_path / "nowhere" / "j")

@@ -19,7 +19,7 @@ from precede.options import Options
 from precede.runtime.device import one_thread
 from precede.runtime.progress import ProgressBar
 from precede.runtime.randomness import RandomState, numpy_rng
-from precede.runtime.workers import Workers, as_finished, check_jobs
+from precede.runtime.workers import Workers, as_finished, check_jobs, part_of, shard_name
 from precede.scores.protocol import OrderScore
 from precede.search.checkpoint import data_fingerprint
 from precede.strict_json import JsonObject, checked, document, parsed, to_json
@@ -73,8 +73,21 @@ class Journal:
         self.header = {"format": FORMAT, "version": VERSION, **header}
         self.outcomes: dict[int, Outcome] = {}
 
-    def open(self, n_variables: int, new_entropy: int) -> None:
-        """Read what an earlier run left, or start the file; ``new_entropy`` serves where no seed was given."""
+    def open(self, n_variables: int, new_entropy: int, shard: str | None = None) -> None:
+        """Read what an earlier run left, or start the file; ``new_entropy`` serves where no seed was given.
+
+        A part of a bootstrap has a file of its own beside that of the whole, which reads those of all parts.
+        """
+        if self.path is not None and shard is not None:
+            self.path = self.path.with_stem(f"{self.path.stem}.{shard_name(shard)}")
+        self._read_or_start(n_variables, new_entropy)
+        if self.path is not None and shard is None:
+            for path in sorted(self.path.parent.glob(f"{self.path.stem}.*-of-*{self.path.suffix}")):
+                part = Journal(path, self.header)
+                part._read(n_variables, mends=False)  # it may be written to, elsewhere
+                self.outcomes = part.outcomes | self.outcomes
+
+    def _read_or_start(self, n_variables: int, new_entropy: int) -> None:
         if self.path is not None and self.path.exists():
             self._read(n_variables)
             return
@@ -93,7 +106,7 @@ class Journal:
         if self.path is not None:
             append_line(self.path, to_json({"journal": self.header["journal"], **outcome}))
 
-    def _read(self, n_variables: int) -> None:
+    def _read(self, n_variables: int, mends: bool = True) -> None:
         assert self.path is not None
         shown = f"checkpoint={str(self.path)!r}"
         try:
@@ -110,7 +123,7 @@ class Journal:
                 raise OptionError(f"{shown} is damaged in line {number}: remove the file to start anew.") from None
             if outcome.get("journal") in (None, self.header["journal"]):  # else its file has been replaced by this one
                 self.outcomes[outcome["resample"]] = outcome
-        if torn:
+        if torn and mends:
             os.truncate(self.path, len(content) - len(torn))
 
     def _check_header(self, line: bytes, shown: str) -> None:
@@ -155,6 +168,7 @@ def bootstrap(  # noqa: PLR0913 (options of a method)
     checkpoint: str | os.PathLike[str] | None = None,
     cluster: str | None = None,
     verbose: bool | None = None,
+    shard: str | None = None,
 ) -> Confidence:
     """How stable the result is: fit this method, with these options, to resampled rows.
 
@@ -176,6 +190,9 @@ def bootstrap(  # noqa: PLR0913 (options of a method)
         Address of a Dask scheduler whose workers do the fits (``pip install precede[cluster]``).
     verbose : bool, optional
         Show progress; None takes the method's own.
+    shard : str, optional
+        Do the k-th of n parts of the resamples, "k/n", and keep it in a file of its own beside the checkpoint; the same
+        call without it puts all parts together, and does what is missing. Needs a checkpoint and a seed.
 
     Returns
     -------
@@ -213,13 +230,16 @@ def bootstrap(  # noqa: PLR0913 (options of a method)
         "block": block,
         "entropy": None if seed is None else int(numpy_rng(seed).integers(2**62)),
     }
+    numbers = part_of(range(n_resamples), shard)
+    if shard is not None and (checkpoint is None or not isinstance(seed, int)):
+        raise OptionError(f"shard={shard!r} needs checkpoint=FILE and random_state=NUMBER, the same for every part.")
     journal = Journal(checkpoint, header)
-    journal.open(table.n_variables, new_entropy=int(numpy_rng(None).integers(2**62)))
+    journal.open(table.n_variables, int(numpy_rng(None).integers(2**62)), shard)
     model = model._settled(table)
-    missing = [k for k in range(n_resamples) if k not in journal.outcomes]
+    missing = [k for k in numbers if k not in journal.outcomes]
     tasks = ((model, table, block, journal.header["entropy"], k) for k in missing)
-    done = n_resamples - len(missing)
-    with ProgressBar("bootstrap", n_resamples, verbose) as progress:
+    done = len(numbers) - len(missing)
+    with ProgressBar("bootstrap", len(numbers), verbose) as progress:
         progress.update(done)
         for outcome in as_finished(fit_resample, tasks, Workers(n_jobs, cluster)):
             if outcome is None:
@@ -227,7 +247,7 @@ def bootstrap(  # noqa: PLR0913 (options of a method)
             journal.add(outcome)
             done += 1
             progress.update(done)
-    return _summary(table, [journal.outcomes[k] for k in range(n_resamples)])
+    return _summary(table, [journal.outcomes[k] for k in numbers])
 
 
 def fit_resample(model: Any, table: Table, block: int | None, entropy: int, k: int) -> Outcome | None:
