@@ -383,7 +383,7 @@ def test_parts_done_elsewhere_are_put_together(data: pd.DataFrame, tmp_path: Pat
     assert together.to_json() == whole.to_json()
     assert (tmp_path / "journal.2-of-3.jsonl").stat().st_size == size
     path.unlink()
-    with pytest.raises(OptionError, match="made with other random_state"):
+    with pytest.raises(OptionError, match="made with other 'random_state'"):
         model.bootstrap(data, n_resamples=7, random_state=6, checkpoint=path)
 
 
