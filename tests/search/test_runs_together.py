@@ -81,7 +81,7 @@ def test_nonlinear_runs_are_the_same_as_alone(name: str, kind: type[GPScore | Qu
     for mine, own in zip(alone, together, strict=True):
         assert isinstance(mine.score, GPScore | QuadraticScore)
         assert isinstance(own.score, GPScore | QuadraticScore)
-        assert own.score.n_evaluations == mine.score.n_evaluations  # no set twice
+        assert own.score.cache.n_evaluations == mine.score.cache.n_evaluations  # no set twice
 
 
 def test_shaped_rewards_and_other_numbers_of_rows_are_the_same_as_alone() -> None:
@@ -107,7 +107,7 @@ def test_runs_may_share_a_score() -> None:
         return [Learner(s, values, settings, Constraints.none(5), np.random.default_rng(seed)) for seed, s in drawn]
 
     assert_same_as_alone(made(GPScore(values, noise="equal"), GPScore(values, noise="equal")), made(shared, shared))
-    assert shared.n_evaluations == len(shared.cache)
+    assert shared.cache.n_evaluations == len(shared.cache)
 
 
 def test_a_score_out_of_time_leaves_what_was_learned(monkeypatch: pytest.MonkeyPatch) -> None:

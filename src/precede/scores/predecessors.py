@@ -91,8 +91,6 @@ class PredecessorCache:
 
     Attributes
     ----------
-    n_lookups : int
-        (variable, set) pairs asked for.
     n_evaluations : int
         Rows kept so far.
 
@@ -109,18 +107,12 @@ class PredecessorCache:
     def __init__(self, max_sets: int = 1_000_000) -> None:
         check_positive("max_sets", max_sets, integer=True)
         self.max_sets = max_sets
-        self.n_lookups = 0
         self.n_evaluations = 0
         self._rows: dict[int, FloatArray] = {}
 
     def __len__(self) -> int:
         """Number of sets held."""
         return len(self._rows)
-
-    @property
-    def hit_rate(self) -> float:
-        """Share of the lookups that needed no evaluation; 0 before the first."""
-        return 1 - self.n_evaluations / self.n_lookups if self.n_lookups else 0.0
 
     def missing(self, keys: list[int]) -> list[int]:
         """Sets that have to be kept before these can be looked up."""
@@ -138,7 +130,6 @@ class PredecessorCache:
 
     def look_up(self, keys: list[int], variables: IntArray) -> FloatArray:
         """Term of each variable given the set beside it, (n_keys,)."""
-        self.n_lookups += len(keys)
         asked = zip(map(self._rows.__getitem__, keys), variables.tolist(), strict=True)
         return np.array([row[variable] for row, variable in asked])
 
@@ -197,16 +188,6 @@ class PredecessorScore(OrderScore):
         if noise == "equal":
             self.assumes = self.assumes.with_equal_variances()
         self.cache = PredecessorCache(max_sets)
-
-    @property
-    def hit_rate(self) -> float:
-        """Share of the (variable, set) lookups that needed no new regression."""
-        return self.cache.hit_rate
-
-    @property
-    def n_evaluations(self) -> int:
-        """Predecessor sets factorized so far."""
-        return self.cache.n_evaluations
 
     @property
     def residual_units(self) -> tuple[float, float]:

@@ -252,16 +252,6 @@ class Trainer:
                 self._going_on = self._unfinished()
 
     @property
-    def best_order(self) -> IntArray:
-        """BestOrdering of a single run."""
-        return self.best.order()
-
-    @property
-    def best_score(self) -> float:
-        """BestScore of a single run."""
-        return self.best.score()
-
-    @property
     def finished(self) -> bool:
         """Whether the iterations or the patience of every run are spent."""
         return all(learner.finished for learner in self.learners)
