@@ -32,6 +32,17 @@ def test_a_hidden_cause_is_an_answer_only_where_it_is_allowed():
         fitted().pag_  # noqa: B018
 
 
+def test_resamples_are_pags_that_obey_what_is_known():
+    known = Knowledge(forbidden=[("d", "c"), ("c", "d")])
+    options = {"n_iterations": 1, "verbose": False, "random_state": 0, "knowledge": known}
+    graph = CORL(hidden="allowed", **options).fit(table()).graph_
+    assert graph.resampled.shape == (20, 6, 6)
+    marks = [one.pag.mark("c", "d") for one in graph.alternatives]
+    assert set(marks) == {"<->"}
+    assert len({one.pag for one in graph.alternatives}) > 1
+    assert CORL(**options).fit(table()).graph_.resampled.dtype == bool
+
+
 def test_knowledge_is_obeyed():
     model = fitted(hidden="allowed", knowledge=Knowledge(required=[("a", "c")], forbidden=[("d", "c"), ("c", "d")]))
     assert model.pag_.mark("a", "c") == "-->"

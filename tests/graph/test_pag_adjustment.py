@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations, permutations, product
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from precede import CausalGraph, MixedGraph
 from precede.effects.possible import parts_of_class, regressions_in_pag
+from precede.effects.regression import HIDDEN_SHARE
 from precede.errors import OptionError
 from precede.graph.ancestral import ARROW, CIRCLE, TAIL, mag, pag
 from precede.graph.dags import is_acyclic
@@ -59,11 +61,41 @@ def test_effects_go_by_the_pag_or_say_what_to_measure():
     with pytest.raises(OptionError, match="only the total effect"):
         graph.effect("b", "d", x, kind="direct")
     possible = graph.possible_effects("a", "d", x)
-    assert possible.values == (0.0,)  # a and b share a hidden cause, and a causes nothing
-    assert possible.range == possible.interval == (-np.inf, np.inf)
+    seen = dag.effect("a", "d", x)
+    assert possible.values == (0.0, seen.value)  # a and b share a hidden cause, and a causes nothing; or a causes b
+    assert possible.range == (-np.inf, np.inf)
+    left = [np.linalg.lstsq(x[:, given], x[:, k], rcond=None)[1][0] for given, k in (([0, 2], 3), ([2], 0))]
+    away = HIDDEN_SHARE * np.sqrt(left[0] / left[1] / (1 - HIDDEN_SHARE))  # Cinelli and Hazlett's bound
+    assert seen.adjusted_for == ("c",)
+    assert possible.effects[1].interval == pytest.approx((seen.interval[0] - away, seen.interval[1] + away), abs=0.01)
+    assert possible.interval == (0.0, possible.effects[1].interval[1])
     assert possible.unmeasured == ("b",)
+    assert "explains at most 30% of what is left of either" in possible.sentence
     assert "Measure what a and b may share" in possible.sentence
     assert possible.to_dict()["range"] == [None, None]
+
+
+def test_resampled_pags_widen_an_effect():
+    x = np.random.default_rng(0).normal(size=(500, 3))
+    x[:, 1] += x[:, 0]
+    x[:, 2] += x[:, 1]
+    dag = CausalGraph.from_matrix(np.eye(3, k=1), names=list("abc"))
+    pag_ = MixedGraph.from_edges([("a", "b", "o->"), ("b", "c", "-->")], list("abc"))
+    turned = MixedGraph.from_edges([("a", "b", "o->"), ("c", "b", "-->")], list("abc"))
+    alone = replace(dag, pag=pag_)
+    doubted = replace(alone, resampled=np.array([pag_.ends, turned.ends]))
+    value = alone.effect("b", "c", x)
+    assert value.interval[0] > 0.8
+    found = doubted.effect("b", "c", x)
+    assert (found.value, found.probability) == (value.value, 0.5)
+    assert found.interval[0] == 0
+    assert found.interval[1] >= value.interval[1]
+    possible = doubted.possible_effects("b", "c", x)
+    assert (possible.values, possible.interval[0]) == ((value.value,), 0)
+    back = alone.effect("c", "b", x)
+    assert back.ruled_out
+    assert back.interval == (0, 0)
+    assert doubted.effect("c", "b", x).interval[1] > 0.3
 
 
 def members_of(ends: np.ndarray) -> list[np.ndarray]:

@@ -11,6 +11,7 @@ from precede.knowledge import Constraints, Knowledge
 from precede.pruning.order_to_graph import order_to_graph
 from precede.pruning.weights import (
     _regress_each,
+    or_eliminated,
     prune_by_bic,
     prune_by_weight,
     regress_on,
@@ -148,3 +149,18 @@ def test_of_many_variables_bic_chooses_from_the_sets_of_the_score(monkeypatch) -
     edges = order_to_graph(order, table, score, none)
     assert edges.any()
     assert not (edges & ~score.parent_sets(order)).any()
+
+
+def test_causes_whose_influences_cancel_are_found_by_elimination() -> None:
+    rng = np.random.default_rng(0)
+    one = rng.normal(size=2000)
+    other = -one + 0.3 * rng.normal(size=2000)
+    values = np.column_stack([one, other, one + other + 0.1 * rng.normal(size=2000), rng.normal(size=2000)])
+    covariance, order = np.cov(values.T, bias=True), np.arange(4)
+    found = np.zeros((4, 4), dtype=bool)
+    found[0, 1] = found[1, 2] = True  # what a search that takes up one at a time may end with
+    better = or_eliminated(found, covariance, order, 2000, Constraints.none(4))
+    assert np.argwhere(better).tolist() == [[0, 1], [0, 2], [1, 2]]
+    forbidden = Constraints.none(4)
+    forbidden.allowed[0, 2] = False
+    assert (or_eliminated(found, covariance, order, 2000, forbidden) == found).all()

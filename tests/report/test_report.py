@@ -416,6 +416,7 @@ def test_marks_of_hidden_causes_and_the_summary_graph_lie_beside_the_graph(tmp_p
     write_results(folder, model, table)
     found = load_results(folder)
     assert found.graph.pag == model.pag_
+    assert (found.graph.resampled == model.graph_.resampled).all()
     shown = summarize(model, table)
     assert {edge["mark"] for edge in shown["edges"]} <= {"arrow", "half", "open", "line"}
     assert any(sentence.endswith("B does not cause A.") or "cannot tell" in sentence for sentence in shown["found"])

@@ -31,6 +31,7 @@ from precede.policy.prediction import TAKES, PolicyPrediction, judge_table
 from precede.policy.pretrained import Pretrained, load_pretrained
 from precede.pruning.equivalence import graph_of_class
 from precede.pruning.order_to_graph import LevelRegressions, order_to_graph, weigh
+from precede.pruning.weights import or_eliminated
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import choose_device, give_back_memory
 from precede.runtime.progress import ProgressBar, logger
@@ -38,12 +39,13 @@ from precede.runtime.randomness import numpy_rng
 from precede.scores.assumptions import Assumptions
 from precede.scores.build import ScoreName, build_score
 from precede.scores.choose import Choice, ChosenName, choose_score
+from precede.scores.covariance import moments_of, regularized
 from precede.scores.policy_prior import WEIGHT, PolicyEvidence, PolicyScore
 from precede.scores.protocol import OrderScore
 from precede.search import local
 from precede.search.checkpoint import CheckpointFile, data_fingerprint, open_checkpoint
 from precede.search.observers import tensorboard
-from precede.search.pag import independence_test, learn_pag
+from precede.search.pag import independence_test, learn_pag, start_constraints
 from precede.search.run import OrderSearch, SearchResult
 from precede.search.settings import SearchSettings
 from precede.search.train import IterationRecord, Trainer
@@ -324,12 +326,6 @@ def refuse_rows(table: Table) -> None:
             raise OptionError(f"hidden='allowed' does not take {what}: leave them out, or take hidden='none'.")
 
 
-def start_constraints(constraints: Constraints) -> Constraints:
-    """The knowledge for the search that starts: two columns that cannot cause each other may share a hidden cause."""
-    neither = ~constraints.allowed & ~constraints.allowed.T & ~np.eye(len(constraints.allowed), dtype=bool)
-    return replace(constraints, allowed=constraints.allowed | (neither & ~constraints.before.T))  # not against time
-
-
 def start_choice(choice: Choice) -> Choice:
     """The score to start with: a hidden cause bends the shapes that tell directions, so correlations must do.
 
@@ -348,6 +344,10 @@ def allow_hidden(
     edges: BoolArray, order: IntArray, table: Table, constraints: Constraints, assumes: Assumptions, deadline: Deadline
 ) -> tuple[MixedGraph, BoolArray, IntArray, Assumptions]:
     """The PAG, one DAG that has its marks with an order of it, and what was assumed."""
+    if assumes.linear:
+        moments = moments_of(table)
+        matrix = regularized(moments.covariance)
+        edges = or_eliminated(edges, matrix, order, moments.n_samples, start_constraints(constraints))
     test = independence_test(table, curves=assumes.mechanism == "additive")
     pag = MixedGraph(learn_pag(edges, test, constraints, deadline=deadline), table.names)
     member, _ = pag.member(constraints.nearest_order(order))

@@ -18,13 +18,13 @@ import numpy as np
 
 from precede.arrays import FloatArray, IntArray
 from precede.effects.linear import Effect, Question
-from precede.effects.regression import Regression, no_set_will_do
+from precede.effects.regression import HIDDEN_SHARE, Regression
 from precede.errors import OptionError
 from precede.evidence.confidence import Confidence
 from precede.graph import CausalGraph
 from precede.graph.ancestral import ARROW, CIRCLE, TAIL, refined
 from precede.graph.dags import consistent_extension, cpdag
-from precede.graph.pag_adjustment import NoSet, adjustment_in_pag, possibly_confounded
+from precede.graph.pag_adjustment import NoSet, adjustment_in_pag, possibly_confounded, widest_set
 from precede.lazy import special
 from precede.strict_json import JsonObject, plain
 
@@ -43,13 +43,17 @@ class PossibleEffects:
         One for each set of causes that the cause may have, from the smallest effect to the largest.
     unmeasured : tuple of names
         Where causes may be hidden: what may share an unmeasured cause with the cause, so that in some graphs of the
-        class no set of columns gives the effect. It is without limits then, and ``effects`` are those of the others.
+        class no set of columns gives the effect. It has no limit then, but for what such a cause can explain: the
+        intervals hold as long as that is at most 30% of what is left of either (``HIDDEN_SHARE``).
+    resampled : (float, float) or None
+        Where causes may be hidden, the middle of the effects in the PAGs of resampled rows: marks may be wrong.
     """
 
     cause: Hashable
     effect: Hashable
     effects: tuple[Effect, ...]
     unmeasured: tuple[Hashable, ...] = ()
+    resampled: tuple[float, float] | None = None
 
     @property
     def values(self) -> tuple[float, ...]:
@@ -64,26 +68,24 @@ class PossibleEffects:
     @property
     def interval(self) -> tuple[float, float]:
         """From the lowest end to the highest end of the intervals: covers the truth whichever graph it is."""
-        if self.unmeasured:
-            return self.range
-        return min(e.interval[0] for e in self.effects), max(e.interval[1] for e in self.effects)
+        low, high = zip(*(e.interval for e in self.effects), self.resampled or self.effects[0].interval, strict=True)
+        return min(low), max(high)
 
     @property
     def sentence(self) -> str:
         """The possible effects in plain words."""
-        low, high = self.values[0], self.values[-1]
+        low, high = self.interval if self.unmeasured else (self.values[0], self.values[-1])
         level = self.effects[0].outcome_level
         what = str(self.effect) if level is None else f"the risk of {self.effect} = {level}"
         ends = [f"{end:.4g}" if level is None else f"{100 * end:.3g}" for end in (low, high)]
         points = "" if level is None else " points"
         if self.unmeasured:
             others = " or ".join(map(str, self.unmeasured))
-            size = ends[0] if low == high else "something from {} to {}".format(*ends)
             return (
-                f"In the graphs that give an estimate, {self.effects[0].change} changes {what} by {size}{points}. In "
-                f"others that agree with the data as well, {self.cause} shares an unmeasured cause with {others}, and "
-                f"these columns cannot tell how large the effect is. Measure what {self.cause} and {others} may share, "
-                f"or set {self.cause} in an experiment."
+                f"{self.cause} may share an unmeasured cause with {others}. {self.effects[0].change} changes {what} by "
+                f"something from {ends[0]} to {ends[1]}{points} as long as that cause explains at most "
+                f"{HIDDEN_SHARE:.0%} of what is left of either; these columns set no other limit. Measure what "
+                f"{self.cause} and {others} may share, or set {self.cause} in an experiment."
             )
         if len(self.effects) == 1:
             return f"All equivalent graphs agree: {self.effects[0].sentence}"
@@ -148,6 +150,10 @@ class Mixture:
             low, high = (low, middle) if self.below(middle) >= probability else (middle, high)
         return high
 
+    def middle(self, level: float) -> tuple[float, float]:
+        """Ends of the middle that holds a share of the mixture."""
+        return self.quantile((1 - level) / 2), self.quantile((1 + level) / 2)
+
     def standard_deviation(self) -> float:
         mean = float(self.shares @ self.centers)
         return float(np.sqrt(self.shares @ (self.spreads**2 + (self.centers - mean) ** 2)))
@@ -177,12 +183,12 @@ def possible_effects(asked: Question, pattern: IntArray | None = None) -> Possib
     if graph.pag is not None and (asked.kind, asked.adjustment) == ("total", "optimal"):
         regressions, behind = regressions_in_pag(graph.pag.ends, asked.pair)
         unmeasured = tuple(graph.names[k] for k in behind)
-        if not regressions:
-            raise OptionError(no_set_will_do(asked.cause, asked.effect, unmeasured))
+        mixture = _mixture(asked, [(member, 1) for member in graph.alternatives])
+        drawn = None if mixture is None else mixture.middle(asked.level)
     else:
-        regressions = regressions_in_class(asked, graph.pattern if pattern is None else pattern)
+        regressions, drawn = regressions_in_class(asked, graph.pattern if pattern is None else pattern), None
     found = sorted(map(asked.estimate, regressions), key=lambda one: one.value)
-    return PossibleEffects(asked.cause, asked.effect, tuple(found), unmeasured)
+    return PossibleEffects(asked.cause, asked.effect, tuple(found), unmeasured, drawn)
 
 
 def effect_of(asked: Question, confidence: Confidence | None = None, together: Sequence[Hashable] = ()) -> Effect:
@@ -195,7 +201,7 @@ def effect_of(asked: Question, confidence: Confidence | None = None, together: S
         return answer
     if graph.open_directions is not None and graph.open_directions.any():
         answer = _over_class(answer, possible_effects(asked))
-    return _over_graphs(asked, answer, others, strict=confidence is not None)
+    return _over_graphs(asked, answer, _mixture(asked, others, strict=confidence is not None))
 
 
 def _over_class(drawn: Effect, found: PossibleEffects) -> Effect:
@@ -214,7 +220,7 @@ def _resampled_graphs(asked: Question, confidence: Any) -> list[tuple[CausalGrap
     """Graphs that resampled rows gave, and how often: those of a bootstrap, else those of the fit."""
     graph = asked.graph
     if confidence is None:
-        return [] if graph.pag is not None else [(member, 1) for member in graph.alternatives]
+        return [(member, 1) for member in graph.alternatives]
     if not isinstance(confidence, Confidence):
         raise OptionError(f"confidence={confidence!r} cannot be used: give what model.bootstrap(data) returns.")
     if not isinstance(asked.adjustment, str):
@@ -233,17 +239,14 @@ def _resampled_graphs(asked: Question, confidence: Any) -> list[tuple[CausalGrap
     return [(found.graph, found.count) for found in confidence.graphs]
 
 
-def _over_graphs(asked: Question, answer: Effect, others: Sequence[tuple[CausalGraph, int]], strict: bool) -> Effect:
-    """The answer with an interval and a probability over resampled graphs.
+def _mixture(asked: Question, others: Sequence[tuple[CausalGraph, int]], strict: bool = False) -> Mixture | None:
+    """The effect over resampled graphs.
 
     Each of these gives an estimate with its standard error, a point at zero where it rules the effect out; a class of
-    graphs gives one for each set of causes that the cause may have, and they share the weight of the resample. The
-    interval holds the middle of their mixture and that of the graph itself, so it knows two doubts: about the graph,
-    and about the numbers. Where the graph rules the effect out although its order does not, an edge may have been
-    missed: the interval also holds what the effect were along that edge. A graph of the fit's resamples in which the
-    data cannot tell the effect has no say; in one of a bootstrap, which was asked for, that is refused.
+    graphs gives one for each set of causes that the cause may have, and they share the weight of the resample. A graph
+    of the fit's resamples in which the data cannot tell the effect has no say; in one of a bootstrap, which was asked
+    for, that is refused.
     """
-    graph, (i, j) = asked.graph, asked.pair
     parts = []
     for found, count in others:
         try:
@@ -252,12 +255,24 @@ def _over_graphs(asked: Question, answer: Effect, others: Sequence[tuple[CausalG
             if strict:
                 raise
     if not parts:
-        return answer
+        return None
     centers, spreads, freedoms, counts = np.array(parts).T
-    mixture = Mixture(centers, spreads, freedoms, counts / counts.sum())
-    ends = [*answer.interval, *(mixture.quantile((1 + sign * asked.level) / 2) for sign in (-1, 1))]
+    return Mixture(centers, spreads, freedoms, counts / counts.sum())
+
+
+def _over_graphs(asked: Question, answer: Effect, mixture: Mixture | None) -> Effect:
+    """The answer with an interval and a probability over resampled graphs.
+
+    The interval holds the middle of their mixture and that of the graph itself, so it knows two doubts: about the
+    graph, and about the numbers. Where the graph rules the effect out although its order does not, an edge may have
+    been missed: the interval also holds what the effect were along that edge.
+    """
+    if mixture is None:
+        return answer
+    graph, (i, j) = asked.graph, asked.pair
+    ends = [*answer.interval, *mixture.middle(asked.level)]
     order = graph.positions.tolist()
-    if answer.ruled_out and graph.lags is None and order.index(i) < order.index(j):
+    if answer.ruled_out and graph.lags is None and graph.pag is None and order.index(i) < order.index(j):
         edges = graph.edges.copy()
         edges[i, j] = True
         with suppress(OptionError):
@@ -266,7 +281,7 @@ def _over_graphs(asked: Question, answer: Effect, others: Sequence[tuple[CausalG
         answer,
         standard_error=mixture.standard_deviation(),
         interval=(min(ends), max(ends)),
-        probability=min(1.0, float(mixture.shares[spreads > 0].sum())),
+        probability=min(1.0, float(mixture.shares[mixture.spreads > 0].sum())),
     )
 
 
@@ -276,7 +291,10 @@ def _estimates(asked: Question, found: CausalGraph, count: float) -> list[tuple[
     here = np.array([graph.position(name) for name in found.names], dtype=np.int64)
     lags = None if graph.lags is None else tuple(graph.lags[k] for k in here)
     of_member = replace(asked, graph=replace(found, lags=lags), data=asked.sample)
-    regressions = [of_member.regression()]
+    if found.pag is not None:
+        regressions, _ = regressions_in_pag(found.pag.ends, asked.pair)
+    else:
+        regressions = [of_member.regression()]
     if found.open_directions is not None and found.open_directions.any():
         regressions = regressions_in_class(of_member, of_member.graph.pattern)
     parts, share = [], count / len(regressions)
@@ -285,28 +303,34 @@ def _estimates(asked: Question, found: CausalGraph, count: float) -> list[tuple[
             parts.append((0.0, 0.0, 1.0, share))
             continue
         fit, slopes = asked.fit(Regression(*asked.pair, here[regression.fixed], here[regression.unset]))
-        parts.append((float(slopes @ fit.weights), fit.standard_error(slopes), float(fit.freedom), share))
+        value, error = float(slopes @ fit.weights), fit.standard_error(slopes)
+        away = fit.hidden_bias(slopes)
+        shifts = (-away, away) if regression.confounded else (0.0,)
+        parts += [(value + shift, error, float(fit.freedom), share / len(shifts)) for shift in shifts]
     return parts
 
 
 def regressions_in_pag(ends: IntArray, pair: tuple[int, int]) -> tuple[list[Regression | None], list[int]]:
-    """The regressions where causes may be hidden, and what may share a cause with the cause where none will do.
+    """The regressions where causes may be hidden, and what may share a cause with the cause where no set will do.
 
     One for each set of variables that may lead to the cause or share a hidden cause with it: in many of these parts of
-    the class the effect is identified although it is not in the whole (Malinsky, Spirtes 2016).
+    the class the effect is identified although it is not in the whole (Malinsky, Spirtes 2016). In the others the set
+    is the one that were valid if all causes of the cause were seen.
     """
     i, j = pair
-    found: dict[tuple[int, ...] | NoSet, Regression | None] = {}
+    found: dict[tuple[bool, tuple[int, ...]], Regression | None] = {}
     behind: set[int] = set()
     identified = adjustment_in_pag(ends, i, j) is not NoSet.NOT_IDENTIFIED
-    for part in [ends] if identified else parts_of_class(ends, i):
+    for part in [ends] if identified else list(parts_of_class(ends, i)) or [ends]:  # marks may contradict each other
         fixed = adjustment_in_pag(part, i, j)
-        if fixed is NoSet.NOT_IDENTIFIED:
+        confounded = fixed is NoSet.NOT_IDENTIFIED
+        if confounded:
             behind |= set(possibly_confounded(part, i, j).tolist()) or {j}
-        elif isinstance(fixed, NoSet):
-            found[fixed] = None
+            fixed = np.flatnonzero(widest_set(part, i, j))
+        if isinstance(fixed, NoSet):
+            found[False, (i,)] = None
         else:
-            found[tuple(fixed.tolist())] = Regression(i, j, fixed)
+            found[confounded, tuple(fixed.tolist())] = Regression(i, j, fixed, confounded=confounded)
     return list(found.values()), sorted(behind)
 
 

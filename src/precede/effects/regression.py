@@ -20,6 +20,9 @@ from precede.scores.covariance import regularized
 if TYPE_CHECKING:
     from precede.effects.linear import Question
 
+HIDDEN_SHARE = 0.3
+"""Share of what is left of both that a hidden cause of them is taken to explain at most, where one is not ruled out."""
+
 EffectKind = Literal["total", "direct"]
 AdjustmentName = Literal["optimal", "minimal", "parents"]
 Adjustment = AdjustmentName | Sequence[Hashable]
@@ -90,6 +93,16 @@ class LeastSquares:
             errors = ((rows - moments.mean) @ target - own @ weights) / np.maximum(1 - leverage, 1e-3)
         return cls(weights, n_rows - len(columns) - 1, n_rows, mean, goal, inverse, spread, residual, own, errors)
 
+    def hidden_bias(self, slopes: FloatArray) -> float:
+        r"""By how much ``slopes @ weights`` may be wrong if a common cause is hidden, unless that is strong.
+
+        .. math:: \sqrt{R^2 \cdot R^2 / (1 - R^2)} \; \mathrm{sd}(y) / \mathrm{sd}(x)
+
+        where it explains the share R² of what the other columns leave of cause and effect, x and y (Cinelli and Hazlett
+        2020, Section 4.1).
+        """
+        return float(HIDDEN_SHARE * np.sqrt(self.residual * (slopes @ self.inverse @ slopes) / (1 - HIDDEN_SHARE)))
+
     def standard_error(self, slopes: FloatArray, mean: float = 0.0, shift: FloatArray | None = None) -> float:
         """Of ``slopes @ weights + mean * (mean of the noise) + shift @ (means of the columns)``."""
         shift = np.zeros(len(slopes)) if shift is None else shift
@@ -112,12 +125,15 @@ class Regression:
         Columns beside the cause.
     unset : (n_unset,) int array
         Columns that must not have been set in a row that is used.
+    confounded : bool
+        Whether a cause of both may be hidden.
     """
 
     cause: int
     effect: int
     fixed: IntArray
     unset: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    confounded: bool = False
 
     @property
     def columns(self) -> list[int]:

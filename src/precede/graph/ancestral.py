@@ -68,8 +68,10 @@ def mag(edges: BoolArray, hidden: Iterable[int]) -> IntArray:
     return ends
 
 
-def pag(ends: IntArray) -> IntArray:
+def pag(ends: IntArray, known: Known | None = None) -> IntArray:
     """The marks that all maximal ancestral graphs with the same independences share; circles elsewhere.
+
+    With knowledge, also those that it tells.
 
     Examples
     --------
@@ -80,7 +82,8 @@ def pag(ends: IntArray) -> IntArray:
     """
     arrow = ends == ARROW
     colliders = [(a, b, c) for a, b, c in unshielded(ends != 0) if arrow[a, b] and arrow[c, b]]
-    return orient(ends != 0, colliders, lambda _first, before, middle, last: bool(arrow[[before, last], middle].all()))
+    judge: Judge = lambda _first, before, middle, last: bool(arrow[[before, last], middle].all())  # noqa: E731
+    return orient(ends != 0, colliders, judge, known)
 
 
 def unshielded(adjacent: BoolArray) -> list[Triple]:

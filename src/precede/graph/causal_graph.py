@@ -53,9 +53,9 @@ class CausalGraph(GraphQueries, GraphFormats):
         the effect falls as the cause rises: the strength that every picture and report shows. NaN for categories.
     pag : MixedGraph, optional
         What is known where causes may be hidden; the edges are then those of one graph that agrees with it.
-    resampled : (n_resamples, n_variables, n_variables) bool array, optional
-        What learning again on resampled rows gave: ``[k, i, j]`` for i -> j, both ways where that was open. The
-        interval of an effect counts these graphs.
+    resampled : (n_resamples, n_variables, n_variables) array, optional
+        What learning again on resampled rows gave: ``[k, i, j]`` true for i -> j, both ways where that was open; where
+        causes may be hidden, the marks. The interval of an effect counts these graphs.
 
     Examples
     --------
@@ -70,6 +70,8 @@ class CausalGraph(GraphQueries, GraphFormats):
     def alternatives(self) -> list[CausalGraph]:
         """The graph of each resample, where there is one without cycles, with the directions that it left open."""
         patterns = () if self.resampled is None else self.resampled
+        if self.pag is not None:
+            return [replace(self, pag=replace(self.pag, ends=ends)) for ends in patterns]
         members = [(consistent_extension(pattern, self.positions), pattern) for pattern in patterns]
         return [
             replace(CausalGraph.from_matrix(edges, names=self.names), open_directions=edges & pattern.T, lags=self.lags)

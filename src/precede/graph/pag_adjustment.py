@@ -35,16 +35,22 @@ def adjustment_in_pag(ends: IntArray, cause: int, effect: int) -> IntArray | NoS
     <NoSet.NOT_IDENTIFIED: 'not identified'>
     """
     may = potentially_directed(ends)
-    between, pair = causal_nodes(may, cause, effect), only([cause, effect], len(ends))
+    between = causal_nodes(may, cause, effect)
     if not between.any():
         return NoSet.NO_EFFECT
     if len(possibly_confounded(ends, cause, effect)):
         return NoSet.NOT_IDENTIFIED
-    forbidden = downstream(may, between, only(cause, len(ends)))
-    chosen = downstream(may.T, pair) & ~forbidden & ~pair  # transposed: what may lead to either
+    chosen = widest_set(ends, cause, effect)
     without, first = ends.copy(), may[cause] & between
     without[cause, first] = without[first, cause] = 0
     return NoSet.NOT_IDENTIFIED if _connected(ends, without, cause, effect, chosen) else np.flatnonzero(chosen)
+
+
+def widest_set(ends: IntArray, cause: int, effect: int) -> BoolArray:
+    """What may lead to either and is no effect of the cause on the way: valid if any set is (Theorem 15)."""
+    may, pair = potentially_directed(ends), only([cause, effect], len(ends))
+    forbidden = downstream(may, causal_nodes(may, cause, effect), only(cause, len(ends)))
+    return downstream(may.T, pair) & ~forbidden & ~pair  # transposed: what may lead to either
 
 
 def possibly_confounded(ends: IntArray, cause: int, effect: int) -> IntArray:

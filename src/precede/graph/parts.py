@@ -37,7 +37,7 @@ class GraphParts:
     open_directions: BoolArray | None = None
     standardized: FloatArray | None = None
     pag: MixedGraph | None = None
-    resampled: BoolArray | None = None
+    resampled: BoolArray | IntArray | None = None
 
     @classmethod
     def from_matrix(

@@ -13,7 +13,7 @@ from precede.data.load import Table
 from precede.data.table import evenly_spaced
 from precede.effects.linear import Question
 from precede.effects.outcome import Outcome
-from precede.effects.possible import possible_effects
+from precede.effects.possible import effect_of, possible_effects
 from precede.errors import OptionError, PrecedeError
 from precede.estimator import CausalEstimator
 from precede.evidence.checks import Chance, Diagnostics, EdgeDiagnostics, Remark, compare_with_chance
@@ -290,7 +290,7 @@ def total_effects(graph: CausalGraph, readings: tuple[EdgeDiagnostics, ...]) -> 
         total: shape.TotalEntry | None = None
         with suppress(PrecedeError):
             asked = Question(graph, graph.names[edge.cause], graph.names[edge.effect])
-            found = asked.answer() if edge.directed else None
+            found = (asked.answer() if graph.pag is None else effect_of(asked)) if edge.directed else None
             low, high = possible_effects(asked).range if found is None else found.interval
             if np.isfinite([low, high]).all():
                 low, high = ends((low, high))

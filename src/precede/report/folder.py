@@ -9,6 +9,7 @@ from typing import Any, Literal, NotRequired
 import numpy as np
 from typing_extensions import TypedDict
 
+from precede.arrays import BoolArray, IntArray
 from precede.data.load import Table
 from precede.effects.linear import Effect, Question
 from precede.effects.possible import PossibleEffects, effect_of, possible_effects
@@ -99,7 +100,10 @@ def result_texts(model: CausalEstimator, table: Table, loading: Mapping[str, Any
     if graph.pag is not None:
         more[PAG_FILE] = to_json({"edges": graph.pag.edge_list()}, indent=1) + "\n"
     if graph.resampled is not None:
-        more[RESAMPLED_FILE] = to_json({"graphs": [pairs_of(pattern) for pattern in graph.resampled]}) + "\n"
+        drawn: list[Any] = [pairs_of(pattern > 0) for pattern in graph.resampled]
+        if graph.pag is not None:
+            drawn = [MixedGraph(ends, graph.names).edge_list() for ends in graph.resampled]
+        more[RESAMPLED_FILE] = to_json({"graphs": drawn}) + "\n"
     return more | {
         "adjacency.csv": graph.adjacency.to_csv(),
         "weights.csv": graph.weights.to_csv(),
@@ -201,9 +205,12 @@ class PagRecord(TypedDict):
 
 
 class ResampledRecord(TypedDict):
-    """The content of resampled.json: of each resample the pairs of cause and effect, both ways where that is open."""
+    """The content of resampled.json: of each resample the pairs of cause and effect, both ways where that is open.
 
-    graphs: list[list[list[int]]]
+    Where causes may be hidden, the edges of each as pag.json has them.
+    """
+
+    graphs: list[list[list[str | int]]]
 
 
 class DiagnosticsRecord(TypedDict, total=False):
@@ -288,7 +295,8 @@ class Results:
             return {f"total, {one.change}{f', {one.outcome_level}' if risk else ''}": one for one in found}
         if self.graph.pag is not None:
             possible = possible_effects(asked)
-            return {"possible": possible} if possible.unmeasured else {"total": possible.effects[0]}
+            one = len(possible.effects) == 1 and not possible.unmeasured
+            return {"total": effect_of(asked, self.confidence)} if one else {"possible": possible}
         answers: dict[str, Effect | PossibleEffects] = {"total": effect_of(asked, self.confidence)}
         if self.graph.edges[asked.pair]:
             answers["direct"] = effect_of(replace(asked, kind="direct"))
@@ -323,23 +331,29 @@ def load_results(folder: str | os.PathLike[str]) -> Results:
         strengths = [(edge["cause"], edge["effect"], edge["strength"], edge["trend"]) for edge in read]
         graph = replace(graph, standardized=signed_strengths(strengths, graph.n_variables))
     if (place / PAG_FILE).is_file():
-        graph = replace(graph, pag=_read_pag(place / PAG_FILE, graph))
+        marked = checked(read_json(place / PAG_FILE), PagRecord, str(place / PAG_FILE))["edges"]
+        graph = replace(graph, pag=MixedGraph(_marks(marked, graph, place / PAG_FILE), graph.names))
     if (place / RESAMPLED_FILE).is_file():
         found = checked(read_json(place / RESAMPLED_FILE), ResampledRecord, RESAMPLED_FILE)["graphs"]
-        n = graph.n_variables
-        if not all(len(pair) == 2 and min(pair) >= 0 and max(pair) < n for pairs in found for pair in pairs):
-            raise OptionError(f"{RESAMPLED_FILE} in {str(folder)!r} is about other columns than the graph.")
-        graph = replace(graph, resampled=np.array([matrix_of(pairs, n) for pairs in found]))
+        of_file = _pattern if graph.pag is None else _marks
+        graph = replace(graph, resampled=np.array([of_file(edges, graph, place / RESAMPLED_FILE) for edges in found]))
     resampled = place / CONFIDENCE_FILE
     return Results(place, graph, description, Confidence.from_json(resampled) if resampled.is_file() else None)
 
 
-def _read_pag(path: Path, graph: CausalGraph) -> MixedGraph:
+def _marks(edges: list[list[str | int]], graph: CausalGraph, path: Path) -> IntArray:
     """The marks of a graph with hidden causes."""
-    edges = checked(read_json(path), PagRecord, str(path))["edges"]
     if any(len(edge) != 3 or not {*edge[:2]} <= set(graph.names) for edge in edges):
         raise OptionError(f"{str(path)!r} is about other columns than the graph.")
-    return MixedGraph.from_edges([(first, second, str(mark)) for first, second, mark in edges], graph.names)
+    return MixedGraph.from_edges([(first, second, str(mark)) for first, second, mark in edges], graph.names).ends
+
+
+def _pattern(edges: list[list[str | int]], graph: CausalGraph, path: Path) -> BoolArray:
+    """The directions of a graph that was learned from a resample."""
+    places = set(range(graph.n_variables))
+    if any(len(pair) != 2 or not {*pair} <= places for pair in edges):
+        raise OptionError(f"{str(path)!r} is about other columns than the graph.")
+    return matrix_of([[int(end) for end in pair] for pair in edges], graph.n_variables)
 
 
 def read_result(path: Path) -> ResultRecord:

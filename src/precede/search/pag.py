@@ -16,6 +16,7 @@ One independence is at most half the logarithm of the rows: enough among a few c
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Protocol
 
@@ -84,31 +85,27 @@ class CovarianceTest:
         """As of :class:`IndependenceTest`."""
         if self._single:
             return self._judged(np.array([first]), np.array([second]), given)
-        columns = self._columns
-        found = [
-            self._judged(
-                columns[first], columns[second], np.concatenate([np.zeros(0, int), *(columns[k] for k in row)])[None]
-            )
-            for row in given
-        ]
-        return np.concatenate(found) if found else np.zeros(0)
+        columns, found = self._columns, np.zeros(len(given))
+        wide = [np.concatenate([np.zeros(0, int), *(columns[k] for k in row)]) for row in given]
+        widths = np.array([len(row) for row in wide])
+        for width in np.unique(widths):  # as one stack
+            chosen = np.flatnonzero(widths == width)
+            found[chosen] = self._judged(columns[first], columns[second], np.stack([wide[k] for k in chosen]))
+        return found
 
     def most(self, first: int, second: int) -> float:
         """As of :class:`IndependenceTest`."""
         return float(len(self._columns[first]) * len(self._columns[second]) * np.log(self._n_samples)) / 2
 
     def _judged(self, first: IntArray, second: IntArray, given: IntArray) -> FloatArray:
-        m, size = len(given), given.shape[1]
-        parts = [np.tile(part, (m, 1)) for part in (first, second)]
-        whole = np.concatenate([*parts, given.astype(np.int64)], axis=1)
-        matrix = self._correlation[whole[:, :, None], whole[:, None, :]]
-        a, b = len(first), len(second)
-        without_first, without_both = np.arange(a, a + b + size), np.arange(a + b, a + b + size)
-        without_second = np.concatenate([np.arange(a), without_both])
-        logs = np.linalg.slogdet(matrix)[1]
-        for kept, sign in ((without_first, -1), (without_second, -1), (without_both, 1)):
-            logs = logs + sign * np.linalg.slogdet(matrix[:, kept[:, None], kept[None, :]])[1]
-        rows = max(self._n_samples - size - (a + b + 3) / 2, 1.0)
+        a, b, pair, matrix = len(first), len(second), np.concatenate([first, second]), self._correlation
+        rest = given.astype(np.int64)[:, :, None]
+        across = matrix[rest, pair]
+        within = matrix[rest, np.swapaxes(rest, 1, 2)]
+        left = matrix[np.ix_(pair, pair)] - np.swapaxes(across, 1, 2) @ np.linalg.solve(within, across)
+        logs, one, other = (np.linalg.slogdet(block)[1] for block in (left, left[:, :a, :a], left[:, a:, a:]))
+        logs = logs - one - other
+        rows = max(self._n_samples - given.shape[1] - (a + b + 3) / 2, 1.0)
         return np.asarray((a * b * np.log(self._n_samples) + rows * np.minimum(logs, 0.0)) / 2)
 
 
@@ -121,6 +118,12 @@ def independence_test(table: Table, curves: bool = False) -> CovarianceTest:
     powers = np.stack([values, values**2, values**3], axis=2).reshape(len(values), -1)
     blocks = [slice(3 * k, 3 * k + 3) for k in range(table.n_variables)]
     return CovarianceTest(covariance(powers), blocks, table.n_samples)
+
+
+def start_constraints(constraints: Constraints) -> Constraints:
+    """The knowledge for the search that starts: two columns that cannot cause each other may share a hidden cause."""
+    neither = ~constraints.allowed & ~constraints.allowed.T & ~np.eye(len(constraints.allowed), dtype=bool)
+    return replace(constraints, allowed=constraints.allowed | (neither & ~constraints.before.T))  # not against time
 
 
 def learn_pag(

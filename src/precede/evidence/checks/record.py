@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from typing_extensions import TypedDict
 
-from precede.arrays import BoolArray, FloatArray
+from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.graph import CausalGraph
 from precede.scores.assumptions import Assumptions
 from precede.strict_json import JsonObject, plain
@@ -295,7 +295,7 @@ class Diagnostics(Mapping[str, Any]):
         Whether checks were asked for.
     plots : (list of EdgePlot, list of NodePlot), optional
         What a report draws of each edge and of each variable; not among the plain values.
-    resampled : (n_resamples, n_variables, n_variables) bool array, optional
+    resampled : (n_resamples, n_variables, n_variables) array, optional
         The graphs of the resamples, as of a :class:`precede.CausalGraph`; not among the plain values.
 
     Examples
@@ -313,7 +313,7 @@ class Diagnostics(Mapping[str, Any]):
     resamples: int = 0
     checked: bool = False
     plots: tuple[list[EdgePlot], list[NodePlot]] | None = None
-    resampled: BoolArray | None = None
+    resampled: BoolArray | IntArray | None = None
 
     @property
     def has_confidence(self) -> bool:

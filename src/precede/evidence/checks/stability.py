@@ -19,7 +19,8 @@ from precede.data.table import Table, evenly_spaced
 from precede.evidence.checks.context import CURVE_BASIS, CheckContext
 from precede.evidence.checks.record import Check, Diagnostics, Level, Remark, counted, some
 from precede.evidence.confidence.resampling import draw_rows, resampled, time_block
-from precede.graph.dags import ancestors
+from precede.graph import MixedGraph
+from precede.graph.dags import ancestors, halves
 from precede.knowledge import Constraints
 from precede.lazy import special
 from precede.pruning.gam import spline_basis
@@ -29,6 +30,7 @@ from precede.runtime.device import one_thread, pool_of_threads
 from precede.scores.build import ScoreName, build_score
 from precede.scores.protocol import OrderScore
 from precede.scores.shape import negentropy
+from precede.search.pag import independence_test, learn_pag, start_constraints
 from precede.search.polish import polish
 
 UNSTABLE = 0.5
@@ -42,6 +44,9 @@ RESTS_ON_POLICY = (
 
 FEWEST_RESAMPLES = 5
 """With fewer, one of them alone could call an edge stable or missing."""
+
+MOST_GIVEN = 2
+"""Variables that the tests of a resample are conditioned on at most, where causes may be hidden."""
 
 SECONDS = 30.0
 """Resampling ends after this many seconds, whatever is left."""
@@ -122,8 +127,12 @@ def resample(learned: CheckContext, diagnostics: Diagnostics, deadline: Deadline
         return replace(diagnostics, remarks=(*diagnostics.remarks, Remark(said)))
     late = f"Time ran out after {len(made)} of {N_RESAMPLES} resamples: the confidences are coarse."
     remarks = [late] if len(made) < N_RESAMPLES else []
+    drawn = np.array(made) > 0
+    if learned.assumptions.hidden_causes:
+        drawn = np.array(made, dtype=np.int64)
+        made = [halves(MixedGraph(ends, tuple(learned.names)).pattern) for ends in drawn]
     found = with_shares(diagnostics, learned.edges, np.mean(made, axis=0), learned.names, len(made), remarks)
-    return replace(found, resampled=np.array(made) > 0)
+    return replace(found, resampled=drawn)
 
 
 EVERYWHERE_UP_TO = 150
@@ -143,11 +152,11 @@ def relearning(learned: CheckContext) -> Relearn:
     elif assumed.linear and assumed.gaussian == "assumed":
         score = "sparse-linear"
     constraints = learned.constraints or Constraints.none(learned.n_variables)
-    if score is not None:
-        if learned.n_variables > EVERYWHERE_UP_TO:
+    if score is not None or assumed.hidden_causes:
+        if learned.n_variables > EVERYWHERE_UP_TO and not assumed.hidden_causes:
             near = np.eye(learned.n_variables) + learned.edges + learned.edges.T  # transposed: either direction
             constraints = replace(constraints, allowed=constraints.allowed & (near @ near > 0))
-        return partial(learn_again, learned, cast(ScoreName, score), constraints)
+        return partial(learn_again, learned, cast(ScoreName | None, score), constraints)
     curved = assumed.mechanism == "additive"
     criterion: Criterion = "log variance" if curved else "entropy" if assumed.gaussian == "excluded" else "none"
     return Alternatives(
@@ -158,13 +167,26 @@ def relearning(learned: CheckContext) -> Relearn:
 
 
 def learn_again(
-    learned: CheckContext, name: ScoreName, constraints: Constraints, rng: np.random.Generator, deadline: Deadline
+    learned: CheckContext,
+    name: ScoreName | None,
+    constraints: Constraints,
+    rng: np.random.Generator,
+    deadline: Deadline,
 ) -> FloatArray:
-    """Polish the order that was found on resampled rows, by a score, and prune again."""
+    """Polish the order that was found on resampled rows, by a score, and prune again; marks where causes may be hidden.
+
+    Without a score the edges stay, and only what independences say of them is learned again.
+    """
     rows, _ = resampled(learned.table, time_block(learned.table), rng)
-    score = build_score(name, rows, constraints, device=torch.device("cpu"))
-    _, edges = search_again(learned, rows, score, constraints, deadline=deadline)
-    return score.marks(edges, constraints)
+    hidden, edges = learned.assumptions.hidden_causes, learned.edges
+    if name is not None:
+        of_start = start_constraints(constraints) if hidden else constraints
+        score = build_score(name, rows, of_start, device=torch.device("cpu"))
+        _, edges = search_again(learned, rows, score, of_start, deadline=deadline)
+        if not hidden:
+            return score.marks(edges, constraints)
+    test = independence_test(rows, curves=learned.assumptions.mechanism == "additive")
+    return learn_pag(edges, test, constraints, most_given=MOST_GIVEN, deadline=deadline).astype(np.float64)
 
 
 def search_again(
@@ -345,7 +367,7 @@ N_RESAMPLES = 20
 
 
 Relearn = Callable[[np.random.Generator, Deadline], FloatArray]
-"""Draw rows and learn again: one for i -> j, a half each way where it may be either."""
+"""Draw rows and learn again: one for i -> j, half each way where it may be either; or the marks of a PAG."""
 
 
 def shares_of(relearn: Relearn, seed: int, deadline: Deadline) -> list[FloatArray]:
