@@ -21,18 +21,18 @@ from precede.cli.flags import SACHS, command, load_named
 from precede.cli.terminal import SafeConsole, name_of, say_json
 from precede.data.table import Table
 from precede.errors import OptionError, PrecedeError, unknown_column
+from precede.evidence.checks.record import SOURCE_WORDS, Diagnostics, EdgeDiagnostics, counted, unchecked_edges
 from precede.files import check_outputs, finish_swap, folder_lock
 from precede.graph import CausalGraph, MixedGraph
 from precede.knowledge import Knowledge
 from precede.options import CountOrZero, Options
+from precede.report.summary import Summary, said_in
 from precede.runtime.deadline import Deadline, Signals, stopped_by_signals
 from precede.strict_json import JsonObject
 
 if TYPE_CHECKING:
     from precede.effects import Outcome
     from precede.estimator import CausalEstimator
-    from precede.evidence.checks import Diagnostics, EdgeDiagnostics
-    from precede.report.summary import Summary
 
 MARKS = {"warning": "!", "note": "i", "fine": "✓", "not run": "·"}
 WORST, FEW_EDGES, ORDER_LENGTH = 3, 12, 200
@@ -311,8 +311,6 @@ def _show(
     quiet: bool,
 ) -> None:
     """The result on one screen: the graph, the worst warnings with what to do, how much more there is, and where."""
-    from precede.evidence.checks.record import counted
-    from precede.report.collect import said_in
     from precede.report.words import searched_words
 
     console = SafeConsole()
@@ -343,8 +341,6 @@ def _show(
 
 def _show_graph(console: SafeConsole, graph: CausalGraph, known: Diagnostics, verbose: bool = False) -> None:
     """Print the order and the strongest edges: standardized strength, confidence, where the direction comes from."""
-    from precede.evidence.checks.record import SOURCE_WORDS, counted, unchecked_edges
-
     if graph.pag is not None:
         _show_marks(console, graph.pag)
         return

@@ -7,6 +7,7 @@ import time
 import precede
 from precede.cli.flags import command, load_named
 from precede.cli.terminal import SafeConsole, name_of, say_json
+from precede.evidence.checks.record import counted
 from precede.knowledge import Knowledge
 from precede.options import Options
 from precede.strict_json import JsonObject
@@ -67,8 +68,6 @@ def _edges(model: precede.CORL) -> list[JsonObject]:
 
 def _show(console: SafeConsole, model: precede.CORL) -> None:
     """Print the order, and the edges with their probabilities."""
-    from precede.evidence.checks.record import counted
-
     console.print(f"[bold]Causal order[/bold]  {' < '.join(map(name_of, model.causal_order_))}")
     numbers = ("weight", "probability", "of the reverse", "of a hidden cause")
     rows = [

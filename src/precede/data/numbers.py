@@ -26,9 +26,13 @@ CELL = re.compile(
     rf"(?P<power>[eE][-+]?\d{{1,3}})?\s*(?P<after>%|‰|{CURRENCY}|[^\W\d_µ°][^\W\d_/²³·^-]{{0,11}}|[µ°%][^\W\d_]{{0,9}}"
     rf"|[^\W\d_]{{1,6}}/[^\W\d_]{{1,6}}[²³]?|[^\W\d_]{{1,6}}[²³])?"
 )
-BY_THREES = re.compile(r"[1-9]\d{0,2}(?P<mark>[.,])\d{3}(?:(?P=mark)\d{3})*")
-BY_TWOS = re.compile(r"[1-9]\d?(?:,\d\d)+,\d{3}")  # as in India
-SPACED = re.compile(rf"\d{{1,3}}(?P<mark>{GROUP})\d{{3}}(?:(?P=mark)\d{{3}})*(?P<rest>[.,]\d*)?")
+SPACED = rf"\d{{1,3}}(?P<gap>{GROUP})\d{{3}}(?:(?P=gap)\d{{3}})*"
+BY_TWOS = r"[1-9]\d?(?:,\d\d)+,\d{3}"  # as in India
+NUMBERS = {
+    ".": re.compile(rf"(?:\d*|[1-9]\d{{0,2}}(?:,\d{{3}})+|{BY_TWOS}|{SPACED})(?:\.\d*)?"),
+    ",": re.compile(rf"(?:\d*|[1-9]\d{{0,2}}(?:\.\d{{3}})+|{SPACED})(?:,\d*)?"),
+}
+"""What a number looks like, by its decimal mark."""
 
 ODD_MEASURES = {
     "fractions": re.compile(r"[-+]?(\d+\s+)?\d+\s*[/⁄]\s*\d+"),
@@ -107,22 +111,11 @@ def spelling_of(cells: Iterable[object], na: Collection[str] = ()) -> Spelling |
 
 def _mark(digits: str, power: str | None) -> str | None:
     """The decimal mark that a number shows: "." or ",", "none", or "either"; None where it is no number."""
-    spaced = SPACED.fullmatch(digits)
-    if spaced is not None:
-        return (spaced["rest"] or "none")[0] if spaced["rest"] else "none"
-    if re.search(GROUP, digits):
-        return None
-    dots, commas = digits.count("."), digits.count(",")
-    if not dots and not commas:
-        return "none"
-    last = "." if digits.rfind(".") > digits.rfind(",") else ","
-    if dots and commas:
-        whole = digits[: digits.rfind(last)]
-        return last if last not in whole and (BY_THREES.fullmatch(whole) or BY_TWOS.fullmatch(whole)) else None
-    if max(dots, commas) > 1:
-        grouped = BY_THREES.fullmatch(digits) or BY_TWOS.fullmatch(digits)
-        return {".": ",", ",": "."}[last] if grouped else None
-    return "either" if BY_THREES.fullmatch(digits) and power is None else last
+    marks = [mark for mark, pattern in NUMBERS.items() if pattern.fullmatch(digits)]
+    if len(marks) < 2:
+        return marks[0] if marks else None
+    seen = re.search("[.,]", digits)
+    return "none" if seen is None else "either" if power is None else seen[0]
 
 
 def decimal_mark(spellings: Iterable[Spelling | None]) -> str | None:

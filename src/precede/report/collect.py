@@ -18,7 +18,7 @@ from precede.errors import OptionError, PrecedeError
 from precede.estimator import CausalEstimator
 from precede.evidence.checks import Chance, Diagnostics, EdgeDiagnostics, Remark, compare_with_chance
 from precede.evidence.checks.edge_readings import ends, rounded
-from precede.evidence.checks.record import SOURCE_WORDS, Check, EdgePlot, Level, NodePlot, ranked, unchecked_edges
+from precede.evidence.checks.record import SOURCE_WORDS, EdgePlot, Level, NodePlot, unchecked_edges
 from precede.evidence.checks.stability import with_shares
 from precede.evidence.confidence import Confidence
 from precede.graph import CausalGraph
@@ -151,14 +151,6 @@ def outcome_entry(graph: CausalGraph, found: Outcome) -> shape.OutcomeEntry:
         "causes": [cast(shape.OutcomeCauseEntry, {**cause, "variable": str(cause["variable"])}) for cause in causes],
         "correlated": [{"variable": str(name), "correlation": round(value, 3)} for name, value in found.correlated],
     }
-
-
-def said_in(summary: Summary) -> list[Check]:
-    """Everything that a report says about its result, the most harmful first."""
-    return ranked(
-        Check(item["name"], None, item["sentence"], item["level"], remedy=item["remedy"])
-        for item in [*summary["remarks"], *summary["checks"]]
-    )
 
 
 def with_confidence(model: CausalEstimator, table: Table, confidence: Any = None) -> Diagnostics:

@@ -15,8 +15,7 @@ import numpy as np
 from precede.arrays import FloatArray
 from precede.graph import CausalGraph
 from precede.graph.component import DOUBTFUL, ShownEdge, ShownGraph, component_file, inline_module, payload, policy_hash
-from precede.report.collect import said_in
-from precede.report.summary import EvaluationEntry, LearningEntry, Summary, TotalEntry, check_summary
+from precede.report.summary import EvaluationEntry, LearningEntry, Summary, TotalEntry, check_summary, said_in
 from precede.strict_json import JsonObject
 
 if TYPE_CHECKING:

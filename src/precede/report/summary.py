@@ -5,7 +5,7 @@ from typing import Any, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from precede.errors import OptionError
-from precede.evidence.checks.record import EdgePlot, Level, NodePlot, Source, Trend
+from precede.evidence.checks.record import Check, EdgePlot, Level, NodePlot, Source, Trend, ranked
 from precede.graph.component import Mark
 from precede.options import Options
 from precede.strict_json import JsonObject, checked, document
@@ -200,6 +200,14 @@ class Summary(TypedDict):
     settings: JsonObject
     versions: VersionsEntry
     reproduce: str | None
+
+
+def said_in(summary: Summary) -> list[Check]:
+    """Everything that a report says about its result, the most harmful first."""
+    return ranked(
+        Check(item["name"], None, item["sentence"], item["level"], remedy=item["remedy"])
+        for item in [*summary["remarks"], *summary["checks"]]
+    )
 
 
 def check_summary(summary: Any) -> Summary:
