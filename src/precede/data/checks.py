@@ -88,8 +88,7 @@ def tied_columns(
     tied = [group for group in tied if len(group) == 2 or kinds is None or not any(kinds[k].discrete for k in group)]
     seen: dict[bytes, int] = {}
     for k in words:
-        _, first, inverse = np.unique(values[:, k], return_index=True, return_inverse=True)
-        same = seen.setdefault(np.argsort(np.argsort(first))[inverse].tobytes(), k)  # levels by appearance
+        same = seen.setdefault(pd.factorize(values[:, k])[0].tobytes(), k)  # levels are counted as they appear
         if same != k:
             tied.append([same, k])
     return tied

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -100,7 +100,7 @@ def frame_to_columns(frame: pd.DataFrame, types: Types, na: Collection[str], dec
         values = np.empty((len(frame), len(names)), dtype=np.float64, order="F")
         for k, array in enumerate(arrays):
             values[:, k] = array
-    return Columns(values, tuple(names), stated, reader.notes(), reader.problems())
+    return Columns(values, tuple(names), stated, reader.said(refused=False), reader.said(refused=True))
 
 
 def decimal_of(frame: pd.DataFrame, na: Collection[str]) -> str | None:
@@ -137,6 +137,11 @@ Read = tuple[FloatArray | None, ColumnKind | None]
 """A column as numbers (None where it is not used), and its kind where that is told from its type."""
 
 
+def _agreed(words: str, number: int) -> str:
+    """Words such as ``{it was|they were}`` in the form that one thing, or several, ask for."""
+    return re.sub(r"\{(.*?)\|(.*?)\}", r"\1" if number == 1 else r"\2", words)
+
+
 class _Reader:
     """Reads column after column, and remembers what to say about them."""
 
@@ -151,19 +156,14 @@ class _Reader:
         self.name, self.told, self.na = name, self.types.get(name), numbers.markers_of(self._all_na, name)
         self.has_order = self.told is not None and not isinstance(self.told, str)
 
-    def notes(self) -> list[str]:
-        """What was done to the columns."""
-        return [*self._together(refused=False), *self._notes]
-
-    def problems(self) -> list[str]:
-        """Why columns cannot be used."""
-        return [*self._together(refused=True), *self._problems]
-
-    def _together(self, refused: bool) -> Iterator[str]:
-        for what, names in self._alike.items():
-            if (what in REFUSED) == refused:
-                said = f"column{{|s}} {listed(names)} {SAID[what]}."
-                yield re.sub(r"\{([^{|}]*)\|([^{|}]*)\}", r"\1" if len(names) == 1 else r"\2", said)
+    def said(self, refused: bool) -> list[str]:
+        """What was done to the columns, or why others cannot be used: first what holds for several at once."""
+        together = [
+            f"column{'' if len(names) == 1 else 's'} {listed(names)} {_agreed(SAID[what], len(names))}."
+            for what, names in self._alike.items()
+            if (what in REFUSED) == refused
+        ]
+        return together + (self._problems if refused else self._notes)
 
     def _say(self, what: Alike) -> Read:
         self._alike.setdefault(what, []).append(self.name)

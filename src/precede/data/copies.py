@@ -7,6 +7,7 @@ import numpy as np
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.checks import check_size, relation_words, tied_columns
 from precede.data.table import LARGEST_SORT, Table, columns_by_name, evenly_spaced, rows_kept
+from precede.lazy import pandas as pd
 
 BY_CHANCE = 0.1
 """Share of the repeated rows that may be expected of independent columns where they are taken for copies."""
@@ -29,10 +30,8 @@ def without_copies(table: Table) -> Table:
     if table.resampled or table.steps is not None or table.targets is not None or table.values.size > LARGEST_SORT:
         return table
     known = table.values if table.gaps is None else np.where(table.gaps.mask, np.inf, table.values)
-    _, first = np.unique(known, axis=0, return_index=True)
-    n_rows = table.n_samples
-    if len(first) < n_rows and _alike_by_chance(known) <= BY_CHANCE * (n_rows - len(first)):
-        kept = np.sort(first)
+    kept, n_rows = np.flatnonzero(~pd.DataFrame(known).duplicated()), table.n_samples
+    if len(kept) < n_rows and _alike_by_chance(known) <= BY_CHANCE * (n_rows - len(kept)):
         check_size(table.values[kept], table.names, f" once the {n_rows - len(kept)} that repeat others are left out")
         table = rows_kept(table, kept, f"{n_rows - len(kept):,} of {n_rows:,} rows repeat others: each counts once.")
     near = remark_on_near_copies(table)

@@ -138,7 +138,7 @@ def picture(summary: Summary, graph: CausalGraph) -> ShownGraph:
     return {**shown, "edges": [*edges, *(edge for edge in shown["edges"] if edge["mark"] == "shared")]}
 
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, FLOOR = 720, 250, 78, 708, 8, 212
+CURVE = {"width": 720, "height": 250, "left": 78, "right": 708, "top": 8, "floor": 212}
 """Of the learning curve and its axes, in pixels."""
 
 
@@ -157,17 +157,14 @@ def learning_curve(learning: LearningEntry | None) -> JsonObject | None:
     low, high = low - 0.05 * span, high + 0.08 * span
 
     def down(value: Any) -> Any:
-        return None if value is None else np.round(np.interp(value, [low, high], [FLOOR, TOP]), 1)
+        return None if value is None else np.round(np.interp(value, [low, high], [CURVE["floor"], CURVE["top"]]), 1)
 
     def line(values: FloatArray) -> str:
-        across = np.interp(iterations, iterations[[0, -1]], [LEFT, RIGHT])
+        across = np.interp(iterations, iterations[[0, -1]], [CURVE["left"], CURVE["right"]])
         return " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across, down(values), strict=True) if np.isfinite(y))
 
     return {
-        "width": WIDTH,
-        "height": HEIGHT,
-        "left": LEFT,
-        "floor": FLOOR,
+        **CURVE,
         "best": line(best),
         "mean": line(mean) if len(mean) else "",
         "greedy": down(learning["greedy"]),
