@@ -26,7 +26,7 @@ from precede.files import check_outputs, finish_swap, folder_lock
 from precede.graph import CausalGraph, MixedGraph
 from precede.knowledge import Knowledge
 from precede.options import CountOrZero, Options
-from precede.report.summary import Summary, said_in
+from precede.report.summary import LEVEL_MARKS, Summary, said_in
 from precede.runtime.deadline import Deadline, Signals, stopped_by_signals
 from precede.strict_json import JsonObject
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from precede.effects import Outcome
     from precede.estimator import CausalEstimator
 
-MARKS = {"warning": "!", "note": "i", "fine": "✓", "not run": "·"}
 WORST, FEW_EDGES, ORDER_LENGTH = 3, 12, 200
 """Warnings, lines of the table of edges and letters of the order on a screen."""
 
@@ -324,7 +323,7 @@ def _show(
     said = known.said if summary is None else said_in(summary)
     warnings = [item for item in said if item.level == "warning"]
     for item in said if verbose else warnings[:WORST]:
-        console.say(f"{MARKS[item.level]} {item.sentence}")
+        console.say(f"{LEVEL_MARKS[item.level]} {item.sentence}")
         if item.remedy:
             console.say(f"  → {item.remedy}")
     if not verbose:

@@ -55,11 +55,6 @@ class Survey:
                     joined[name] = {**joined.get(name, {}), **value} if isinstance(value, dict) else value
         return joined
 
-    @property
-    def leave_out(self) -> list[Hashable]:
-        """Columns that must go, each once."""
-        return list(self.reading.get("leave_out", []))
-
 
 def with_usual(reading: Options) -> Options:
     """Options of :func:`precede.load_table`: texts for missing values on top of the usual ones."""

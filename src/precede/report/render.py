@@ -15,27 +15,11 @@ import numpy as np
 from precede.arrays import FloatArray
 from precede.graph import CausalGraph
 from precede.graph.component import DOUBTFUL, ShownEdge, ShownGraph, component_file, inline_module, payload, policy_hash
-from precede.report.summary import EvaluationEntry, LearningEntry, Summary, TotalEntry, check_summary, said_in
+from precede.report.summary import LEVEL_MARKS, LearningEntry, Summary, TotalEntry, check_summary, said_in
 from precede.strict_json import JsonObject
 
 if TYPE_CHECKING:
     from jinja2 import Template
-
-LEVEL_MARKS = {"fine": "✓", "note": "i", "warning": "!", "not run": "·"}
-
-METRIC_WORDS = {
-    "shd": "Structural Hamming distance",
-    "tpr": "True edges found",
-    "fdr": "Found edges that are wrong",
-    "f1": "F1",
-    "order_tpr": "True edges that agree with the order",
-    "cpdag_shd": "Distance of the equivalence classes",
-    "sid": "Structural intervention distance",
-    "n_extra": "Extra edges",
-    "n_missing": "Missing edges",
-    "n_reversed": "Reversed edges",
-}
-SHARES = ("tpr", "fdr", "order_tpr")
 
 SCRIPTS = ("data.js", "card.js", "page.js")
 """Run one after the other, in one scope, after the graph component."""
@@ -70,7 +54,6 @@ def render_report(summary: Summary) -> str:
         warnings=[item for item in said if item.level == "warning"],
         learning=learning_curve(summary["learning"]),
         exports=_exports(graph),
-        metrics=_metric_rows(summary["evaluation"]),
         level_marks=LEVEL_MARKS,
         largest=max((edge["strength"] or 0.0 for edge in summary["edges"]), default=0.0) or 1.0,
         outcome=summary.get("outcome"),
@@ -203,17 +186,6 @@ def _exports(graph: CausalGraph) -> list[dict[str, str]]:
     return [
         {"name": name, "type": kind, "gzip": base64.b64encode(data).decode()}
         for (name, kind, _), data in zip(texts, packed_texts, strict=True)
-    ]
-
-
-def _metric_rows(evaluation: EvaluationEntry | None) -> list[tuple[str, str]]:
-    if evaluation is None:
-        return []
-    found = evaluation["metrics"]
-    return [
-        (words, f"{found[name]:.0%}" if name in SHARES else _number(found[name]))
-        for name, words in METRIC_WORDS.items()
-        if isinstance(found.get(name), int | float)
     ]
 
 

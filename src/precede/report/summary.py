@@ -10,6 +10,8 @@ from precede.graph.component import Mark
 from precede.options import Options
 from precede.strict_json import JsonObject, checked, document
 
+LEVEL_MARKS: dict[Level, str] = {"fine": "✓", "note": "i", "warning": "!", "not run": "·"}
+
 
 class LevelsEntry(TypedDict):
     """The levels of a variable: what they are called, what stands for them, and how many rows have each."""

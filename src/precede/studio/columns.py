@@ -42,7 +42,7 @@ def look_at(data: DataChoice) -> JsonObject:
             {"column": _text(item.column), "sentence": item.sentence, "remedy": item.remedy} for item in looked.findings
         ],
         "problem": problem,
-        "suggested": [str(name) for name in looked.leave_out],
+        "suggested": [str(name) for name in looked.reading.get("leave_out", [])],
     }
 
 
