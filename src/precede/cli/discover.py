@@ -7,7 +7,7 @@ import math
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,6 @@ import precede
 from precede import report
 from precede.cli.flags import SACHS, command, load_named
 from precede.cli.terminal import SafeConsole, name_of, say_json
-from precede.data.table import Table
 from precede.errors import OptionError, PrecedeError, unknown_column
 from precede.evidence.checks.record import SOURCE_WORDS, Diagnostics, EdgeDiagnostics, counted, unchecked_edges
 from precede.files import check_outputs, finish_swap, folder_lock
@@ -140,18 +139,22 @@ def discover(
         heading = report.Heading(
             title or Path(data.removesuffix(".gz")).stem, note, data == SACHS if rows is None else rows, name
         )
-        if out is not None and not resume:
-            (out / JOURNAL_FILE).unlink(missing_ok=True)
+        journal = None if out is None else out / JOURNAL_FILE
+        if journal is not None and not resume:
+            journal.unlink(missing_ok=True)
         known_texts: dict[str, str] = {}  # the files that say more about the graph
         write = list[Path] if out is None else partial(report.write_results, out, model, table, reading, known_texts)
         confidence = summary = None
         try:
             if bootstrap:
                 write()  # Ctrl-C during the bootstrap costs no fit
-                confidence = _bootstrap(model, table, bootstrap, seed, out, quiet, signals)
+                how: Options = {"n_jobs": -1, "random_state": seed, "checkpoint": journal, "verbose": not quiet}
+                confidence = _resampled(partial(model.bootstrap, table, bootstrap, **how), signals, journal)
                 known_texts |= {} if confidence is None else {CONFIDENCE_FILE: confidence.to_json()}
             try:
-                summary = _summarized(model, table, truth, confidence, heading, data, reading, known_texts)
+                origin = report.Provenance.now(data, shlex.join(["precede", *sys.argv[1:]]), reading)
+                collect = partial(report.summarize, model, table, truth, confidence, heading, origin)
+                summary = _summarized(collect, known_texts)
             finally:
                 files = write()
         except (OSError, MemoryError):
@@ -198,22 +201,12 @@ def _check_written(out: Path | None, inputs: dict[str, str | Path | None]) -> No
         check_outputs(out, (*OUTPUTS, JOURNAL_FILE), {**MARKS, JOURNAL_FILE: FORMAT}, inputs)
 
 
-def _summarized(
-    model: CausalEstimator,
-    table: Table,
-    truth: CausalGraph | None,
-    confidence: precede.Confidence | None,
-    heading: report.Heading,
-    data: str,
-    loading: Options,
-    texts: dict[str, str],
-) -> Summary | None:
+def _summarized(collect: Callable[[], Summary], texts: dict[str, str]) -> Summary | None:
     """What the terminal says and, among the texts, the report; None if that fails, which costs no result."""
     from precede.report.folder import summary_texts
 
-    origin = report.Provenance.now(data, shlex.join(["precede", *sys.argv[1:]]), loading)
     try:
-        summary = report.summarize(model, table, truth, confidence, heading, origin)
+        summary = collect()
         texts |= summary_texts(summary)
     except (PrecedeError, OSError):
         raise
@@ -227,22 +220,13 @@ def _summarized(
     return summary
 
 
-def _bootstrap(
-    model: CausalEstimator,
-    table: Table,
-    n_resamples: int,
-    seed: int | None,
-    out: Path | None,
-    quiet: bool,
-    signals: Signals,
+def _resampled(
+    bootstrap: Callable[[], precede.Confidence], signals: Signals, journal: Path | None
 ) -> precede.Confidence | None:
     """Resample; each finished fit is kept in OUT, for ``--resume``. None after Ctrl-C, which leaves the graph."""
-    journal = None if out is None else out / JOURNAL_FILE
     try:
         with signals.breaking_off():
-            return model.bootstrap(
-                table, n_resamples, n_jobs=-1, random_state=seed, checkpoint=journal, verbose=not quiet
-            )
+            return bootstrap()
     except KeyboardInterrupt:
         how = "with --out, --resume could continue it" if journal is None else "--resume continues it"
         logging.getLogger("precede").warning(f"the bootstrap was interrupted, so edges have no confidence; {how}.")
