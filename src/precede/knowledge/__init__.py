@@ -1,6 +1,5 @@
 """Background knowledge: what the user says, and what a search makes of it."""
 
-from precede.knowledge.constraints import Constraints
-from precede.knowledge.knowledge import Knowledge, constraints_over
+from precede.knowledge.knowledge import Constraints, Knowledge, constraints_over
 
 __all__ = ["Constraints", "Knowledge", "constraints_over"]
