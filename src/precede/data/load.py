@@ -18,6 +18,7 @@ from precede.data.columns import Columns, decimal_of, frame_to_columns
 from precede.data.copies import monotone_copies, without_tied_columns
 from precede.data.interventions import read_targets, remark_on_targets
 from precede.data.kinds import Types, kinds_of, remark_on
+from precede.data.lags import chosen_lags, with_lags
 from precede.data.numbers import NA_MARKERS
 from precede.data.read import read_file
 from precede.data.table import Table, filled_table
@@ -163,8 +164,6 @@ def _in_steps(table: Table, lags: int | Literal["auto"], group: Any) -> Table:
         if group is not None:
             raise OptionError("group is for rows in sequence: give lags=... as well.")
         return table
-    from precede.data.lags import chosen_lags, with_lags  # here, since it builds on tables
-
     if lags == "auto":
         lags = chosen_lags(table, group)
         if lags == 0:
