@@ -2,6 +2,9 @@
 
 import gzip
 import json
+import os
+import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -240,9 +243,21 @@ def test_a_cell_in_the_last_corner_of_a_sheet(tmp_path: Path) -> None:
         pc.load_table(tmp_path / "far.xlsx")
 
 
-def test_a_workbook_that_unpacks_to_far_more(tmp_path: Path) -> None:
-    import zipfile
+@pytest.mark.skipif(sys.platform != "linux", reason="open files are listed there")
+def test_a_damaged_workbook_is_closed(tmp_path: Path) -> None:
+    pytest.importorskip("openpyxl")
+    DATA.to_excel(tmp_path / "whole.xlsx", index=False)
+    path = tmp_path / "damaged.xlsx"
+    with zipfile.ZipFile(tmp_path / "whole.xlsx") as whole, zipfile.ZipFile(path, "w") as damaged:
+        for name in whole.namelist():
+            damaged.writestr(name, b"<" if name.endswith("workbook.xml") else whole.read(name))
+    with pytest.raises(DataError, match="not a readable Excel file") as error:
+        pc.load_table(path)
+    kept = [os.readlink(one) for one in Path("/proc/self/fd").iterdir() if one.exists()]
+    assert str(path) not in kept, error
 
+
+def test_a_workbook_that_unpacks_to_far_more(tmp_path: Path) -> None:
     pytest.importorskip("openpyxl")
     DATA.to_excel(tmp_path / "data.xlsx", index=False)
     with zipfile.ZipFile(tmp_path / "data.xlsx", "a", zipfile.ZIP_DEFLATED) as archive:

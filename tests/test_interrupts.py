@@ -302,7 +302,14 @@ def test_an_error_cannot_steer_the_terminal(tmp_path: Path) -> None:
     assert "\x1b[2J" not in done.stderr
 
 
-@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory"),
+        SystemError("<built-in function compile> returned NULL without setting an exception"),
+    ],
+)
 def test_no_memory_is_a_sentence(csv: str, error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object) -> None:
         raise error

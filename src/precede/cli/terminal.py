@@ -87,7 +87,7 @@ def user_errors(debug: bool) -> Iterator[None]:
         raise typer.Exit(2) from None
     except BrokenPipeError:  # the reader of the output went away, as 'head' does
         raise
-    except (MemoryError, RuntimeError, ImportError, OSError) as error:
+    except (MemoryError, RuntimeError, SystemError, ImportError, OSError) as error:
         sentence = _sentence(error)
         if debug or sentence is None:
             raise
@@ -114,11 +114,14 @@ def _complain(sentence: str) -> None:
     console.print(f"[bold red]precede:[/bold red] {escape(sentence)}")
 
 
+LACKING = ("can't allocate memory", "failed to map segment", "returned NULL without setting an exception")
+
+
 def _lacks_memory(error: Exception) -> bool:
-    """Torch says it with a RuntimeError, the system with an error of its own or of the import of a library."""
+    """Torch says it with a RuntimeError, the system with an error of its own or of an import, Python without one."""
     told = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
     told = told or getattr(error, "errno", None) == errno.ENOMEM
-    return told or any(words in str(error) for words in ("can't allocate memory", "failed to map segment"))
+    return told or any(words in str(error) for words in LACKING)
 
 
 @contextmanager

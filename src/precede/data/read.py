@@ -151,14 +151,14 @@ def _readable(path: Path, article: str, kind: str, needs: str) -> Iterator[None]
 
 def _read_excel(path: Path) -> tuple[pd.DataFrame, list[str]]:
     """The first sheet of a workbook, checked as a CSV file is."""
-    with _readable(path, "an", "Excel", "openpyxl: install precede[excel]"):
+    with _readable(path, "an", "Excel", "openpyxl: install precede[excel]"), path.open("rb") as file:
         import openpyxl  # type: ignore[import-untyped]
 
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(file) as archive:
             size = sum(part.file_size for part in archive.infolist())
         if size > max(MOST_EXPANSION // 2 * path.stat().st_size, SMALL_FILE):
             raise DataError(_too_large(path, f"unpacks to {size:,} bytes, over {MOST_EXPANSION // 2} times its size"))
-        with closing(openpyxl.load_workbook(path, read_only=True, data_only=True)) as book:
+        with closing(openpyxl.load_workbook(file, read_only=True, data_only=True)) as book:
             sheets = list(book.sheetnames)
             rows = _sheet_rows(path, book[sheets[0]])
     if not rows:
