@@ -26,9 +26,9 @@ from torch import Tensor, nn
 
 from precede.options import Options
 from precede.policy import moments
-from precede.policy.actor import Actor
+from precede.policy.actor import Actor, Architecture
 from precede.policy.features import ColumnReadings, classical_features, read_columns
-from precede.policy.pretrained import Architecture, load_pretrained
+from precede.policy.pretrained import load_pretrained
 from precede.policy.told import Told
 from precede.pretraining import curriculum, world
 from precede.pretraining.curriculum import CurriculumSettings

@@ -8,7 +8,7 @@ import torch
 
 from precede import CORL
 from precede.errors import OptionError
-from precede.policy.actor import Actor
+from precede.policy.actor import Actor, Architecture
 from precede.policy.critic import Critic
 from precede.policy.encoders import make_encoder
 from precede.policy.layers import LSTM
@@ -19,7 +19,7 @@ DECODERS = ("mlp", "lstm")
 
 def make_actor(encoder: str = "transformer", decoder: str = "lstm", pointer: str = "dot") -> Actor:
     torch.manual_seed(0)
-    return Actor(8, encoder, decoder, pointer)
+    return Actor(8, Architecture(encoder, decoder, pointer, 8))
 
 
 @pytest.mark.parametrize("encoder", ENCODERS)

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from precede import CORL, methods, simulate
-from precede.policy.actor import Actor
+from precede.policy.actor import Actor, Architecture
 from precede.policy.critic import Critic
 from precede.policy.decoders import DecoderName
 from precede.policy.encoders import PaperEncoderName
@@ -55,7 +55,7 @@ def test_every_weight_comes_from_the_generator(encoder: PaperEncoderName, decode
 
     def weights() -> dict[str, torch.Tensor]:
         with initial_weights(np.random.default_rng(5)):
-            actor = Actor(8, encoder, decoder, "additive", "batch")
+            actor = Actor(8, Architecture(encoder, decoder, "additive", 8, "batch"))
             return {**actor.state_dict(), **Critic(actor.encoder.width).state_dict()}
 
     before = torch.get_rng_state()
@@ -65,7 +65,7 @@ def test_every_weight_comes_from_the_generator(encoder: PaperEncoderName, decode
     second = weights()
     assert all(torch.equal(first[name], second[name]) for name in first)
     with initial_weights(np.random.default_rng(6)):
-        other = Actor(8, encoder, decoder, "additive", "batch").state_dict()
+        other = Actor(8, Architecture(encoder, decoder, "additive", 8, "batch")).state_dict()
     assert any(not torch.equal(other[name], first[name]) for name in other)
 
 

@@ -1,5 +1,7 @@
 """The actor: encoder and decoder together, a distribution over causal orders, and draws from a trained one."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -8,9 +10,10 @@ import torch
 from torch import Tensor, nn
 
 from precede.arrays import FloatArray, IntArray
-from precede.policy.decoders import DecoderName, Glimpse, PointerName, make_decoder
+from precede.options import Count
+from precede.policy.decoders import DECODERS, DecoderName, Glimpse, PointerName
 from precede.policy.encoders import HEADS, WIDTH, EncoderName, make_encoder
-from precede.policy.inputs import FixedInputs, ResampledInputs, Views
+from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs, RowScale, Views
 from precede.policy.layers import NormalizationName
 from precede.policy.moments import MomentsEncoder
 from precede.policy.told import Told
@@ -40,12 +43,24 @@ Steps = tuple[list[Tensor], list[Tensor], Tensor]
 """What the pointer was asked at each step, which variables it could not choose, and the keys of all."""
 
 
+Inputs = FixedInputs | ResampledInputs | Views
+
+
 @dataclass(frozen=True)
-class Shape:
-    """Sizes of a policy, and how it works.
+class Architecture:
+    """What a policy is built from, and what it looks at.
 
     Parameters
     ----------
+    encoder, decoder, pointer, normalization : str
+        The encoder and the decoder by name, how the decoder points, and how a transformer normalizes.
+    n_samples : int
+        Rows that the encoder sees; the most rows for an encoder that takes any number.
+    rows : {"fixed", "resample"}
+        Which rows a transformer sees: the same ones throughout, standardized, with their scales beside them; or, as in
+        the paper, rows drawn anew for each order.
+    row_scale : {"asinh", "common", "none"}
+        How resampled rows are scaled: see :class:`precede.policy.inputs.ResampledInputs`.
     width, heads : int
         Of states and decoder, and of the transformer's attention.
     glimpse : bool
@@ -54,13 +69,41 @@ class Shape:
         Whether variables are placed from the last of the order to the first.
     """
 
-    width: int = WIDTH
-    heads: int = HEADS
+    encoder: EncoderName
+    decoder: DecoderName
+    pointer: PointerName
+    n_samples: Count
+    normalization: NormalizationName = "layer"
+    rows: InputsName = "fixed"
+    row_scale: RowScale = "asinh"
+    width: Count = WIDTH
+    heads: Count = HEADS
     glimpse: bool = False
     sinks_first: bool = False
 
+    def build(self) -> Actor:
+        """Make the network, its weights not yet trained."""
+        return Actor(self.n_samples + (self.rows == "fixed"), self)
 
-PAPER_SHAPE = Shape()
+    def inputs(
+        self,
+        values: FloatArray,
+        rng: np.random.Generator,
+        device: torch.device,
+        *,
+        scales: bool = False,
+        told: Told | None = None,
+    ) -> Inputs:
+        """Show the policy a data set (n_samples, n_variables), in the form it was trained on.
+
+        ``scales`` shows the columns' scales to an encoder that can do without: they mean something where noise
+        variances are equal. ``told`` is heard by that encoder alone.
+        """
+        if self.encoder == "moments":
+            return Views(values, self.n_samples, rng, device, scales=scales, told=told)
+        if self.rows == "resample":
+            return ResampledInputs(values, self.n_samples, torch_generator(rng, device), device, self.row_scale)
+        return FixedInputs(values, self.n_samples, rng, device)
 
 
 class Actor(nn.Module):
@@ -70,25 +113,15 @@ class Actor(nn.Module):
     ----------
     n_inputs : int
         Length of each variable's input.
-    encoder, decoder, pointer, normalization : str
-        The architecture.
-    shape : Shape
+    built : Architecture
     """
 
-    def __init__(
-        self,
-        n_inputs: int,
-        encoder: EncoderName = "transformer",
-        decoder: DecoderName = "lstm",
-        pointer: PointerName = "dot",
-        normalization: NormalizationName = "layer",
-        shape: Shape = PAPER_SHAPE,
-    ) -> None:
+    def __init__(self, n_inputs: int, built: Architecture) -> None:
         super().__init__()
-        self.sinks_first = shape.sinks_first
-        self.encoder = make_encoder(encoder, n_inputs, normalization, shape.width, shape.heads)
-        self.decoder = make_decoder(decoder, self.encoder.width, pointer, shape.width)
-        self.glimpse = Glimpse(self.encoder.width, shape.width) if shape.glimpse else None
+        self.sinks_first = built.sinks_first
+        self.encoder = make_encoder(built.encoder, n_inputs, built.normalization, built.width, built.heads)
+        self.decoder = DECODERS[built.decoder](self.encoder.width, built.pointer, built.width)
+        self.glimpse = Glimpse(self.encoder.width, built.width) if built.glimpse else None
 
     def forward(self, inputs: Tensor, noise: Tensor, before: Tensor | None = None) -> Drawn:
         """Encode inputs (1 or batch, n_variables, n_inputs), and draw orders as :meth:`sample` does, with gradients."""
@@ -201,7 +234,7 @@ class TrainedPolicy:
     """A trained actor with what it reads and the score that it was trained for; can be pickled."""
 
     actor: Actor
-    inputs: FixedInputs | ResampledInputs | Views
+    inputs: Inputs
     before: Tensor | None
     score: OrderScore
 

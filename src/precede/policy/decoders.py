@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 
 from precede.errors import OptionError
-from precede.policy.encoders import WIDTH
 from precede.policy.layers import LSTM, perceptron
 
 DecoderName = Literal["mlp", "lstm"]
@@ -137,11 +136,6 @@ Decoder = LSTMDecoder | MLPDecoder
 
 
 DECODERS: dict[DecoderName, type[Decoder]] = {"mlp": MLPDecoder, "lstm": LSTMDecoder}
-
-
-def make_decoder(name: DecoderName, width: int, pointer: PointerName = "dot", units: int = WIDTH) -> Decoder:
-    """Build a decoder of so many units over states of the given width."""
-    return DECODERS[name](width, pointer, units)
 
 
 def with_initial_state(states: Tensor) -> Tensor:

@@ -7,25 +7,19 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from precede.arrays import FloatArray
 from precede.errors import OptionError, check_choice
 from precede.files import atomic_write
-from precede.options import Count, check_options
-from precede.policy.actor import Actor
-from precede.policy.decoders import DecoderName, PointerName
-from precede.policy.encoders import EncoderName, LearnedStates
-from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs, Views
-from precede.policy.layers import NormalizationName
+from precede.options import check_options
+from precede.policy.actor import Actor, Architecture, Inputs
+from precede.policy.encoders import LearnedStates
+from precede.policy.inputs import Views
 from precede.policy.moments import MomentsEncoder
-from precede.policy.told import Told
 from precede.runtime.deadline import Deadline
-from precede.runtime.randomness import torch_generator
 from precede.strict_json import to_json
 
 FORMAT_VERSION = 1
@@ -33,57 +27,6 @@ SHIPPED = ("default", "paper")
 DEFAULT_WEIGHTS = Path(__file__).with_name("weights") / "default.safetensors"
 PAPER_WEIGHTS = Path(__file__).parents[3] / "docs" / "results" / "weights" / "paper.safetensors"
 """Two figures of the results need these 12.9 MB: the repository has them, an installed package does not."""
-
-Inputs = FixedInputs | ResampledInputs | Views
-
-
-@dataclass(frozen=True)
-class Architecture:
-    """How a saved policy is built.
-
-    Parameters
-    ----------
-    encoder, decoder, pointer : str
-        As in :class:`precede.policy.actor.Actor`.
-    n_samples : int
-        Rows that the encoder sees; the most rows for an encoder that takes any number.
-    normalization : {"layer", "batch"}
-    rows : {"fixed", "resample"}
-        Which rows a transformer sees: the same ones throughout, standardized, with their scales beside them; or, as in
-        the paper, rows drawn anew for each order, through asinh.
-    """
-
-    encoder: EncoderName
-    decoder: DecoderName
-    pointer: PointerName
-    n_samples: Count
-    normalization: NormalizationName = "layer"
-    rows: InputsName = "fixed"
-
-    def build(self) -> Actor:
-        """Make the network, its weights not yet trained."""
-        n_inputs = self.n_samples + (self.rows == "fixed")
-        return Actor(n_inputs, self.encoder, self.decoder, self.pointer, self.normalization)
-
-    def inputs(
-        self,
-        values: FloatArray,
-        rng: np.random.Generator,
-        device: torch.device,
-        *,
-        scales: bool = False,
-        told: Told | None = None,
-    ) -> Inputs:
-        """Show the policy a data set (n_samples, n_variables), in the form it was trained on.
-
-        ``scales`` shows the columns' scales to an encoder that can do without: they mean something where noise
-        variances are equal. ``told`` is heard by that encoder alone.
-        """
-        if self.encoder == "moments":
-            return Views(values, self.n_samples, rng, device, scales=scales, told=told)
-        if self.rows == "resample":
-            return ResampledInputs(values, self.n_samples, torch_generator(rng, device), device)
-        return FixedInputs(values, self.n_samples, rng, device)
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,9 @@ from precede.arrays import BoolArray, FloatArray
 from precede.graph.dags import ancestors
 from precede.knowledge import Constraints
 from precede.options import Options
-from precede.policy.actor import Actor
+from precede.policy.actor import Actor, Architecture
 from precede.policy.edges import edge_loss
 from precede.policy.inputs import Views
-from precede.policy.pretrained import Architecture
 from precede.policy.told import Told
 from precede.pretraining.own_tables import LabeledTable
 from precede.simulation import simulate

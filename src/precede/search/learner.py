@@ -15,10 +15,9 @@ from torch.utils._pytree import tree_map
 
 from precede.arrays import FloatArray
 from precede.knowledge import Constraints
-from precede.policy.actor import Actor, Shape
 from precede.policy.critic import Critic
-from precede.policy.inputs import FixedInputs, ResampledInputs
-from precede.policy.pretrained import Inputs, Pretrained
+from precede.policy.inputs import ResampledInputs
+from precede.policy.pretrained import Pretrained
 from precede.runtime.deadline import Deadline
 from precede.runtime.randomness import initial_weights, torch_generator
 from precede.scores.protocol import OrderScore
@@ -116,26 +115,15 @@ class Learner:
         self.iteration = 0
         self.patience = Patience(settings.patience, settings.details.patience_on)
         self.generator = torch_generator(rng, self.device)
-        details = settings.details
-        self.inputs: Inputs
-        if pretrained is not None:  # it sees what it was trained on, and its network takes the place of the settings'
-            scales = score.assumes.equal_variances
-            self.inputs = pretrained.architecture.inputs(values, rng, self.device, scales=scales)
-            if scales:
-                pretrained = replace(pretrained, states=None)  # those of a look without them
-        elif settings.inputs == "fixed":
-            self.inputs = FixedInputs(values, settings.n_encoder_rows, rng, self.device)
-        else:
-            generator = torch_generator(rng, self.device)
-            self.inputs = ResampledInputs(values, settings.n_encoder_rows, generator, self.device, details.row_scale)
+        # a pretrained policy sees what it was trained on, and its network takes the place of the settings'
+        architecture = settings.architecture if pretrained is None else pretrained.architecture
+        scales = score.assumes.equal_variances
+        self.inputs = architecture.inputs(values, rng, self.device, scales=scales)
+        if pretrained is not None and scales:
+            pretrained = replace(pretrained, states=None)  # those of a look without them
         self._first_weights = initial_weights(rng)
         with self._first_weights:
-            if pretrained is None:
-                architecture = settings.encoder, settings.decoder, settings.pointer, settings.normalization
-                shape = Shape(details.width, details.heads, details.glimpse, details.sinks_first)
-                actor = Actor(self.inputs.n_inputs, *architecture, shape)
-            else:
-                actor = pretrained.started_on(self.inputs, within)
+            actor = architecture.build() if pretrained is None else pretrained.started_on(self.inputs, within)
         self.actor = actor.to(self.device)
         self.before: torch.Tensor | None = None
         if constraints.before.any():

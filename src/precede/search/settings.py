@@ -6,6 +6,7 @@ from typing import Literal
 
 from precede.arrays import IntArray
 from precede.options import Count, Positive, Share
+from precede.policy.actor import Architecture
 from precede.policy.decoders import DecoderName, PointerName
 from precede.policy.encoders import HEADS, WIDTH, EncoderName
 from precede.policy.inputs import InputsName, RowScale
@@ -95,6 +96,15 @@ class TrainingSettings:
     critic_learning_rate: float = 1e-3
     patience: int | None = None
     details: Details = Details()
+
+    @property
+    def architecture(self) -> Architecture:
+        """The network to train where no pretrained policy brings one."""
+        own = self.details
+        return Architecture(
+            self.encoder, self.decoder, self.pointer, self.n_encoder_rows, self.normalization, self.inputs,
+            own.row_scale, own.width, own.heads, own.glimpse, own.sinks_first,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
