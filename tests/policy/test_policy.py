@@ -8,8 +8,7 @@ import torch
 
 from precede import CORL
 from precede.errors import OptionError
-from precede.policy.actor import Actor, Architecture
-from precede.policy.critic import Critic
+from precede.policy.actor import Actor, Architecture, make_critic
 from precede.policy.encoders import make_encoder
 from precede.policy.layers import LSTM
 
@@ -94,7 +93,7 @@ def test_transformer_has_the_papers_sizes() -> None:
 
 
 def test_critic_sizes() -> None:
-    widths = [layer.out_features for layer in Critic(256).layers if isinstance(layer, torch.nn.Linear)]
+    widths = [layer.out_features for layer in make_critic(256) if isinstance(layer, torch.nn.Linear)]
     assert widths == [512, 256, 1]
 
 

@@ -12,8 +12,7 @@ import pytest
 import torch
 
 from precede import CORL, methods, simulate
-from precede.policy.actor import Actor, Architecture
-from precede.policy.critic import Critic
+from precede.policy.actor import Actor, Architecture, make_critic
 from precede.policy.decoders import DecoderName
 from precede.policy.encoders import PaperEncoderName
 from precede.policy.pretrained import load_pretrained
@@ -56,7 +55,7 @@ def test_every_weight_comes_from_the_generator(encoder: PaperEncoderName, decode
     def weights() -> dict[str, torch.Tensor]:
         with initial_weights(np.random.default_rng(5)):
             actor = Actor(8, Architecture(encoder, decoder, "additive", 8, "batch"))
-            return {**actor.state_dict(), **Critic(actor.encoder.width).state_dict()}
+            return {**actor.state_dict(), **make_critic(actor.width).state_dict()}
 
     before = torch.get_rng_state()
     first = weights()

@@ -411,7 +411,7 @@ def test_the_critics_gradient_is_clipped_with_each_tensor(data: np.ndarray) -> N
 def test_width_and_heads_reach_the_networks(data: np.ndarray) -> None:
     trainer, _ = run(data, n_iterations=1, details=Details(width=64, heads=16, glimpse=True))
     (learner,) = trainer.learners
-    assert learner.actor.encoder.width == 64
+    assert learner.actor.width == 64
     assert {block.heads for block in learner.actor.encoder.blocks} == {16}
     assert learner.actor.decoder.lstm.weight_hh_l0.shape == (256, 64)
     assert [layer.out_features for layer in learner.critic.layers if isinstance(layer, torch.nn.Linear)] == [128, 64, 1]

@@ -38,7 +38,7 @@ class GraphPolicy(nn.Module):
 
     def __init__(self, encoder: TransformerEncoder, decoder_width: int, bias: float | None) -> None:
         super().__init__()
-        self.encoder, width = encoder, encoder.width
+        self.encoder, width = encoder, encoder.embed.out_features
         self.cause = nn.Linear(width, decoder_width, bias=False)
         self.effect = nn.Linear(width, decoder_width, bias=False)
         self.combine = nn.Linear(decoder_width, 1, bias=False)

@@ -1,4 +1,4 @@
-"""The actor: encoder and decoder together, a distribution over causal orders, and draws from a trained one."""
+"""The actor, a distribution over causal orders, with draws from a trained one; and the critic."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from precede.options import Count
 from precede.policy.decoders import DECODERS, DecoderName, Glimpse, PointerName
 from precede.policy.encoders import HEADS, WIDTH, EncoderName, make_encoder
 from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs, RowScale, Views
-from precede.policy.layers import NormalizationName
+from precede.policy.layers import NormalizationName, perceptron
 from precede.policy.moments import MomentsEncoder
 from precede.policy.told import Told
 from precede.runtime.randomness import gumbel_noise, torch_generator
@@ -120,8 +120,9 @@ class Actor(nn.Module):
         super().__init__()
         self.sinks_first = built.sinks_first
         self.encoder = make_encoder(built.encoder, n_inputs, built.normalization, built.width, built.heads)
-        self.decoder = DECODERS[built.decoder](self.encoder.width, built.pointer, built.width)
-        self.glimpse = Glimpse(self.encoder.width, built.width) if built.glimpse else None
+        self.width = {"null": n_inputs, "moments": MomentsEncoder.width}.get(built.encoder, built.width)
+        self.decoder = DECODERS[built.decoder](self.width, built.pointer, built.width)
+        self.glimpse = Glimpse(self.width, built.width) if built.glimpse else None
 
     def forward(self, inputs: Tensor, noise: Tensor, before: Tensor | None = None) -> Drawn:
         """Encode inputs (1 or batch, n_variables, n_inputs), and draw orders as :meth:`sample` does, with gradients."""
@@ -224,6 +225,18 @@ def _of_choices(orders: Tensor, logits: Tensor) -> tuple[Tensor, Tensor]:
     chosen = logs.gather(2, orders[:, :, None])[:, :, 0]
     entropies = -(logs.exp() * logs.masked_fill(logits == -torch.inf, 0.0)).sum(-1)
     return chosen, entropies
+
+
+def make_critic(width_in: int, width: int = WIDTH) -> nn.Module:
+    r"""Value :math:`V_{\phi_v}(\hat s)` of states, (..., width_in) to (...): what return is to be expected.
+
+    It has 512, 256 and 1 units (Appendix A.2): twice the network's width, and once. The paper's appendix gives CORL-1 a
+    value for every state and CORL-2 one for the initial state, while Section 4.2 implies the reverse.
+    :meth:`precede.CORL.paper` follows the appendix; by default a dense reward, which has a return at every step, gets
+    :math:`V(\hat s_t)`, and an episodic one :math:`V(\hat s_0)`. The two were not told apart by experiment
+    (``docs/results/paper-details.md``).
+    """
+    return nn.Sequential(*perceptron(width_in, (2 * width, width, 1)), nn.Flatten(-2))
 
 
 MOST_AT_ONCE = 1024

@@ -19,40 +19,6 @@ HEADS = 8  # Appendix A.2
 BLOCKS = 3  # Appendix A.2, Figure 5
 
 
-class NullEncoder(nn.Identity):
-    """The data itself is the state."""
-
-    def __init__(self, n_inputs: int) -> None:
-        super().__init__()
-        self.width = n_inputs
-
-
-class MLPEncoder(nn.Module):
-    """Each variable by itself through 256, 512 and 256 units (Appendix A.2), or as many as the width says."""
-
-    def __init__(self, n_inputs: int, width: int) -> None:
-        super().__init__()
-        self.width = width
-        self.layers = perceptron(n_inputs, (width, 2 * width, width))
-
-    def forward(self, inputs: Tensor) -> Tensor:
-        result: Tensor = self.layers(inputs)
-        return result
-
-
-class LSTMEncoder(nn.Module):
-    """The variables in column order through an LSTM; the only encoder that sees the column order."""
-
-    def __init__(self, n_inputs: int, width: int) -> None:
-        super().__init__()
-        self.width = width
-        self.lstm = LSTM(n_inputs, width)
-
-    def forward(self, inputs: Tensor) -> Tensor:
-        result: Tensor = self.lstm(inputs)
-        return result
-
-
 class TransformerBlock(nn.Module):
     """Multi-head self-attention over variables, then two feed-forward layers, each part added and normalized.
 
@@ -106,7 +72,6 @@ class TransformerEncoder(nn.Module):
         of_rl_bic2: bool = False,
     ) -> None:
         super().__init__()
-        self.width = width
         self.embed = nn.Linear(n_inputs, width)
         self.norm_embedding = make_norm(normalization, width) if normalization == "batch" else nn.Identity()
         blocks = [TransformerBlock(normalization, width, heads, of_rl_bic2) for _ in range(n_blocks)]
@@ -122,14 +87,10 @@ class LearnedStates(nn.Module):
 
     def __init__(self, states: Tensor) -> None:
         super().__init__()
-        self.width = states.shape[-1]
         self.states = nn.Parameter(states.clone())
 
     def forward(self, inputs: Tensor) -> Tensor:
         return self.states
-
-
-Encoder = NullEncoder | MLPEncoder | LSTMEncoder | TransformerEncoder | LearnedStates | MomentsEncoder
 
 
 def make_encoder(
@@ -138,10 +99,12 @@ def make_encoder(
     normalization: NormalizationName = "layer",
     width: int = WIDTH,
     heads: int = HEADS,
-) -> Encoder:
+) -> nn.Module:
     """Build an encoder that maps (batch, n_variables, n_inputs) to (batch, n_variables, width).
 
-    Only the transformer normalizes as it is told, and has heads.
+    "null" takes the data themselves for states; "mlp" passes each variable by itself through 256, 512 and 256 units
+    (Appendix A.2), or as many as the width says; "lstm" passes the variables in column order through an LSTM, the only
+    one that sees it. Only the transformer normalizes as it is told, and has heads.
 
     Examples
     --------
@@ -151,11 +114,11 @@ def make_encoder(
     """
     match name:
         case "null":
-            return NullEncoder(n_inputs)
+            return nn.Identity()
         case "mlp":
-            return MLPEncoder(n_inputs, width)
+            return perceptron(n_inputs, (width, 2 * width, width))
         case "lstm":
-            return LSTMEncoder(n_inputs, width)
+            return LSTM(n_inputs, width)
         case "transformer":
             if width % heads:
                 raise OptionError(f"heads={heads} cannot be used: they must divide the width, which is {width}.")

@@ -26,7 +26,7 @@ from precede.runtime.progress import logger
 from precede.search.train import BestOrdering, IterationRecord, Trainer
 from precede.strict_json import JsonObject, to_json
 
-FORMAT, VERSION = "precede-checkpoint", "6"
+FORMAT, VERSION = "precede-checkpoint", "7"
 SECONDS_BETWEEN_SAVES = 10.0
 
 

@@ -15,7 +15,7 @@ from torch.utils._pytree import tree_map
 
 from precede.arrays import FloatArray
 from precede.knowledge import Constraints
-from precede.policy.critic import Critic
+from precede.policy.actor import make_critic
 from precede.policy.inputs import ResampledInputs
 from precede.policy.pretrained import Pretrained
 from precede.runtime.deadline import Deadline
@@ -137,10 +137,10 @@ class Learner:
                 self.order_score = float(score.totals(self.order[None])[0])
 
     @cached_property
-    def critic(self) -> Critic:
+    def critic(self) -> nn.Module:
         """Made for the training: an order that a policy finds likely needs none."""
         with self._first_weights:
-            return Critic(self.actor.encoder.width, self.settings.details.width).to(self.device)
+            return make_critic(self.actor.width, self.settings.details.width).to(self.device)
 
     @property
     def finished(self) -> bool:
