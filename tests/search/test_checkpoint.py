@@ -133,7 +133,7 @@ def test_what_polish_finds_counts_as_a_move_after_a_checkpoint_too(
 def test_an_older_checkpoint_is_refused_in_a_sentence(saved: Path, data: pd.DataFrame, tmp_path: Path) -> None:
     target = tmp_path / "old"
     assert refusal(rewritten(saved, target, {"version": "2"}, drop="patience"), data).endswith(
-        "has version '2'; this release reads 6."
+        "has version '2'; this release reads 7."
     )
 
 
