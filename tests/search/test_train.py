@@ -414,7 +414,8 @@ def test_width_and_heads_reach_the_networks(data: np.ndarray) -> None:
     assert learner.actor.width == 64
     assert {block.heads for block in learner.actor.encoder.blocks} == {16}
     assert learner.actor.decoder.lstm.weight_hh_l0.shape == (256, 64)
-    assert [layer.out_features for layer in learner.critic.layers if isinstance(layer, torch.nn.Linear)] == [128, 64, 1]
+    layers = learner.critic.children()
+    assert [layer.out_features for layer in layers if isinstance(layer, torch.nn.Linear)] == [128, 64, 1]
     with pytest.raises(OptionError, match="heads=7 cannot be used: they must divide the width, which is 64"):
         run(data, details=Details(width=64, heads=7))
     with pytest.raises(OptionError, match="encoder='null' has none as wide"):
