@@ -159,13 +159,11 @@ def what_if(
 
 def _column_names(graph: CausalGraph, sample: Sample) -> list[Hashable]:
     """Of the columns of the moments: the variable, and the level of a category."""
-    names: list[Hashable] = []
-    for k, name in enumerate(graph.names):
-        if k in sample.categories:
-            names += [f"{name} = {label}" for label in sample.levels[k].labels[1:]]
-        else:
-            names.append(name)
-    return names
+    return [
+        name if label is None else f"{name} = {label}"
+        for k, name in enumerate(graph.names)
+        for label in (sample.levels[k].labels[1:] if k in sample.categories else [None])
+    ]
 
 
 def _rows_that_follow(graph: CausalGraph, sample: Sample, changed: BoolArray) -> tuple[Any, list[str]]:

@@ -13,7 +13,7 @@ from precede.data.missing import Gaps, gaps_of
 from precede.data.table import evenly_spaced
 from precede.errors import DataError, listed
 from precede.graph import CausalGraph
-from precede.graph.formats import delivered, text_of
+from precede.graph.formats import text_of
 from precede.graph.sample import Moments, Sample, Setting
 from precede.kinds import ColumnKind, indicator_blocks
 from precede.scores.covariance import covariance
@@ -133,11 +133,11 @@ def _places(table: Table, names: Sequence[Hashable]) -> list[int]:
     return [index[name] for name in names]
 
 
-def moments_to_json(sample: Sample, names: Sequence[Hashable], path: str | os.PathLike[str] | None = None) -> str:
-    """JSON with the moments and no row of the data; also written to ``path``."""
+def moments_to_json(sample: Sample, names: Sequence[Hashable]) -> str:
+    """JSON with the moments and no row of the data."""
     moments = {name: value for name, value in vars(sample).items() if name not in ("rows", "row_targets")}
     content = {"format": FORMAT, "version": VERSION, "names": [str(name) for name in names], **moments}
-    return delivered(to_json(content) + "\n", path)
+    return to_json(content) + "\n"
 
 
 def moments_from_json(source: str | os.PathLike[str]) -> Sample:

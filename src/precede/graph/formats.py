@@ -177,17 +177,14 @@ class GraphFormats(GraphParts):
         width = len(rows[0])
         if any(len(row) != width for row in rows):
             raise GraphError("the lines of the matrix have different numbers of fields.")
-        if len(rows) == width and not _is_number(rows[0][0]):  # names in both margins
-            names = rows[0][1:]
-            if [row[0] for row in rows[1:]] != names:
-                raise GraphError("the rows and the columns of the matrix must have the same names in the same order.")
-            cells = [row[1:] for row in rows[1:]]
-        elif len(rows) == width + 1:
-            names, cells = rows[0], rows[1:]
-        elif len(rows) == width:
-            names, cells = [str(k) for k in range(width)], rows
-        else:
+        left = len(rows) == width and not _is_number(rows[0][0])  # names in both margins
+        top = left or len(rows) == width + 1
+        if not top and len(rows) != width:
             raise GraphError(f"an adjacency matrix is square; this one has {len(rows) - 1} lines for {width} columns.")
+        names = rows[0][left:] if top else [str(k) for k in range(width)]
+        if left and [row[0] for row in rows[1:]] != names:
+            raise GraphError("the rows and the columns of the matrix must have the same names in the same order.")
+        cells = [row[left:] for row in rows[top:]]
         strange = [cell for row in cells for cell in row if not _is_number(cell)]
         if strange:
             raise GraphError(f"the matrix holds {strange[0]!r} where a number should be.")

@@ -198,10 +198,8 @@ class MixedGraph:
 
     def to_causallearn(self) -> npt.NDArray[np.int64]:
         """causal-learn's ``graph`` array: the mark at i of the edge between i and j in ``[i, j]``, -1, 1 or 2."""
-        result = np.zeros_like(self.ends)
-        for mark, code in CAUSAL_LEARN.items():
-            result[mark == self.ends.T] = code  # transposed: causal-learn writes the mark of the row
-        return result
+        codes = np.array([CAUSAL_LEARN.get(mark, 0) for mark in range(TAIL + 1)])
+        return np.asarray(codes[self.ends.T])  # transposed: causal-learn writes the mark of the row
 
     @classmethod
     def from_causallearn(cls, source: Any, names: Sequence[Hashable] | None = None) -> MixedGraph:
@@ -216,10 +214,8 @@ class MixedGraph:
         if names is None and hasattr(graph, "get_nodes"):
             names = [node.get_name() for node in graph.get_nodes()]
         marks = np.asarray(getattr(graph, "graph", graph))
-        ends = np.zeros(marks.shape, dtype=np.int64)
-        for mark, code in CAUSAL_LEARN.items():
-            ends[code == marks.T] = mark  # transposed: as in to_causallearn
-        return cls(ends, tuple(range(len(marks))) if names is None else tuple(names))
+        ends = np.sum([mark * (code == marks.T) for mark, code in CAUSAL_LEARN.items()], axis=0)  # transposed: as above
+        return cls(ends, tuple(range(len(marks)) if names is None else names))
 
     def to_pgmpy(self) -> dict[str, list[tuple[Hashable, Hashable]]]:
         """Arguments of pgmpy's ``PDAG``, which knows directed and undirected edges; other marks are refused."""

@@ -16,6 +16,7 @@ from precede.data.numbers import NA_MARKERS, spells_number
 from precede.data.read import FileRead, read_file
 from precede.data.survey import Survey, survey
 from precede.errors import DataError, PrecedeError
+from precede.evidence.checks.edge_readings import middle_of
 from precede.kinds import ColumnKind
 from precede.lazy import pandas as pd
 from precede.report.collect import MOST_BARS
@@ -120,11 +121,7 @@ def _bars(present: FloatArray, kind: ColumnKind | None) -> JsonObject:
     if kind is not None and kind.discrete:
         counts = [int((present == level).sum()) for level in kind.levels]
         return {"bars": counts[:MOST_BARS], "labels": list(kind.labels[:MOST_BARS])}
-    low, high = np.quantile(present, [0.005, 0.995])
-    if not high > low:
-        low, high = float(present.min()), float(present.max())
-    heights = np.histogram(present, bins=BINS, range=(low, high) if high > low else None)[0]
-    return {"bars": heights.tolist(), "labels": []}
+    return {"bars": np.histogram(present, BINS, middle_of(present))[0].tolist(), "labels": []}
 
 
 def _text(name: object) -> str | None:

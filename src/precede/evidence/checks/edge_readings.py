@@ -181,7 +181,7 @@ def draw_edges(learned: CheckContext, readings: tuple[EdgeDiagnostics, ...]) -> 
     sample = learned.values[fit.rows]
     low, high = np.quantile(sample, [0.01, 0.99], axis=0)
     grids = np.linspace(low, high, CURVE_POINTS).T
-    middles = [_middle(column) for column in sample.T]
+    middles = [middle_of(column) for column in sample.T]
     nodes = []
     for column, grid, middle in zip(sample.T, grids, middles, strict=True):
         bars = np.histogram(column, BINS, middle)[0].tolist()
@@ -193,7 +193,7 @@ def draw_edges(learned: CheckContext, readings: tuple[EdgeDiagnostics, ...]) -> 
         partial = fit.residuals[:, j] + effect
         centered = (x - x.mean()) / fit.spread[i]
         slope = float(centered @ effect / (centered @ centered) / fit.spread[i])
-        counts, across, along = np.histogram2d(x, partial, BINS, [middles[i], _middle(partial)])
+        counts, across, along = np.histogram2d(x, partial, BINS, [middles[i], middle_of(partial)])
         edges.append(
             EdgePlot(
                 slope=rounded(slope, 4) if learned.assumptions.mechanism != "additive" else None,
@@ -234,7 +234,7 @@ def _extremes(x: FloatArray, partial: FloatArray, shown: IntArray) -> FloatArray
     return np.asarray(points[far[distance[far] >= EXTREME]].T)
 
 
-def _middle(values: FloatArray) -> tuple[float, float]:
+def middle_of(values: FloatArray) -> tuple[float, float]:
     """The range of all but the outermost hundredth: what a density shows says nothing about single rows."""
     low, high = np.quantile(values, [0.005, 0.995])
     return (float(low), float(high)) if high > low else (float(values.min()), float(values.max()) or 1.0)
