@@ -37,6 +37,9 @@ TAKEN_AWAY = (
 """What can be taken away one by one."""
 
 
+CHANGES = {"added": "is new", "turned": "has turned round", "removed": "is gone"}
+
+
 def show(studio: Studio, asked: JsonObject) -> JsonObject:
     """A run with its graph; what changed since another, or since the one that it started from."""
     run = studio.finished(asked["run"])
@@ -80,29 +83,19 @@ def mark_changes(graph: ShownGraph, now: CausalGraph, before: CausalGraph) -> li
     names = [str(name) for name in now.names]
     place = {name: k for k, name in enumerate(names)}
     old = {(str(cause), str(effect)) for cause, effect, _ in before.edge_list()}
-    changes: list[JsonObject] = []
-
-    def note(kind: str, cause: str, effect: str, words: str) -> None:
-        changes.append({"kind": kind, "cause": cause, "effect": effect, "sentence": f"{cause} → {effect} {words}"})
-
-    present = set()
-    for edge in graph["edges"]:
-        if edge["mark"] == "shared":
-            continue
-        cause, effect = names[edge["cause"]], names[edge["effect"]]
-        present.add((cause, effect))
-        if (effect, cause) in old:
-            edge["change"] = "turned"
-            note("turned", cause, effect, "has turned round")
-        elif (cause, effect) not in old:
-            edge["change"] = "added"
-            note("added", cause, effect, "is new")
-    for cause, effect in sorted(old - present):
-        if (effect, cause) in present or cause not in place or effect not in place:
-            continue
-        graph["edges"].append({**shown_edge(place[cause], place[effect], "arrow"), "change": "removed"})
-        note("removed", cause, effect, "is gone")
-    return changes
+    drawn = {(names[e["cause"]], names[e["effect"]]): e for e in graph["edges"] if e["mark"] != "shared"}
+    for (cause, effect), edge in drawn.items():
+        if (cause, effect) not in old:
+            edge["change"] = "turned" if (effect, cause) in old else "added"
+    for cause, effect in sorted(old - set(drawn)):
+        if (effect, cause) not in drawn and cause in place and effect in place:
+            drawn[cause, effect] = {**shown_edge(place[cause], place[effect], "arrow"), "change": "removed"}
+            graph["edges"].append(drawn[cause, effect])
+    changed = [(cause, effect, edge["change"]) for (cause, effect), edge in drawn.items() if "change" in edge]
+    return [
+        {"kind": kind, "cause": cause, "effect": effect, "sentence": f"{cause} → {effect} {CHANGES[kind]}"}
+        for cause, effect, kind in changed
+    ]
 
 
 def _summary(folder: Path, n_variables: int) -> JsonObject | None:
