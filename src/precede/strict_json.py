@@ -136,8 +136,9 @@ def checked(value: Any, shape: type[Record], what: str) -> Record:
 
     adapter, clean = _adapter(cast(Any, shape)), _clean(value, what, 0)
     try:
-        if is_dataclass(shape):  # made of JSON alone: its tuples and sets are lists there
-            return cast(Record, adapter.validate_json(json.dumps(clean), strict=True))
+        if is_dataclass(shape):
+            adapter.validate_json(json.dumps(clean), strict=True)  # where its tuples and sets are lists
+            return cast(Record, adapter.validate_python(value))  # half a character stays what it is
         adapter.validate_python(clean, strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
