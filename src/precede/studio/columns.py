@@ -21,15 +21,15 @@ from precede.kinds import ColumnKind
 from precede.lazy import pandas as pd
 from precede.report.collect import MOST_BARS
 from precede.strict_json import JsonObject
-from precede.studio.workspace import DataChoice, loading_of, reading_of
+from precede.studio.workspace import DataChoice
 
 BINS = 16
 
 
 def look_at(data: DataChoice) -> JsonObject:
     """Every column, the findings of ``precede check``, and whether the table can be used as it stands."""
-    (frame, _, decimal, _), looked = _read(data.path, data.path.stat().st_mtime_ns, data.reading.get("decimal"))
-    na = loading_of(data.reading).get("na", NA_MARKERS)
+    (frame, _, decimal, _), looked = _read(data.path, data.path.stat().st_mtime_ns, data.decimal)
+    na = data.loading.get("na", NA_MARKERS)
     table, problem = _table(data, looked)
     kinds = {} if table is None else dict(zip(map(str, table.names), table.kinds, strict=True))
     columns = [_column(frame, place, data, kinds, na, decimal) for place in range(frame.shape[1])]
@@ -53,7 +53,7 @@ def suggested(path: Path) -> DataChoice:
 
 
 def _suggested(path: Path, looked: Survey) -> DataChoice:
-    return DataChoice(path, reading_of(looked.reading, "the reading"))
+    return DataChoice(path, **looked.reading)
 
 
 @lru_cache(maxsize=2)
@@ -67,7 +67,7 @@ def _table(data: DataChoice, looked: Survey) -> tuple[Table | None, str | None]:
     if looked.table is not None and data == _suggested(data.path, looked):
         return looked.table, None
     try:
-        return load_table(data.path, **loading_of(data.reading)), None
+        return load_table(data.path, **data.loading), None
     except PrecedeError as error:
         return None, str(error)
 
@@ -91,8 +91,8 @@ def _column(
         "kind": "text" if kind is None else kind.name,
         "words": words,
         "levels": labels if kind is None or kind.name != "categorical" else known_order(labels) or labels,
-        "set": data.reading.get("types", {}).get(name),
-        "left_out": name in data.reading.get("leave_out", ()),
+        "set": data.types.get(name),
+        "left_out": name in data.leave_out,
         "used": name in kinds,
         "missing": int(series.isna().sum()) if values is None else int(np.isnan(values).sum()),
         "distinct": int(series.nunique()),

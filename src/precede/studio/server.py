@@ -27,7 +27,7 @@ from precede.studio.columns import suggested
 from precede.studio.request import RunRequest, earlier_result
 from precede.studio.security import Guard
 from precede.studio.studio import Studio
-from precede.studio.workspace import STUDIO_FILE, DataChoice, Workspace, reading_of
+from precede.studio.workspace import STUDIO_FILE, DataChoice, Workspace
 
 LARGEST_REQUEST = 1 << 20
 LARGEST_UPLOAD = 200 << 20
@@ -150,7 +150,7 @@ async def upload(studio: Studio, request: Request) -> JsonObject:
 
 def columns(studio: Studio, asked: JsonObject) -> JsonObject:
     """Set how the table is read: kinds of columns, what is left out, missing values, lags, interventions."""
-    data = DataChoice(studio.data.path, reading_of(asked, "the choice of columns"))
+    data = DataChoice.read({**asked, "path": str(studio.data.path)}, "the choice of columns")
     found = studio.look(data)
     studio.workspace.choose(data)
     return found

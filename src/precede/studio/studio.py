@@ -13,7 +13,7 @@ from precede.errors import OptionError
 from precede.strict_json import JsonObject
 from precede.studio.columns import look_at
 from precede.studio.request import RunRequest
-from precede.studio.workspace import STOP_FILE, DataChoice, Run, Workspace, loading_of
+from precede.studio.workspace import STOP_FILE, DataChoice, Run, Workspace
 
 MOST_NEWS = 1000
 """A page that listens no more is forgotten after this many pieces of news."""
@@ -116,8 +116,8 @@ class Studio:
             chosen = DataChoice.read(run.request.get("data"), "the data of this run")
         except OptionError:
             chosen = self.data
-        reading = chosen.reading if chosen.path == self.data.path else self.data.reading
-        return load_table(self.data.path, **loading_of(reading))
+        own = chosen if chosen.path == self.data.path else self.data
+        return load_table(own.path, **own.loading)
 
     # -- news ------------------------------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from precede.errors import PrecedeError
 from precede.files import folder_lock, write_text
 from precede.strict_json import to_json
-from precede.studio.workspace import STOP_FILE, DataChoice, Run, loading_of, read_run
+from precede.studio.workspace import STOP_FILE, DataChoice, Run, read_run
 
 if TYPE_CHECKING:
     from precede.data.load import Table
@@ -83,23 +83,22 @@ def fit(run: Run, news: News) -> Run:
 
     request, stopped = RunRequest.read(run.request), run.folder / STOP_FILE
     data = DataChoice.read(run.request["data"], "the data of this run")
-    loading = loading_of(data.reading)
     earlier = None if run.parent is None else run.folder.parent / run.parent
     model = request.model(None if earlier is None else earlier_result(earlier))
-    table = load_table(data.path, **loading)
+    table = load_table(data.path, **data.loading)
     if stopped.exists():
         return replace(run, state="failed", error="it was stopped before it had begun.")
     before = None if earlier is None else CausalGraph.from_json(earlier / "graph.json")
     with subscribe(news.listener(run, before)):
         model.fit(table)
-        write_results(run.folder, model, table, loading)
+        write_results(run.folder, model, table, data.loading)
         write_text(run.folder / "reproduce.py", script_of(model, data, request.resamples, request.seed))
         confidence = None
         if request.resamples and not stopped.exists():
             confidence = _bootstrap(model, table, request, run)
     outcome = next((name for name in table.names if str(name) == request.outcome), None)
     heading = Heading(request.name or data.path.name, outcome=outcome)
-    origin = Provenance.now(data.path.name, loading=loading)
+    origin = Provenance.now(data.path.name, loading=data.loading)
     write_report(run.folder, model, table, None, confidence, heading, origin)
     return replace(run, state="stopped" if stopped.exists() else "done")
 
@@ -170,7 +169,7 @@ def script_of(model: CausalEstimator, data: DataChoice, resamples: int = 0, seed
     Examples
     --------
     >>> from precede.baselines import EqVar
-    >>> print(script_of(EqVar(), DataChoice(Path("data.csv"), {"leave_out": ["id"], "types": {}})))
+    >>> print(script_of(EqVar(), DataChoice(Path("data.csv"), leave_out=["id"])))
     from pathlib import Path
     <BLANKLINE>
     import precede
@@ -196,7 +195,7 @@ def script_of(model: CausalEstimator, data: DataChoice, resamples: int = 0, seed
         "from pathlib import Path\n",
         "import precede",
         "from precede.report import write_report, write_results\n",
-        f"data = {code_for_loading(repr(str(data.path)), loading_of(data.reading))}",
+        f"data = {code_for_loading(repr(str(data.path)), data.loading)}",
         made.split("\n\n", 1)[1],
         "write_results(Path('results'), model, data)",
         *(resampled if resamples else []),

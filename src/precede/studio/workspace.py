@@ -9,7 +9,7 @@ from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, Self
 
 from typing_extensions import TypedDict
 
@@ -25,25 +25,6 @@ ENDINGS = (".csv", ".tsv", ".txt", ".csv.gz", ".xlsx", ".parquet")
 """Files that can be uploaded: those that ``precede.load_table`` reads."""
 
 State = Literal["waiting", "running", "done", "stopped", "failed"]
-
-
-class Reading(TypedDict, total=False):
-    """How a table is read: options of :func:`precede.load_table`; ``na`` adds to the usual texts."""
-
-    types: dict[Hashable, str | list[str]]
-    leave_out: list[str]
-    na: list[str]
-    missing: Literal["em", "pairwise", "drop", "impute", "refuse"]
-    interventions: str
-    lags: int | Literal["auto"]
-    group: str
-    decimal: Literal[".", ","]
-
-
-class ChosenData(Reading):
-    """The table of a run, and how it is read."""
-
-    path: str
 
 
 class AskedRules(TypedDict, total=False):
@@ -79,42 +60,45 @@ class RunEntry(TypedDict):
     error: str | None
 
 
-def reading_of(content: object, what: str) -> Reading:
-    """What some JSON says of how a table is read, checked; what is empty or the default is left out."""
-    found = checked(content, Reading, what)
-    kept = {name: found[name] for name in Reading.__annotations__ if name in found}  # type: ignore[literal-required]
-    return cast(Reading, {name: value for name, value in kept.items() if value and value != "em"})
-
-
-def loading_of(data: Reading) -> Options:
-    """Options of :func:`precede.load_table`, those that were set."""
-    given: Options = dict(reading_of(data, "the data of this run"))
-    return given | ({"na": [*NA_MARKERS, *given["na"]]} if "na" in given else {})
-
-
 @dataclass(frozen=True)
 class DataChoice:
-    """What the runs look at.
+    """What the runs look at, and how it is read.
 
     Parameters
     ----------
     path : Path
-    reading : dict
-        How the file is read, as the user has set it.
+    types, leave_out, na, missing, interventions, lags, group, decimal
+        Options of :func:`precede.load_table`, as the user has set them; ``na`` adds to the usual texts.
     """
 
     path: Path
-    reading: Reading = field(default_factory=Reading)
+    types: dict[Hashable, str | list[str]] = field(default_factory=dict)
+    leave_out: list[str] = field(default_factory=list)
+    na: list[str] = field(default_factory=list)
+    missing: Literal["em", "pairwise", "drop", "impute", "refuse"] = "em"
+    interventions: str = ""
+    lags: int | Literal["auto"] = 0
+    group: str = ""
+    decimal: Literal[".", ","] | None = None
 
-    def to_dict(self) -> ChosenData:
+    @property
+    def reading(self) -> Options:
+        """What is neither empty nor the default."""
+        return {name: value for name, value in vars(self).items() if name != "path" and value and value != "em"}
+
+    @property
+    def loading(self) -> Options:
+        """The options that were set, as :func:`precede.load_table` takes them."""
+        return self.reading | ({"na": [*NA_MARKERS, *self.na]} if self.na else {})
+
+    def to_dict(self) -> JsonObject:
         """Plain values, as a run and a studio keep them."""
         return {"path": str(self.path), **self.reading}
 
     @classmethod
-    def read(cls, content: object, what: str) -> DataChoice:
+    def read(cls, content: object, what: str) -> Self:
         """From what :meth:`to_dict` gave."""
-        found = checked(content, ChosenData, what)
-        return cls(Path(found["path"]), reading_of(found, what))
+        return checked(content, cls, what)
 
 
 @dataclass(frozen=True)
