@@ -494,7 +494,7 @@ def exchanged(s: States, position: Array, v: int, state: int, limit: int) -> int
     return state if smallest < 0 else settled(s, position, v, smallest, taken, limit, v, False)
 
 
-@compiled(WHOLE(STATES, LINE, WHOLE, WHOLE), called_from_python=False)
+@inlined
 def best_parents(s: States, position: Array, v: int, limit: int) -> int:
     """State of v given all at positions under the limit, its parents exchanged for others while that pays."""
     state, before = settled(s, position, v, -1, -1, limit, v, False), -1

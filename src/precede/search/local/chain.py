@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -105,7 +104,7 @@ def stepped(s: States, w: Walk, v: int, state: int, change: int, limit: int, mov
     return settled(s, w.position, v, state, change, limit, moved, moved_is_before)
 
 
-@compiled(WHOLE(STATES, WALK, *[WHOLE] * 4), called_from_python=False)
+@inlined
 def look(s: States, w: Walk, v: int, stop: int, step: int, high: int) -> int:
     """Gains of v at each position from its own to one that it stops before; negative where a state is missing.
 
@@ -197,7 +196,7 @@ def put(w: Walk, v: int, q: int) -> None:
     w.climb[0].n_moves += 1
 
 
-@compiled(WHOLE(STATES, WALK, WHOLE))
+@inlined
 def climb(s: States, w: Walk, n: int) -> int:
     """Move variables in sequence, again and again, until none gains."""
     c = w.climb[0]
@@ -216,7 +215,7 @@ def climb(s: States, w: Walk, n: int) -> int:
     return DONE
 
 
-@compiled(WHOLE(STATES, WALK, WHOLE))
+@inlined
 def settle(s: States, w: Walk, n: int) -> int:
     """States of the first n variables of the order."""
     for v in range(len(w.order)):
@@ -231,7 +230,7 @@ def settle(s: States, w: Walk, n: int) -> int:
     return DONE
 
 
-@compiled(WHOLE(STATES, WALK, WHOLE))
+@inlined
 def bound(s: States, w: Walk, n: int) -> int:
     """Scores of the first n variables given all the others, which none can exceed."""
     for v in range(n):
@@ -244,7 +243,7 @@ def bound(s: States, w: Walk, n: int) -> int:
     return DONE
 
 
-@compiled(WHOLE(STATES, WALK, WHOLE))
+@inlined
 def insert(s: States, w: Walk, n: int) -> int:
     """Put the variable at place n where it is best among those before."""
     v = w.order[n]
@@ -260,11 +259,25 @@ def insert(s: States, w: Walk, n: int) -> int:
     return DONE
 
 
+CLIMBS, SETTLES, BOUNDS, INSERTS = range(4)
+
+
+@compiled(WHOLE(STATES, WALK, WHOLE, WHOLE))
+def work(s: States, w: Walk, task: int, n: int) -> int:
+    """Do one of the tasks: by itself, each takes nearly as long to compile as all of them together."""
+    if task == CLIMBS:
+        answer = climb(s, w, n)
+    elif task == SETTLES:
+        answer = settle(s, w, n)
+    elif task == BOUNDS:
+        answer = bound(s, w, n)
+    else:
+        answer = insert(s, w, n)
+    return answer
+
+
 PAUSE_AFTER = 10_000_000
 """Steps of compiled code between two looks at the clock: some ten milliseconds."""
-
-
-Task = Callable[[States, Walk, int], int]
 
 
 class Chain(Climber):
@@ -308,7 +321,7 @@ class Chain(Climber):
             return
         self.walk.bound[:] = np.inf  # shapes may gain by losing a predecessor, so that nothing is a bound
         if not len(self.parents.states.residual):
-            self._run(bound)
+            self._run(BOUNDS)
         self.walk.position[:] = len(self.order)
         if not isinstance(self._moves, CovarianceMoves):
             self.walk.climb["tolerance"] = TOLERANCE * max(1.0, abs(float(self.walk.bound.sum())))
@@ -317,19 +330,19 @@ class Chain(Climber):
     def settle(self, order: IntArray) -> None:
         self.start()
         self.order[:] = order
-        self._run(settle)
+        self._run(SETTLES)
 
     def climb(self, shaken_from: tuple[IntArray, float] | None = None) -> bool:
         self.walk.climb["since_gain"] = self.walk.climb["at"] = 0
         self.walk.sequence[:] = self.rng.permutation(len(self.order))
-        finished = self._run(climb)
+        finished = self._run(CLIMBS)
         self.n_moves = int(self.walk.climb["n_moves"][0])
         self._settle_anew()
         return finished
 
     def insert(self, n: int) -> bool:
         self.start()
-        return self._run(insert, n)
+        return self._run(INSERTS, n)
 
     def edges(self) -> BoolArray:
         """Parent sets of the states where the chain is, ``[i, j]`` means i -> j; of no use with a table."""
@@ -349,7 +362,7 @@ class Chain(Climber):
         if isinstance(self._moves, TableMoves):
             return
         climbed, edges, order = self.total(), self.edges(), self.order.copy()
-        self._run(settle)
+        self._run(SETTLES)
         direct = self.total()
         if direct >= climbed - self.tolerance:
             return
@@ -358,13 +371,13 @@ class Chain(Climber):
         if self.total() <= direct + self.tolerance:
             self.settle(order)
 
-    def _run(self, task: Task, n: int | None = None) -> bool:
+    def _run(self, task: int, n: int | None = None) -> bool:
         """Run a compiled task to its end, supplying what it asks for; False when time is over."""
         n = len(self.order) if n is None else n
-        while (answer := task(self.parents.states, self.walk, n)) != DONE:
+        while (answer := work(self.parents.states, self.walk, task, n)) != DONE:
             remembered = answer == PAUSED or self.parents.supply(answer)
-            if not remembered and task in (climb, insert):  # the states of the order were forgotten too
-                self._run(settle, n)
-            if task is climb and self.deadline.passed():
+            if not remembered and task in (CLIMBS, INSERTS):  # the states of the order were forgotten too
+                self._run(SETTLES, n)
+            if task == CLIMBS and self.deadline.passed():
                 return False
         return True
