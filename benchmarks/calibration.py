@@ -144,13 +144,15 @@ def intervals(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=24)
+    parser.add_argument("--first", type=int, default=0, help="seed of the first table: others to choose by")
     parser.add_argument("--resamples", type=int, default=20)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=[*KINDS, "other"])
     parser.add_argument("--raw", type=Path, help="file for every statement, a line of JSON each")
     given = parser.parse_args()
     start = time.perf_counter()
-    tasks = [delayed(one)(kind, seed, given.resamples) for kind in given.kinds for seed in range(given.seeds)]
+    seeds = range(given.first, given.first + given.seeds)
+    tasks = [delayed(one)(kind, seed, given.resamples) for kind in given.kinds for seed in seeds]
     said: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     spans: dict[str, dict[str, list[tuple[bool, float]]]] = defaultdict(lambda: defaultdict(list))
     scores: dict[str, list[str]] = defaultdict(list)

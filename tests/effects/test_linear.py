@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import special
 
 from precede import CausalGraph, baselines, simulate
 from precede.effects import path_effects
@@ -93,7 +94,10 @@ def test_the_standard_error_is_hc3() -> None:
     error = np.sqrt((bread @ scaled.T @ scaled @ bread)[0, 0])
     assert found.value == pytest.approx(weights[0], abs=1e-10)
     assert found.standard_error == pytest.approx(error, rel=1e-10)
-    assert found.interval[1] - found.value == pytest.approx(2.0032407 * error, rel=1e-6)  # t, 56 degrees of freedom
+    pulls = (scaled @ bread[0]) ** 2
+    deciding = pulls.sum() ** 2 / (pulls**2).sum()
+    assert 5 < deciding < 40
+    assert found.interval[1] - found.value == pytest.approx(special.stdtrit(deciding - 1, 0.975) * error, rel=1e-6)
 
 
 def test_intervals_cover_where_noise_is_uneven() -> None:
@@ -305,3 +309,25 @@ def test_weak_effects_of_learned_graphs_are_covered_once_resamples_count() -> No
                     low, high = learned.effect(cause, effect).interval
                     kept.append(low <= truth.loc[cause, effect] <= high)
     assert np.mean(over) > max(0.85, np.mean(alone) + 0.1)
+
+
+def test_an_average_slope_that_few_rows_decide_has_a_wide_interval_and_holds_the_slopes_of_both_halves():
+    rng = np.random.default_rng(0)
+    graph = CausalGraph.from_matrix([[0, 1], [0, 0]])
+    plain, noise = rng.normal(size=(2, 300))
+    tailed = np.exp(2 * plain)
+    tailed /= tailed.std()
+
+    def asked(cause, effect):
+        found = graph.effect(0, 1, np.column_stack([cause, effect + 0.3 * noise]))
+        return found, (found.interval[1] - found.interval[0]) / 2 / found.standard_error
+
+    assert 1.96 < asked(plain, plain)[1] < 2.1  # nearly as many rows decide as there are
+    straight, reach = asked(tailed, tailed)
+    assert reach > 2.1
+    assert straight.interval[1] - straight.interval[0] < 0.6  # nothing bends
+    low, high = asked(plain, plain**2)[0].interval
+    assert low < -1 < 1 < high  # it falls where the cause is low, and rises where it is high
+    few = tailed < np.median(tailed)
+    steep = np.polyfit(tailed[few], np.sqrt(tailed[few]), 1)[0]
+    assert asked(tailed, np.sqrt(tailed))[0].interval[1] > 0.9 * steep

@@ -339,20 +339,22 @@ class Question:
         if regression is None:
             return found
         fit, slopes = self.fit(regression)
-        reach = float(special.stdtrit(fit.freedom, (1 + self.level) / 2))
         value, error = float(slopes @ fit.weights), fit.standard_error(slopes)
         complete = None if sample.absent is None else sample.rows_with(regression.columns)
-        away = reach * error + (fit.hidden_bias(slopes) if regression.confounded else 0.0)
+        low, high = fit.interval(slopes, self.level)
+        away = fit.hidden_bias(slopes) if regression.confounded else 0.0
         found = replace(
             found,
             value=value,
             standard_error=error,
-            interval=(value - away, value + away),
+            interval=(low - away, high + away),
             adjusted_for=tuple(self.graph.names[k] for k in regression.fixed),
             robustness=robustness_value(value / error, fit.freedom) if error > 0 else None,
             complete_rows=None if complete == sample.n_samples else complete,
         )
-        return found if asked.outcome_level is None or regression.confounded else _with_ratio(found, fit, asked, reach)
+        if asked.outcome_level is None or regression.confounded:
+            return found
+        return _with_ratio(found, fit, asked, float(special.stdtrit(fit.freedom_of(slopes), (1 + self.level) / 2)))
 
 
 def _with_ratio(found: Effect, fit: LeastSquares, asked: Contrast, reach: float) -> Effect:

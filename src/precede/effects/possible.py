@@ -306,7 +306,7 @@ def _estimates(asked: Question, found: CausalGraph, count: float) -> list[tuple[
         value, error = float(slopes @ fit.weights), fit.standard_error(slopes)
         away = fit.hidden_bias(slopes)
         shifts = (-away, away) if regression.confounded else (0.0,)
-        parts += [(value + shift, error, float(fit.freedom), share / len(shifts)) for shift in shifts]
+        parts += [(value + shift, error, fit.freedom_of(slopes), share / len(shifts)) for shift in shifts]
     return parts
 
 

@@ -15,7 +15,8 @@ from precede.graph.adjustment import causal_nodes, is_adjustment_set, minimal_ad
 from precede.graph.dags import ancestors
 from precede.graph.pag_adjustment import NoSet, adjustment_in_pag, possibly_confounded
 from precede.graph.sample import Sample
-from precede.scores.covariance import regularized
+from precede.lazy import special
+from precede.scores.covariance import covariance, regularized
 
 if TYPE_CHECKING:
     from precede.effects.linear import Question
@@ -26,6 +27,9 @@ HIDDEN_SHARE = 0.3
 EffectKind = Literal["total", "direct"]
 AdjustmentName = Literal["optimal", "minimal", "parents"]
 Adjustment = AdjustmentName | Sequence[Hashable]
+
+FEW_ROWS, CLEAR_BEND = 20.0, 0.001
+"""Rows that are few to decide an average slope, and the p-value from which an effect clearly bends."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +52,10 @@ class LeastSquares:
         Variance that is left of the target.
     rows : (n_rows, n_columns) float array, optional
         Centered; all, or some of them.
+    left : (n_rows,) float array, optional
+        Residuals of the rows.
     errors : (n_rows,) float array, optional
-        Residuals of the rows, each divided by one less its leverage.
+        The same, each divided by one less its leverage.
     """
 
     weights: FloatArray
@@ -61,6 +67,7 @@ class LeastSquares:
     spread: FloatArray
     residual: float
     rows: FloatArray | None = None
+    left: FloatArray | None = None
     errors: FloatArray | None = None
 
     @classmethod
@@ -86,12 +93,13 @@ class LeastSquares:
         cross = matrix[columns] @ target
         weights = inverse @ cross
         residual = max(float(target @ matrix @ target - cross @ weights), 0.0)
-        own = errors = None
+        own = left = errors = None
         if rows is not None:
             own = rows[:, columns] - mean
             leverage = (1 + np.einsum("ij,ij->i", own @ inverse, own)) / n_rows
-            errors = ((rows - moments.mean) @ target - own @ weights) / np.maximum(1 - leverage, 1e-3)
-        return cls(weights, n_rows - len(columns) - 1, n_rows, mean, goal, inverse, spread, residual, own, errors)
+            left = (rows - moments.mean) @ target - own @ weights
+            errors = left / np.maximum(1 - leverage, 1e-3)
+        return cls(weights, n_rows - len(columns) - 1, n_rows, mean, goal, inverse, spread, residual, own, left, errors)
 
     def hidden_bias(self, slopes: FloatArray) -> float:
         r"""By how much ``slopes @ weights`` may be wrong if a common cause is hidden, unless that is strong.
@@ -106,11 +114,66 @@ class LeastSquares:
     def standard_error(self, slopes: FloatArray, mean: float = 0.0, shift: FloatArray | None = None) -> float:
         """Of ``slopes @ weights + mean * (mean of the noise) + shift @ (means of the columns)``."""
         shift = np.zeros(len(slopes)) if shift is None else shift
-        if self.rows is None or self.errors is None:
+        pulls = self._pulls(slopes, mean)
+        if pulls is None or self.rows is None:
             noise = self.residual * (mean**2 + slopes @ self.inverse @ slopes) / self.freedom
             return float(np.sqrt(noise + shift @ self.spread @ shift / self.n_rows))
-        pulls = self.errors * (mean + self.rows @ (self.inverse @ slopes)) + self.rows @ shift
-        return float(np.sqrt(np.mean(pulls**2) / self.n_rows))
+        return float(np.sqrt(np.mean((pulls + self.rows @ shift) ** 2) / self.n_rows))
+
+    def _pulls(self, slopes: FloatArray, mean: float = 0.0) -> FloatArray | None:
+        """What each row pulls an estimate by, times the number of rows."""
+        if self.rows is None or self.errors is None:
+            return None
+        return np.asarray(self.errors * (mean + self.rows @ (self.inverse @ slopes)))
+
+    def deciding_rows(self, slopes: FloatArray) -> float:
+        r"""How many rows decide ``slopes @ weights``: :math:`(\sum p^2)^2 / \sum p^4` with p what each pulls it by.
+
+        The standard error is known no better than from so many.
+        """
+        pulls = self._pulls(slopes)
+        if pulls is None or not pulls.any():
+            return float(self.freedom + 1)
+        square = (pulls / np.abs(pulls).max()) ** 2
+        return float(square.sum() ** 2 / (square**2).sum() * self.n_rows / len(pulls))
+
+    def interval(self, slopes: FloatArray, level: float) -> tuple[float, float]:
+        """Student's for ``slopes @ weights``, by as many degrees of freedom as rows decide, less one.
+
+        An average slope that few rows decide may be another in the next rows, where the effect bends: then the interval
+        also holds the slopes where the cause is low and where it is high, with their errors.
+        """
+        value = float(slopes @ self.weights)
+        reach = float(special.stdtrit(self.freedom_of(slopes), (1 + level) / 2)) * self.standard_error(slopes)
+        ends = [value - reach, value + reach]
+        bent = self.in_two_pieces() if self.deciding_rows(slopes) < FEW_ROWS and not slopes[1:].any() else None
+        if bent is not None:
+            for piece in np.eye(2, len(bent.weights)) * slopes[0]:
+                reach = float(special.stdtrit(bent.freedom_of(piece), (1 + level) / 2)) * bent.standard_error(piece)
+                ends += [piece @ bent.weights - reach, piece @ bent.weights + reach]
+        return float(min(ends)), float(max(ends))
+
+    def freedom_of(self, slopes: FloatArray) -> float:
+        """Degrees of freedom of the standard error of ``slopes @ weights``."""
+        return max(min(self.freedom, self.deciding_rows(slopes) - 1), 1.0)
+
+    def in_two_pieces(self) -> LeastSquares | None:
+        """The regression on lines that bend at the median of each column; None where that explains hardly more.
+
+        The first two weights are the first column's slopes above its median and below it.
+        """
+        if self.rows is None or self.left is None or self.freedom <= self.rows.shape[1]:
+            return None
+        above = np.maximum(self.rows - np.median(self.rows, axis=0), 0.0)
+        first = above[:, :1]
+        rows = np.hstack([first, self.rows[:, :1] - first, self.rows[:, 1:], above[:, 1:],
+                          (self.left + self.rows @ self.weights)[:, None]])  # fmt: skip
+        width = rows.shape[1] - 1
+        moments = Sample(self.n_rows, rows.mean(axis=0), covariance(rows))
+        found = LeastSquares.of(moments, np.arange(width), np.eye(width + 1)[-1], self.n_rows, rows)
+        bends = width // 2
+        gain = max(float(self.left.var()) - found.residual, 0.0) / bends / max(found.residual / found.freedom, 1e-300)
+        return found if float(special.fdtrc(bends, found.freedom, gain)) < CLEAR_BEND else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from precede.evidence.checks.stability import (
     resample,
     shares_of,
 )
+from precede.evidence.confidence.resampling import resampled
 from precede.knowledge import Constraints
 from precede.runtime.deadline import Deadline
 from precede.scores.assumptions import Assumptions
@@ -105,28 +106,52 @@ def test_a_strong_edge_is_sure_and_one_from_noise_is_not():
     assert found[0, 2] < 0.9
 
 
+def judged(values, edges, known=None, **options):
+    d = len(edges)
+    learned = CheckContext(load_table(values), np.array(edges, dtype=bool), np.arange(d), constraints=known, **options)
+    return np.mean(shares_of(relearning(learned), 0, Deadline(None)), axis=0)
+
+
+@pytest.mark.parametrize("score", ["sparse-gp", "sparse-gp-additive", "location-scale", "vote"])
+def test_curves_tell_directions_on_resampled_rows(score):
+    rng = np.random.default_rng(0)
+    edges, options = [[0, 1], [0, 0]], {"score": score, "assumptions": Assumptions("additive")}
+    x, noise = rng.normal(size=(2, 400))
+    curved = np.column_stack([x, np.sin(2 * x) + 0.3 * noise])
+    assert judged(curved, edges, **options)[0, 1] == 1.0
+    assert judged(curved[:, ::-1], edges, **options)[1, 0] == 1.0  # the edge is drawn the wrong way round
+    fixed = pc.Knowledge(required=[(0, 1)]).over((0, 1))
+    assert judged(curved[:, ::-1], edges, fixed, **options)[0, 1] == 1.0
+    assert judged(np.column_stack([x, noise]), edges, **options).sum() < 0.3
+
+
 def test_directions_that_nothing_tells_are_split_and_those_that_something_tells_are_not():
     rng = np.random.default_rng(0)
     edges = np.array([[0, 1], [0, 0]], dtype=bool)
-    none = Constraints.none(2)
     x, noise = rng.normal(size=(2, 600))
-    gaussian = np.column_stack([x, x + noise])
-    curved = np.column_stack([x, np.sin(2 * x) + 0.3 * noise])
-    skewed = np.column_stack([rng.exponential(size=600), np.zeros(600)])
-    skewed[:, 1] = skewed[:, 0] + rng.exponential(size=600)
+    cause = rng.exponential(size=600)
+    skewed, gaussian = np.column_stack([cause, cause + rng.exponential(size=600)]), np.column_stack([x, x + noise])
+    for values, by_shape, least in ((skewed, True, 0.9), (gaussian, False, 1.0)):
+        judge = Alternatives(values, edges, Constraints.none(2), by_shape=by_shape)
+        assert np.mean(shares_of(judge, 0, Deadline(None)), axis=0)[0, 1] >= least
 
-    def share(values, basis, criterion, graph=edges):
-        judge = Alternatives(values, graph, none, basis=basis, criterion=criterion)
-        return np.mean(shares_of(judge, 0, Deadline(None)), axis=0)
 
-    assert share(curved, 6, "log variance")[0, 1] == 1.0
-    assert share(curved[:, ::-1], 6, "log variance")[1, 0] == 1.0  # the edge is drawn the wrong way round
-    assert share(skewed, 2, "entropy")[0, 1] > 0.9
-    assert share(gaussian, 2, "variance")[0, 1] > 0.9
-    assert share(gaussian, 2, "none")[0, 1] == 1.0
-    fixed = pc.Knowledge(required=[(0, 1)]).over((0, 1))
-    turned = Alternatives(curved[:, ::-1], edges, fixed, basis=6, criterion="log variance")
-    assert all(found[0, 1] == 1.0 for found in shares_of(turned, 0, Deadline(None)))
+def test_an_edge_between_curves_is_judged_given_the_other_causes():
+    rng = np.random.default_rng(1)
+    x, y, noise = rng.normal(size=(3, 400))
+    values = np.column_stack([x, y, x * y + 0.3 * noise])  # neither cause shows in a sum of curves
+    edges = [[0, 0, 1], [0, 0, 1], [0, 0, 0]]
+    jointly = judged(values, edges, score="sparse-gp", assumptions=Assumptions("additive"))
+    added = judged(values, edges, score="sparse-gp-additive", assumptions=Assumptions("additive"))
+    assert jointly[:2, 2].tolist() == [1.0, 1.0]
+    assert added[:2, 2].min() < 0.5
+
+
+def test_a_row_that_is_drawn_twice_counts_once():
+    table = load_table(np.random.default_rng(0).normal(size=(200, 3)))
+    rows, _ = resampled(table, None, np.random.default_rng(1))
+    assert 110 < rows.n_samples < 145
+    assert len(np.unique(rows.values, axis=0)) == rows.n_samples
 
 
 def test_a_column_that_is_constant_among_the_rows_looked_at_is_looked_at_elsewhere():
@@ -137,11 +162,10 @@ def test_a_column_that_is_constant_among_the_rows_looked_at_is_looked_at_elsewhe
     values[np.setdiff1d(np.arange(6500), seen)[:40], 2] = 5 * rng.normal(size=40)
     edges = np.array([[0, 1, 1], [0, 0, 0], [0, 0, 0]], dtype=bool)
     values[:, 1] += values[:, 0]
-    for basis, criterion in ((6, "log variance"), (2, "entropy")):
-        judge = Alternatives(values, edges, Constraints.none(3), basis=basis, criterion=criterion)
-        found = np.mean(shares_of(judge, 0, Deadline(None)), axis=0)
-        assert np.isfinite(found).all()
-        assert found[0, 2] < 0.5 < found[0, 1] + found[1, 0]
+    judge = Alternatives(values, edges, Constraints.none(3), by_shape=True)
+    found = np.mean(shares_of(judge, 0, Deadline(None)), axis=0)
+    assert np.isfinite(found).all()
+    assert found[0, 2] < 0.5 < found[0, 1] + found[1, 0]
 
 
 def test_the_way_to_learn_again_follows_the_assumptions():

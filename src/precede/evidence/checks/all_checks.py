@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 from precede.evidence.checks import data_checks, directions, edge_readings, result_checks
 from precede.evidence.checks.context import CheckContext
 from precede.evidence.checks.record import Check, Diagnostics, Remark, Verdict
-from precede.evidence.checks.stability import resample, with_probabilities
+from precede.evidence.checks.stability import resample, rests_on_policy, with_probabilities
 from precede.runtime.deadline import Deadline, Signals
 from precede.runtime.progress import logger
 
@@ -82,7 +82,7 @@ def diagnose(
     plots = run("the plots of the edges", lambda: edge_readings.draw_edges(learned, edges))
     found = Diagnostics(learned.reported, learned.assumptions, remarks, tuple(checks), edges, checked=True, plots=plots)
     # where the score counts the pretrained policy's probabilities, these are the edges' confidences
-    if edges and "policy" in learned.reported and (learned.score or "").endswith(("policy", "vote")):
+    if edges and "policy" in learned.reported and rests_on_policy(learned):
         found = run("the probabilities of the edges", partial(with_probabilities, learned, found)) or found
     elif depth is True and edges:
         found = run("resampling", partial(resample, learned, found, limit)) or found

@@ -8,26 +8,28 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 import torch
 
-from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.data.table import Table, evenly_spaced
-from precede.evidence.checks.context import CURVE_BASIS, CheckContext
+from precede.arrays import BoolArray, FloatArray
+from precede.data.table import Table, evenly_spaced, standardized_table
+from precede.evidence.checks.context import CheckContext
 from precede.evidence.checks.record import Check, Diagnostics, Level, Remark, counted, some
 from precede.evidence.confidence.resampling import draw_rows, resampled, time_block
 from precede.graph import MixedGraph
 from precede.graph.dags import ancestors, halves
 from precede.knowledge import Constraints
 from precede.lazy import special
-from precede.pruning.gam import spline_basis
 from precede.pruning.order_to_graph import order_to_graph
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import one_thread, pool_of_threads
 from precede.scores.build import ScoreName, build_score
+from precede.scores.evidence import GaussianProcessEvidence, Kernel
+from precede.scores.location_scale import ConditionalDensity
+from precede.scores.parent_tables import LocalScore, ParentSetCache
+from precede.scores.predecessors import Noise
 from precede.scores.protocol import OrderScore
 from precede.scores.shape import negentropy
 from precede.search.pag import independence_test, learn_pag, start_constraints
@@ -39,7 +41,8 @@ UNSTABLE = 0.5
 NAME, UNLIKELY = "unstable edges", "unlikely edges"
 
 RESTS_ON_POLICY = (
-    "the result rests on the pretrained policy or on a vote, slow to ask again for each resample; --bootstrap 20 does."
+    "the result rests on the pretrained policy or on a vote over many columns, slow to ask again for each resample; "
+    "--bootstrap 20 does."
 )
 
 FEWEST_RESAMPLES = 5
@@ -47,6 +50,9 @@ FEWEST_RESAMPLES = 5
 
 MOST_GIVEN = 2
 """Variables that the tests of a resample are conditioned on at most, where causes may be hidden."""
+
+MOST_JUDGED = 40
+"""Variables up to which what several classes voted for is judged again on every resample."""
 
 SECONDS = 30.0
 """Resampling ends after this many seconds, whatever is left."""
@@ -94,6 +100,12 @@ def with_shares(
         edges=readings,
         resamples=n_resamples,
     )
+
+
+def rests_on_policy(learned: CheckContext) -> bool:
+    """Whether the policy's probabilities count in the result, which cannot be asked again for each resample."""
+    too_many = learned.score == "vote" and learned.n_variables > MOST_JUDGED
+    return too_many or (learned.score or "").endswith("policy")
 
 
 def with_probabilities(learned: CheckContext, diagnostics: Diagnostics) -> Diagnostics:
@@ -157,13 +169,56 @@ def relearning(learned: CheckContext) -> Relearn:
             near = np.eye(learned.n_variables) + learned.edges + learned.edges.T  # transposed: either direction
             constraints = replace(constraints, allowed=constraints.allowed & (near @ near > 0))
         return partial(learn_again, learned, cast(ScoreName | None, score), constraints)
-    curved = assumed.mechanism == "additive"
-    criterion: Criterion = "log variance" if curved else "entropy" if assumed.gaussian == "excluded" else "none"
+    if assumed.mechanism == "additive" or learned.score == "vote":
+        return partial(judge_again, learned)
     return Alternatives(
         learned.values, learned.edges, constraints,
-        basis=CURVE_BASIS if curved else 2, criterion="variance" if assumed.equal_variances else criterion,
-        block=time_block(learned.table),
+        by_shape=assumed.gaussian == "excluded", block=time_block(learned.table),
     )  # fmt: skip
+
+
+def judge_again(learned: CheckContext, rng: np.random.Generator, deadline: Deadline) -> FloatArray:
+    r"""Judge every edge by itself on resampled rows, by the local score s of the model that was fitted.
+
+    Of i -> j as it is, gone, and turned where no longer path forbids it, what counts is
+
+    .. math:: s_i(P_i) + s_j(P_j), \quad s_i(P_i) + s_j(P_j \setminus i), \quad s_i(P_i \cup j) + s_j(P_j \setminus i),
+
+    with P the parents in the graph. Curves are judged by the evidence of Gaussian processes, and what several classes
+    voted for by the one that takes least for granted: a location and a scale that are curves, and noise of any shape.
+    """
+    equal = learned.assumptions.equal_variances
+    table = learned.table if equal else standardized_table(learned.table)
+    values = resampled(table, time_block(table), rng)[0].values
+    evidence: LocalScore
+    if learned.score in ("vote", "location-scale"):
+        evidence = ConditionalDensity(values)
+    else:
+        kernel: Kernel = "joint" if learned.score in ("sparse-gp", "gp", "quadratic") else "additive"
+        noise: Noise = "equal" if equal else "unequal"
+        evidence = GaussianProcessEvidence(values, kernel=kernel, noise=noise, n_inducing="auto")
+    cache = ParentSetCache(evidence, np.log(evidence.n_samples) / 2)
+    constraints = learned.constraints or Constraints.none(learned.n_variables)
+    edges, paths, fixed = learned.edges, ancestors(learned.edges), learned.told | constraints.before
+    parents = [frozenset(np.flatnonzero(column).tolist()) for column in edges.T]
+    trials = []
+    for i, j in np.argwhere(edges).tolist():
+        turnable = not (fixed[i, j] or (edges[i] & paths[:, j]).any())
+        trials.append((i, j, parents[j] - {i}, parents[i] | {j} if turnable else None))
+    asked = {*parents, *(less for _, _, less, _ in trials), *(more for *_, more in trials if more is not None)}
+    directed = np.zeros(edges.shape)
+    if not cache.fill({tuple(sorted(members)) for members in asked}, lambda: not deadline.passed()):
+        return directed  # too late, which is noticed
+
+    def score(variable: int, members: frozenset[int]) -> float:
+        return cache.score(variable, tuple(sorted(members)))
+
+    for i, j, less, more in trials:
+        kept, gone = score(i, parents[i]) + score(j, parents[j]), score(i, parents[i]) + score(j, less)
+        turned = -np.inf if more is None else score(i, more) + score(j, less)
+        if constraints.required[i, j] or max(kept, turned) > gone:
+            directed[(j, i) if turned > kept else (i, j)] = 1.0
+    return directed
 
 
 def learn_again(
@@ -234,8 +289,6 @@ def stability(edges: BoolArray, confidence: FloatArray, names: Sequence[Hashable
     return Check(NAME, float(len(unstable)), sentence, level, {"unstable": unstable, "absent": absent})
 
 
-Criterion = Literal["variance", "log variance", "entropy", "none"]
-
 MOST_ROWS = 2000
 """Rows that are looked at, evenly spaced; drawn with replacement from the whole table's number of rows."""
 
@@ -250,19 +303,16 @@ class Alternatives:
 
     .. math:: \ell(i \mid C) + \ell(j \mid C, i) \ge \ell(j \mid C) + \ell(i \mid C, j),
 
-    both sides of which have the same number of parameters. An edge that a longer path follows cannot be turned by
-    itself, so only its presence is judged.
+    both sides of which have the same number of parameters, by the entropy of the residuals. An edge that a longer path
+    follows cannot be turned by itself, so only its presence is judged.
 
     Parameters
     ----------
     values : (n_samples, n_variables) float array
     edges : (n_variables, n_variables) bool array
     constraints : Constraints
-    basis : int
-        Basis functions of each effect, the constant included; 2 is a straight line.
-    criterion : "variance", "log variance", "entropy" or "none"
-        What tells directions: the sum of the noise variances (equal variances), the Gaussian likelihood (curves), the
-        entropy of the residuals (non-Gaussian noise), or nothing.
+    by_shape : bool
+        Whether the shape of the noise tells directions; else nothing does.
     cutoff : float
         Largest p-value of an edge that is there.
     block : int or None
@@ -270,8 +320,8 @@ class Alternatives:
     """
 
     def __init__(
-        self, values: FloatArray, edges: BoolArray, constraints: Constraints, *, basis: int, criterion: Criterion,
-        cutoff: float = 0.001, block: int | None = None,
+        self, values: FloatArray, edges: BoolArray, constraints: Constraints, *, by_shape: bool, cutoff: float = 0.001,
+        block: int | None = None,
     ) -> None:  # fmt: skip
         rows = evenly_spaced(len(values), MOST_ROWS)
         stuck = values[rows].min(axis=0) == values[rows].max(axis=0)
@@ -279,15 +329,10 @@ class Alternatives:
             elsewhere = np.flatnonzero((values[:, stuck] != values[rows[0], stuck]).any(axis=1))
             rows = np.union1d(rows, elsewhere[:MOST_ROWS])
         sample = values[rows] - values[rows].mean(axis=0)
-        self.scale = np.abs(sample).max(axis=0)
+        self.design = sample / np.abs(sample).max(axis=0)
         self.n_samples = len(values)
         self.block = None if block is None else max(2, round(block * len(rows) / len(values)))
-        self.edges, self.criterion, self.cutoff = edges, criterion, cutoff
-        blocks = [spline_basis(column, basis).columns for column in (sample / self.scale).T]
-        ends = np.cumsum([0, *(block.shape[1] for block in blocks)])
-        self.blocks = [np.arange(start, stop) for start, stop in pairwise(ends)]
-        self.design = np.hstack(blocks)
-        self.spread = sample.std(axis=0)
+        self.edges, self.by_shape, self.cutoff = edges, by_shape, cutoff
         paths = ancestors(edges)
         fixed = constraints.before | constraints.required
         self.pairs = [self._pair(int(i), int(j), paths, fixed) for i, j in np.argwhere(edges)]
@@ -297,7 +342,7 @@ class Alternatives:
         parents = self.edges[:, i] | self.edges[:, j]
         parents[i] = False
         longer = bool((self.edges[i] & paths[:, j]).any())
-        turnable = self.criterion != "none" and not longer and not fixed[i, j] and parents.sum() <= MOST_OTHERS
+        turnable = self.by_shape and not longer and not fixed[i, j] and parents.sum() <= MOST_OTHERS
         others = parents if turnable else self.edges[:, j] & (np.arange(len(parents)) != i)
         return i, j, [int(k) for k in np.flatnonzero(others)], turnable
 
@@ -323,39 +368,28 @@ class Alternatives:
             return np.bincount(draw_rows(m, self.block, rng), minlength=m).astype(np.float64)
         return np.asarray(rng.multinomial(self.n_samples, np.full(m, 1 / m)) * (m / self.n_samples))
 
-    def _columns(self, variables: list[int]) -> IntArray:
-        return np.concatenate([np.zeros(0, dtype=np.int64), *(self.blocks[k] for k in variables)])
-
-    def _left(self, gram: FloatArray, target: int, columns: IntArray) -> tuple[float, FloatArray]:
+    def _left(self, gram: FloatArray, target: int, causes: list[int]) -> tuple[float, FloatArray]:
         """Sum of squares of a standardized variable that a regression leaves, and the coefficients."""
-        place = self.blocks[target][0]  # the first basis function is the variable itself
-        total = float(gram[place, place])
-        if len(columns) == 0:
+        total = float(gram[target, target])
+        if not causes:
             return total, np.zeros(0)
-        cross = gram[columns, place]
-        coefficients = np.linalg.solve(gram[np.ix_(columns, columns)], cross)
+        cross = gram[causes, target]
+        coefficients = np.asarray(np.linalg.solve(gram[np.ix_(causes, causes)], cross), dtype=np.float64)
         return max(total - float(cross @ coefficients), 1e-12 * total), coefficients
 
     def _present(self, gram: FloatArray, i: int, j: int, others: list[int]) -> bool:
-        without, _ = self._left(gram, j, self._columns(others))
-        columns = self._columns([*others, i])
-        left, _ = self._left(gram, j, columns)
-        width, free = len(self.blocks[i]), max(self.n_samples - len(columns) - 1, 1)
-        statistic = max(without - left, 0.0) / width / (left / free)
-        return float(special.fdtrc(width, free, statistic)) <= self.cutoff
+        without, _ = self._left(gram, j, others)
+        left, _ = self._left(gram, j, [*others, i])
+        free = max(self.n_samples - len(others) - 2, 1)
+        return float(special.fdtrc(1, free, max(without - left, 0.0) / (left / free))) <= self.cutoff
 
     def _turned(
         self, gram: FloatArray, centered: FloatArray, weights: FloatArray, i: int, j: int, others: list[int]
     ) -> bool:
         def cost(target: int, causes: list[int]) -> float:
-            columns = self._columns(causes)
-            left, coefficients = self._left(gram, target, columns)
+            left, coefficients = self._left(gram, target, causes)
             variance = left / len(weights)
-            if self.criterion == "variance":
-                return variance * float(self.spread[target] / self.spread[[i, j]].max()) ** 2
-            if self.criterion == "log variance":
-                return float(np.log(variance))
-            residual = centered[:, self.blocks[target][0]] - centered[:, columns] @ coefficients
+            residual = centered[:, target] - centered[:, causes] @ coefficients
             return float(np.log(variance)) / 2 - negentropy(residual / np.sqrt(variance), weights)
 
         kept = cost(i, others) + cost(j, [*others, i])
