@@ -39,7 +39,8 @@ from precede.simulation import mechanisms, observation
 
 SIZES, ROWS = (2, 2, 3, 5, 8, 10, 12), (100, 200, 300, 500)
 BINNED, RANKED = range(18, 38), (12, 13, 15, 16, *range(28, 38))
-MOMENTS, ALL_PAIRS, ALL_VARIABLES = (6, 7, 8, 9, 10, 14, 15, 16, 17), range(38), range(12)
+MOMENTS, ALL_PAIRS, ALL_VARIABLES = (6, 7, 8, 9, 10, 14, 15, 16, 17), (*range(38), *range(56, 68)), (*range(12), 14)
+THIRD, LEFT = (56, *range(58, 62)), range(62, 68)
 
 CELLS: dict[str, Options] = {
     "linear-gaussian": {"sem": "linear-gaussian"},
@@ -93,7 +94,7 @@ PARTS: dict[str, Part] = {
     "nothing (another seed)": Part(seed=1),
     "wide prior": Part(world=0.0),
     "six families": Part(world=1.0),
-    "hidden variables": Part(((curriculum, "HIDDEN_SHARE", 0.0), (curriculum, "SMALL_HIDDEN_SHARE", 0.0))),
+    "hidden variables": Part(((curriculum, "WORLD_HIDDEN_SHARE", 0.0),)),
     "uneven noise": Part(((world, "HETEROSCEDASTIC_SHARE", 0.0),)),
     "noise inside": Part(((world, "INSIDE_SHARE", 0.0),)),
     "distortions": Part(((world, "DISTORTED_SHARE", 0.0),)),
@@ -114,6 +115,9 @@ PARTS: dict[str, Part] = {
     "features: ties, distinct values": Part(variable_features=range(6, 11), readings=("ties",)),
     "features: third and fourth moments": Part(pair_features=MOMENTS, variable_features=(3, 4)),
     "features: moments within bins": Part(pair_features=BINNED),
+    "features: third columns": Part(pair_features=THIRD),
+    "features: what all others leave": Part(pair_features=LEFT),
+    "features: length of codes": Part(pair_features=(57,), variable_features=(14,)),
     "features: all formulas": Part(pair_features=ALL_PAIRS, variable_features=ALL_VARIABLES),
     "learned features of samples": Part(samples=False),
 }
@@ -171,6 +175,7 @@ def nothing_from_samples(network: nn.Module) -> None:
 
 def settings_of(part: Part, options: argparse.Namespace) -> PretrainingSettings:
     tasks = CurriculumSettings(SIZES, ROWS)
+    tasks = replace(tasks, hidden=tasks.hidden if curriculum.WORLD_HIDDEN_SHARE else 0.0)
     return variant_settings(
         "default",
         curriculum=tasks if part.world is None else replace(tasks, world=part.world),

@@ -9,13 +9,22 @@ import torch
 from precede.knowledge import Constraints
 from precede.policy.edges import EdgeHead, answer_log_probabilities, edge_loss, ruled
 from precede.policy.encoders import make_encoder
-from precede.policy.features import binned_moments, classical_features, read_columns, responses
+from precede.policy.features import (
+    binned_moments,
+    classical_features,
+    code_length,
+    correlations,
+    dependence_left,
+    read_columns,
+    responses,
+    triples,
+)
 from precede.policy.told import Told
 
 
 @pytest.fixture
 def encoder():
-    torch.manual_seed(0)
+    torch.manual_seed(1)
     return make_encoder("moments", 0).eval()
 
 
@@ -119,6 +128,42 @@ def test_bins_show_curvature_and_heteroscedasticity_and_their_direction():
     assert scale_varies[0, 1] > 2 * scale_varies[1, 0]
 
 
+def test_third_columns_tell_chains_from_common_effects():
+    generator = torch.Generator().manual_seed(0)
+    a, b, c, other = torch.randn(4, 5000, generator=generator)
+    chain = columns_of(a, a + b, a + b + c).values
+    least, opened, closed = (part[0] for part in triples(torch.corrcoef(chain[0])[None]))
+    assert least[0, 2] < 0.05 < 0.4 < least[0, 1]  # the middle one parts the ends
+    assert closed[0, 1] > 0.4 > 0.2 > closed[1, 0]
+    effect = columns_of(a, a + b + 0.3 * c, b).values
+    least, opened, closed = (part[0] for part in triples(torch.corrcoef(effect[0])[None]))
+    assert opened[0, 1] > 0.5 > 0.3 > opened[1, 0]
+    pair = triples(torch.corrcoef(torch.stack([a, a + other]))[None])
+    assert pair[0][0, 0, 1] > 0.6  # no third column
+    assert all(part.abs().max() < 1e-4 for part in pair[1:])
+
+
+def test_what_is_left_of_an_effect_does_not_depend_on_its_cause():
+    generator = torch.Generator().manual_seed(0)
+    a, b, c, hidden = torch.rand(4, 20_000, generator=generator) - 0.5
+    columns = columns_of(c, c + a, c + 2 * a + b)  # beside a common cause that is seen, 1 -> 2
+    both = torch.full((3, 3), 20_000.0)
+    *_, sizes = (part[0] for part in dependence_left(correlations(columns.values, both)[-1]))
+    assert sizes[1, 2].abs() < 0.02 < 0.1 < sizes[2, 1].abs()
+    shared = columns_of(hidden + a, hidden + b)
+    sizes = dependence_left(correlations(shared.values, both[:2, :2])[-1])[2][0]
+    assert min(sizes[0, 1].abs(), sizes[1, 0].abs()) > 0.02  # neither way round
+
+
+def test_codes_are_short_where_values_are_few():
+    generator = torch.Generator().manual_seed(0)
+    normal = torch.randn(5000, generator=generator)
+    gaussian, uniform, coin = code_length(columns_of(normal, torch.rand(5000, generator=generator), normal > 0))[0]
+    assert abs(gaussian) < 0.03
+    assert -0.2 < uniform < -0.08  # exactly -0.18 in narrow bins
+    assert coin == pytest.approx(math.log(2) + math.log(6 / 16) - 0.5 * math.log(2 * math.pi * math.e), abs=0.01)
+
+
 def test_missing_cells_are_left_out(encoder):
     inputs = inputs_for(encoder, d=4, n=60)
     holes = inputs.clone()
@@ -192,7 +237,7 @@ def test_setting_a_cause_moves_its_effect_and_not_the_other_way():
     assert abs(shift[0, 1, 0]) < 0.15
     pairs, variables = features_of(inputs, told)
     assert variables[0, :, 12].tolist() == pytest.approx([0.2, 0.2])
-    assert (features_of(inputs)[0][..., -14:] == 0).all()  # nothing was set: these say nothing
+    assert (features_of(inputs)[0][..., 42:56] == 0).all()  # nothing was set: these say nothing
     assert (pairs[..., -14:] != 0).any()
 
 

@@ -76,7 +76,7 @@ def test_loss_after_a_mistake_is_finite():
 
 def test_training_lowers_the_loss():
     trainer = Pretrainer(tiny(n_steps=40, learning_rate=1e-3, tasks_per_step=3))
-    tasks = Curriculum(trainer.settings.curriculum, torch.Generator().manual_seed(5)).draw(90, 4, 30)
+    tasks = Curriculum(trainer.settings.curriculum, torch.Generator().manual_seed(5)).draw(90, 6, 30)
     with torch.no_grad():
         before = torch.stack(trainer._losses(tasks))
     records = list(trainer.run())

@@ -26,11 +26,14 @@ LARGEST = 4.0
 SMALLEST_VARIANCE = 0.003
 """Variance within a bin, of a column with variance one, is taken as at least this."""
 
+CODE_BINS = 16
+"""Bins of equal width, within three standard deviations, by which the values of one column are coded."""
+
 FEW_ROWS = 5.0
 """What a cell's setting did counts in full where it was set in many more rows than these."""
 
-N_PAIR_FEATURES = 56
-N_VARIABLE_FEATURES = 14
+N_PAIR_FEATURES = 68
+N_VARIABLE_FEATURES = 15
 
 
 @dataclass(frozen=True)
@@ -95,8 +98,10 @@ def classical_features(columns: ColumnReadings, told: Told) -> tuple[Tensor, Ten
     and with z added (the scale of what is left), third and fourth moments, the number of samples; the same
     correlations of normal scores; moments of one column within bins of the other (:func:`binned_moments`); of single
     columns also how many distinct values they have, how often the commonest, the least and the greatest is found, how
-    many cells are missing and how many were set, and whether levels have no order; of pairs also what is known
-    (required and forbidden, either way) and what setting one did to the other (:func:`responses`).
+    many cells are missing and how many were set, whether levels have no order, and their :func:`code_length`; of pairs
+    also what is known (required and forbidden, either way), what setting one did to the other (:func:`responses`), what
+    third columns say (:func:`triples`), how what all others leave depends on the other's (:func:`dependence_left`), and
+    the code length of one and of the other given it, less that the other way round.
 
     Returns
     -------
@@ -106,8 +111,8 @@ def classical_features(columns: ColumnReadings, told: Told) -> tuple[Tensor, Ten
     x, z = columns.values, columns.log_scale
     n = x.shape[2]
     both = (columns.seen @ columns.seen.mT).clamp_min(1.0)  # rows in which both cells are there
-    rho, partial, left, left_all = correlations(x, both)
-    score_rho, score_partial, _, _ = correlations(columns.scores, both)
+    rho, partial, left, left_all, rest = correlations(x, both)
+    score_rho, score_partial, *_ = correlations(columns.scores, both)
     square, cube = x.square(), x.clamp(-5, 5) ** 3
     skewed = square @ x.mT / both  # [i, j]: E x_i² x_j
     peaked = cube @ x.mT / both
@@ -120,10 +125,15 @@ def classical_features(columns: ColumnReadings, told: Told) -> tuple[Tensor, Ten
     pairs = [rho, partial, left, here + left, there + left, here - there]
     pairs += both_ways(skewed.asinh(), peaked.asinh())
     pairs += [(peaked - peaked.mT).asinh(), size, score_rho, score_partial, (bent - bent.mT) * 3]
-    pairs += [*both_ways(score_skewed.asinh()), joint.log1p() - math.log(2.0), *both_ways(*binned_moments(columns))]
+    binned, code = binned_moments(columns), code_length(columns)
+    pairs += [*both_ways(score_skewed.asinh()), joint.log1p() - math.log(2.0), *both_ways(*binned)]
     # new features come last: a network that was trained without them has no weight for them
     pairs += both_ways(told.required.to(x.dtype), told.forbidden.to(x.dtype), *responses(columns))
-    return torch.stack(pairs, dim=3), _variable_features(columns, left_all, told)
+    least, opened, closed = triples(score_rho)
+    length = code[:, :, None] + binned[1]  # of i, and of j within bins of i
+    pairs += [(least * math.sqrt(n)).asinh() / 3, length - length.mT]
+    pairs += both_ways(opened, closed, *dependence_left(rest * columns.seen))
+    return torch.stack(pairs, dim=3), _variable_features(columns, left_all, code, told)
 
 
 def both_ways(*features: Tensor) -> list[Tensor]:
@@ -171,8 +181,69 @@ def _moments_in(here: Tensor, there: Tensor, y: Tensor) -> tuple[Tensor, Tensor,
     return count, second, other, (covariance * torch.rsqrt(own * other)).clamp(-1, 1)
 
 
-def correlations(x: Tensor, both: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def triples(rho: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    r"""What third columns say of a pair, by partial correlations :math:`\rho_{ij \cdot k}` given one column.
+
+    Returns
+    -------
+    least, opened, closed : (batch, n_variables, n_variables) tensors
+        ``[i, j]``: the least correlation of i and j given any column or none; by how much j makes i more alike to some
+        third column, as a common effect does; by how much less alike, as a common cause or a step between does.
+    """
+    eye = torch.eye(rho.shape[1], dtype=torch.bool, device=rho.device)
+    beside = eye[:, None] | eye  # [i, j, k]: k is one of the two
+    own = (1 + RIDGE - rho.square()).rsqrt()
+    alike = rho.abs()[:, :, :, None]
+    given = rho[:, :, :, None] - rho[:, :, None, :] * rho[:, None, :, :]
+    given = (given * own[:, :, None, :] * own[:, None, :, :]).abs().clamp_max(1.0)
+    given = torch.where(beside, alike, given)
+    change = given - alike  # [i, k, j] for what j does to i and k
+    return given.amin(3), change.amax(2), -change.amin(2)
+
+
+def dependence_left(rest: Tensor) -> list[Tensor]:
+    r"""How r, which the columns but j leave of i, depends on u, which all leave of j: by construction uncorrelated.
+
+    Where i causes j in a linear model, j causes nothing and nothing is hidden, they are independent.
+
+    Parameters
+    ----------
+    rest : (batch, n_variables, n_samples) float64 tensor
+        What all others leave of each column, standardized. With q the correlation of two of them,
+        :math:`r = (u_i - q u_j) / \sqrt{1 - q^2}`.
+
+    Returns
+    -------
+    features : list of (batch, n_variables, n_variables) tensors
+        ``[i, j]``: :math:`E r^2 u`, :math:`E r^3 u` and :math:`E r^2 u^2`, on scales of order one.
+    """
+    n = rest.shape[2]
+    u = rest.clamp(-LARGEST, LARGEST)
+    u = u * torch.rsqrt(u.square().mean(2, keepdim=True).clamp_min(1e-6))
+    square, cube = u.square(), u**3
+    q, m21, m31, m22 = u @ u.mT / n, square @ u.mT / n, cube @ u.mT / n, square @ square.mT / n
+    m12, m13, m03, m04 = m21.mT, m31.mT, cube.mean(2)[:, None], square.square().mean(2)[:, None]
+    left = (1 - q.square()).clamp_min(0.05)
+    third = (m21 - 2 * q * m12 + q**2 * m03) / left
+    fourth = (m31 - 3 * q * m22 + 3 * q**2 * m13 - q**3 * m04) / left**1.5
+    sizes = (m22 - 2 * q * m13 + q**2 * m04) / left
+    features = third.asinh(), fourth.asinh(), sizes.clamp_min(0.0).log1p() - math.log(2.0)
+    return [feature.float() for feature in features]
+
+
+def code_length(columns: ColumnReadings) -> Tensor:
+    """Nats that a cell of each column costs in bins of equal width beyond a Gaussian's, (batch, n_variables)."""
+    place = (columns.values.clamp(-3, 3) + 3) / 6
+    bins = (place * CODE_BINS).long().clamp_max(CODE_BINS - 1)
+    share = place.new_zeros((*bins.shape[:2], CODE_BINS)).scatter_add_(2, bins, columns.seen)
+    share = share / columns.n_seen[:, :, None]
+    return torch.special.entr(share).sum(2) + math.log(6 / CODE_BINS) - 0.5 * math.log(2 * math.pi * math.e)
+
+
+def correlations(x: Tensor, both: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Correlations, partial correlations, log residual scales given one other column and given all others.
+
+    The last is what all others leave of each column, (batch, n_variables, n_samples) in double precision, standardized.
 
     Parameters
     ----------
@@ -194,7 +265,8 @@ def correlations(x: Tensor, both: Tensor) -> tuple[Tensor, Tensor, Tensor, Tenso
     diagonal = inverse.diagonal(dim1=1, dim2=2).clamp_min(1.0)
     partial = (-inverse / (diagonal[:, :, None] * diagonal[:, None, :]).sqrt()).clamp(-1, 1)
     left = 0.5 * torch.log1p(RIDGE - rho.square().clamp_max(1.0)).clamp_min(-10.0)
-    return rho.float(), partial.float(), left.float(), (-0.5 * diagonal.log()).float()
+    rest = inverse @ (precise / spread[:, :, None]) / diagonal.sqrt()[:, :, None]
+    return rho.float(), partial.float(), left.float(), (-0.5 * diagonal.log()).float(), rest
 
 
 def binned_moments(columns: ColumnReadings) -> list[Tensor]:
@@ -237,7 +309,7 @@ def binned_moments(columns: ColumnReadings) -> list[Tensor]:
     return features
 
 
-def _variable_features(columns: ColumnReadings, left_all: Tensor, told: Told) -> Tensor:
+def _variable_features(columns: ColumnReadings, left_all: Tensor, code: Tensor, told: Told) -> Tensor:
     x, z, count = columns.values, columns.log_scale, columns.n_seen
     n = x.shape[2]
     square = x.square()
@@ -261,6 +333,7 @@ def _variable_features(columns: ColumnReadings, left_all: Tensor, told: Told) ->
             1 - count / n,
             columns.was_set.sum(2) / count,
             told.unordered.to(x.dtype),
+            code,
         ],
         dim=2,
     )

@@ -11,14 +11,14 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.table import Table
 from precede.errors import OptionError
 from precede.knowledge import Constraints
-from precede.policy.edges import answer_log_probabilities
+from precede.policy.edges import answer_log_probabilities, ruled
 from precede.policy.inputs import Views, numeric_reading
 from precede.policy.moments import MomentsEncoder
 from precede.policy.pretrained import Pretrained, load_pretrained
 from precede.policy.told import Told
 from precede.runtime.device import one_thread
 from precede.runtime.randomness import gumbel_noise
-from precede.scores.policy_prior import PolicyScore
+from precede.scores.policy_prior import PolicyScore, likely_edges
 
 N_ORDERS = 200
 """Orders that are drawn for the precedence probabilities."""
@@ -55,7 +55,7 @@ class PolicyPrediction:
     Parameters
     ----------
     order : (n_variables,) int array
-        The most likely variable at every step, causes first.
+        Causes first: the order that precedence and edges favor, from the most likely variable at every step on.
     precedence : (n_variables, n_variables) array
         ``[i, j]``: share of the policy's orders in which i comes before j.
     edges : (n_variables, n_variables) array
@@ -74,9 +74,8 @@ class PolicyPrediction:
     states: Tensor | None = None
 
     def likely(self) -> BoolArray:
-        """The graph of the policy alone, along the order that its probabilities favor."""
-        score = PolicyScore(self.precedence, self.edges, self.order)
-        return score.graph(score.quick_order(Constraints.none(len(self.order))))
+        """The graph of the policy alone, along its order."""
+        return likely_edges(self.edges, self.order, Constraints.none(len(self.order)))
 
     def opinions(self, names: Sequence[Hashable]) -> list[EdgeOpinion]:
         """Edges that are not ruled out, likeliest first."""
@@ -155,8 +154,12 @@ def judge(
     seen = Views(values, policy.architecture.n_samples, rng, torch.device("cpu"), scales=scales, told=told)
     encoder.eval()
     with torch.no_grad(), one_thread():
-        states, logits = (torch.cat(parts) for parts in zip(*encoder.at_each(seen.draw(1), seen.told), strict=True))
-        edges, common, _ = (part.exp().double().mean(0) for part in answer_log_probabilities(logits))
+        # what is known of edges is heard in every second view, so that it moves no answer too far
+        hears = torch.arange(len(seen.told.required))[:, None, None] % 2 == 1
+        heard = seen.told._replace(required=seen.told.required & hears, forbidden=seen.told.forbidden & hears)
+        states, logits = (torch.cat(parts) for parts in zip(*encoder.at_each(seen.draw(1), heard), strict=True))
+        said = answer_log_probabilities(ruled(logits, seen.told))
+        edges, common, _ = (part.exp().double().mean(0) for part in said)
         states = states.mean(0, keepdim=True)
         generator = torch.Generator().manual_seed(SEED)
         # a variable's noise goes by its state, not by its column: columns may come in any sequence
@@ -168,4 +171,5 @@ def judge(
         precedence = (position[:, :, None] < position[:, None, :]).double().mean(0)
     apart = 1 - torch.eye(d, dtype=torch.float64)
     probabilities = (edges * apart).numpy(), (common * apart).numpy()
-    return PolicyPrediction(orders[0].numpy(), precedence.numpy(), *probabilities, states)
+    score = PolicyScore(precedence.numpy(), probabilities[0], orders[0].numpy(), known)
+    return PolicyPrediction(score.quick_order(known), precedence.numpy(), *probabilities, states)

@@ -73,11 +73,11 @@ WORLD_RESCALED_SHARE = 0.3
 RESCALED_SPREAD = 2.0
 """Standard deviation of the log of those units."""
 
-HIDDEN_SHARE = 0.25
-"""Share of the wide prior's tasks with hidden variables, one for seven that are shown."""
+WORLD_HIDDEN_SHARE, MOST_HIDDEN = 0.5, 0.4
+"""Share of the wide prior's tasks with hidden variables, and how many they are at most beside those that are shown."""
 
 SMALL_TABLE = 5
-SMALL_HIDDEN_SHARE, SMALL_HIDDEN = 0.5, (1, 2, 4, 8)
+SMALL_HIDDEN = 1, 2, 4, 8
 """Tables with few columns are a glimpse of a larger system: more is hidden, between cause and effect and beside them,
 so that noise enters mechanisms in any way. Each number of hidden variables is as likely as the others."""
 
@@ -107,6 +107,8 @@ class CurriculumSettings:
         How many of the samples the policy sees, None for all; scales are always those of all samples.
     world : float
         Share of tasks from the wide prior (:mod:`precede.pretraining.world`); the rest are of the six families.
+    hidden : float
+        Share of the families' tasks with hidden variables.
     told : bool
         Whether some tasks come with interventions, and some with knowledge.
     tables : str or None
@@ -120,11 +122,14 @@ class CurriculumSettings:
     standardized: float = 0.55
     rows: int | None = None
     world: float = 0.75
+    hidden: float = 0.25
     told: bool = True
     tables: str | None = None
 
 
-PAPER_CURRICULUM = CurriculumSettings((30,), (500,), (2.0, 2.0), standardized=0.45, rows=256, world=0.0, told=False)
+PAPER_CURRICULUM = CurriculumSettings(
+    (30,), (500,), (2.0, 2.0), standardized=0.45, rows=256, world=0.0, hidden=0.0, told=False
+)
 """Section 5.1, "Pretraining": 30-node ER2 and SF2 with different causal relationships; rows as CORL.paper sees."""
 
 
@@ -244,14 +249,18 @@ class Curriculum:
 
     def _family_tasks(self, batch: int, n_variables: int, n_samples: int) -> Made:
         low, high = self.settings.degrees
-        adjacency = self._graphs(self.draws.uniform((batch,), low, high), n_variables)
+        whole, shown = self._partly_shown(self.draws.uniform((batch,), low, high), n_variables, self.settings.hidden)
         # shuffled, so that no mechanism always meets the same kind of graph
-        adjacency = adjacency[self.draws.uniform((batch,)).argsort()]
+        shuffled = self.draws.uniform((batch,)).argsort()
+        whole, shown = whole[shuffled], shown[shuffled]
         imposed = self._imposed(batch, n_variables, n_samples)
-        inputs, own_units = self._in_units(family_data(adjacency, n_samples, self.draws, imposed))
+        x = family_data(whole, n_samples, self.draws, among_all(imposed, shown, whole.shape[1]))
+        inputs, own_units = self._in_units(of_shown(x, shown))
         # linear Gaussian is the first of the families
-        first = torch.arange(batch, device=inputs.device) < round(SHARES["linear-gaussian"] * batch)
-        return Made.plain(inputs, adjacency)._replace(was_set=~imposed.isnan(), gaussian=first & ~own_units)
+        gaussian = torch.arange(batch, device=inputs.device) < round(SHARES["linear-gaussian"] * batch)
+        gaussian &= ~own_units & (shown == torch.arange(n_variables, device=inputs.device)).all(1)
+        edges, common = marginal_graph(whole, shown)
+        return Made.plain(inputs, edges)._replace(common=common, was_set=~imposed.isnan(), gaussian=gaussian)
 
     def _imposed(self, batch: int, n_variables: int, n_samples: int) -> Tensor:
         """What interventions set; NaN everywhere where tasks tell nothing."""
@@ -266,26 +275,17 @@ class Curriculum:
         return standardized_inputs(x, plain, rescaled, self.draws), ~(plain | rescaled)[:, 0, 0]
 
     def _world_tasks(self, batch: int, n_variables: int, n_samples: int, *, selected: bool) -> Made:
-        d, draws = n_variables, self.draws
-        n_hidden = self._n_hidden(d)
-        with_hidden = draws.chance((batch,), SMALL_HIDDEN_SHARE if d <= SMALL_TABLE else HIDDEN_SHARE)
+        draws = self.draws
         degrees = draws.log_uniform((batch,), *self.settings.world_degrees)
-        whole, plain = (self._graphs(degrees, count) for count in (d + n_hidden, d))
-        # where nothing is hidden, the further variables are alone and left out
-        padded = torch.nn.functional.pad(plain, (0, n_hidden, 0, n_hidden))
-        whole = torch.where(with_hidden[:, None, None], whole, padded)
+        whole, shown = self._partly_shown(degrees, n_variables, WORLD_HIDDEN_SHARE)
         thinned = draws.uniform((batch, 1, 1), 0.2, 0.9) * draws.chance((batch, 1, 1), THINNED_SHARE)
         whole = whole & ~draws.chance(tuple(whole.shape), thinned)  # up to nearly all edges of a task
-        some = choose_shown(batch, d + n_hidden, d, draws)
-        shown = torch.where(with_hidden[:, None], some, torch.arange(d, device=draws.device))
-        imposed = self._imposed(batch, d, n_samples)
+        imposed = self._imposed(batch, n_variables, n_samples)
         if selected:  # of twice as many rows, which nobody touched
             imposed = torch.full_like(imposed, torch.nan).repeat(1, 1, 2)
-        cells = shown[:, :, None].expand_as(imposed)
-        everywhere = imposed.new_full((batch, d + n_hidden, imposed.shape[2]), torch.nan).scatter(1, cells, imposed)
-        data = world_data(whole, imposed.shape[2], draws, everywhere)
+        data = world_data(whole, imposed.shape[2], draws, among_all(imposed, shown, whole.shape[1]))
         unordered = data.unordered.gather(1, shown)
-        x = numeric_reading(data.x.gather(1, cells), unordered)
+        x = numeric_reading(of_shown(data.x, shown), unordered)
         x = selected_rows(x, n_samples, draws) if selected else x
         x = torch.where(unordered[:, :, None], x, with_few_digits(measured(x, draws), draws))
         x = x.masked_fill(missing_cells(x, draws), torch.nan)
@@ -297,10 +297,22 @@ class Curriculum:
         made = Made.plain(inputs, edges)
         return made._replace(common=common, was_set=~imposed.isnan()[:, :, :n_samples], unordered=unordered)
 
+    def _partly_shown(self, degrees: Tensor, n_variables: int, share: float) -> tuple[Tensor, Tensor]:
+        """Graphs of which a share of the tasks hides some variables, and which are shown, (batch, n_variables)."""
+        batch, d = len(degrees), n_variables
+        n_hidden = self._n_hidden(d) if share else 0
+        with_hidden = self.draws.chance((batch,), share)
+        whole, plain = (self._graphs(degrees, count) for count in (d + n_hidden, d))
+        # where nothing is hidden, the further variables are alone and left out
+        padded = torch.nn.functional.pad(plain, (0, n_hidden, 0, n_hidden))
+        some = choose_shown(batch, d + n_hidden, d, self.draws)
+        shown = torch.where(with_hidden[:, None], some, torch.arange(d, device=self.draws.device))
+        return torch.where(with_hidden[:, None, None], whole, padded), shown
+
     def _n_hidden(self, n_variables: int) -> int:
         """How many variables are hidden in the tasks of a batch that hide any."""
         if n_variables > SMALL_TABLE:
-            return max(1, round(n_variables / 7))
+            return max(1, round(MOST_HIDDEN * n_variables * self.draws.uniform((1,)).item()))
         return SMALL_HIDDEN[int(self.draws.uniform((1,)).item() * len(SMALL_HIDDEN))]
 
     def _graphs(self, degrees: Tensor, n_variables: int) -> Tensor:
@@ -315,6 +327,18 @@ class Curriculum:
         mixed = torch.empty((batch, n_variables, n_variables), dtype=torch.bool, device=random.device)
         mixed[::2], mixed[1::2] = random, free
         return mixed
+
+
+def of_shown(x: Tensor, shown: Tensor) -> Tensor:
+    """Rows of the variables (batch, n_shown) that are shown, of all (batch, n_variables, n_samples)."""
+    return x.gather(1, shown[:, :, None].expand(-1, -1, x.shape[2]))
+
+
+def among_all(imposed: Tensor, shown: Tensor, n_variables: int) -> Tensor:
+    """What interventions set (batch, n_shown, n_samples), among all variables; NaN of those that are not shown."""
+    batch, _, n = imposed.shape
+    cells = shown[:, :, None].expand_as(imposed)
+    return imposed.new_full((batch, n_variables, n), torch.nan).scatter(1, cells, imposed)
 
 
 def standardized_inputs(x: Tensor, plain: Tensor, rescaled: Tensor, draws: Draws) -> Tensor:
