@@ -237,7 +237,8 @@ def code_length(columns: ColumnReadings) -> Tensor:
     bins = (place * CODE_BINS).long().clamp_max(CODE_BINS - 1)
     share = place.new_zeros((*bins.shape[:2], CODE_BINS)).scatter_add_(2, bins, columns.seen)
     share = share / columns.n_seen[:, :, None]
-    return torch.special.entr(share).sum(2) + math.log(6 / CODE_BINS) - 0.5 * math.log(2 * math.pi * math.e)
+    entropy: Tensor = torch.special.entr(share).sum(2)
+    return entropy + math.log(6 / CODE_BINS) - 0.5 * math.log(2 * math.pi * math.e)
 
 
 def correlations(x: Tensor, both: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
