@@ -96,6 +96,8 @@ class Studio:
         if name not in self.alive:
             return False
         run = self.workspace.run(name, self.alive)
+        if run.state not in ("waiting", "running"):
+            return False  # it has ended, and the news of it is on its way
         (run.folder / STOP_FILE).touch()
         if name != self.running:
             self._waiting = deque(other for other in self._waiting if other.id != name)

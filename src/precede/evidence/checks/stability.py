@@ -232,8 +232,8 @@ def learn_again(
 
     Without a score the edges stay, and only what independences say of them is learned again.
     """
-    rows, _ = resampled(learned.table, time_block(learned.table), rng)
     hidden, edges = learned.assumptions.hidden_causes, learned.edges
+    rows, _ = resampled(learned.table, time_block(learned.table), rng, distinct=not hidden)
     if name is not None:
         of_start = start_constraints(constraints) if hidden else constraints
         score = build_score(name, rows, of_start, device=torch.device("cpu"))

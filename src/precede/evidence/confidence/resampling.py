@@ -291,13 +291,15 @@ def draw_rows(n_rows: int, block: int | None, rng: np.random.Generator) -> IntAr
     return rows
 
 
-def resampled(table: Table, block: int | None, rng: np.random.Generator) -> tuple[Table, int]:
+def resampled(table: Table, block: int | None, rng: np.random.Generator, *, distinct: bool = True) -> tuple[Table, int]:
     """A resample without constant or collinear columns, and how many draws were thrown away for it.
 
-    A row that is drawn twice counts once: a score takes its copy for evidence, above all where curves can follow it.
+    With ``distinct`` a row that is drawn twice counts once: a score takes its copy for evidence, above all where curves
+    can follow it.
     """
     for redraws in range(MOST_DRAWS):
-        resample = table.with_rows(np.unique(draw_rows(table.n_samples, block, rng)), rng)
+        rows = draw_rows(table.n_samples, block, rng)
+        resample = table.with_rows(np.unique(rows) if distinct else rows, rng)
         try:
             check_values(resample.values, table.names, table.kinds)
         except DataError as error:
