@@ -3,6 +3,7 @@
 import os
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
+from inspect import signature
 from pathlib import Path
 from typing import Any, Literal, NotRequired
 
@@ -10,7 +11,7 @@ import numpy as np
 from typing_extensions import TypedDict
 
 from precede.arrays import BoolArray, IntArray
-from precede.data.load import Table
+from precede.data.load import Table, load_table
 from precede.effects.linear import Effect, Question
 from precede.effects.possible import PossibleEffects, effect_of, possible_effects
 from precede.errors import OptionError, PrecedeError
@@ -22,7 +23,7 @@ from precede.evidence.sample import moments_from_json, moments_to_json, sample_f
 from precede.files import check_outputs, finish_swap, write_together
 from precede.graph import CausalGraph, MixedGraph
 from precede.knowledge import Knowledge
-from precede.options import Options
+from precede.options import Options, check_names
 from precede.report.collect import Heading, summarize
 from precede.report.provenance import Provenance, versions
 from precede.report.render import render_report
@@ -268,7 +269,9 @@ class Results:
     @property
     def loading(self) -> Options:
         """How the data were read: options of :func:`precede.load_table`."""
-        return dict(self.description.get("reading", {}))
+        reading = dict(self.description.get("reading", {}))
+        check_names("'reading' in result.json", reading, list(signature(load_table).parameters))
+        return reading
 
     def effects(
         self,
