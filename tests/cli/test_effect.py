@@ -39,15 +39,16 @@ def test_the_folder_answers_as_the_model_does(folder: Path) -> None:
     assert "of the resampled graphs have such an effect" in " ".join(shown.output.split())
 
 
-def test_a_way_of_reading_that_does_not_exist_is_refused(folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("option", ["x1", "source"])
+def test_a_way_of_reading_that_does_not_exist_is_refused(folder: Path, tmp_path: Path, option: str) -> None:
     shutil.copytree(folder / "out", tmp_path / "out")
     result = tmp_path / "out" / "result.json"
-    result.write_text(json.dumps(json.loads(result.read_text()) | {"reading": {"x1": 1}}))
+    result.write_text(json.dumps(json.loads(result.read_text()) | {"reading": {option: 1}}))
     asked = ["effect", str(tmp_path / "out"), "x1", "x2", "--data", str(folder / "data.csv")]
     done = runner.invoke(app, asked)
     assert done.exit_code == 2
     assert isinstance(done.exception, SystemExit)
-    assert "'reading' in result.json has no option 'x1'" in " ".join(done.output.split())
+    assert f"'reading' in result.json has no option {option!r}" in " ".join(done.output.split())
 
 
 def test_a_level_in_percent_is_refused_in_a_sentence(folder: Path) -> None:

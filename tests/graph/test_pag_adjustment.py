@@ -70,7 +70,7 @@ def test_effects_go_by_the_pag_or_say_what_to_measure():
     assert possible.effects[1].interval == pytest.approx((seen.interval[0] - away, seen.interval[1] + away), abs=0.01)
     assert possible.interval == (0.0, possible.effects[1].interval[1])
     assert possible.unmeasured == ("b",)
-    assert "explains at most 30% of what is left of either" in possible.sentence
+    assert "explains at most 30% of the variance that the other columns leave in" in possible.sentence
     assert "Measure what a and b may share" in possible.sentence
     assert possible.to_dict()["range"] == [None, None]
 

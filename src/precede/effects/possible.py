@@ -44,7 +44,8 @@ class PossibleEffects:
     unmeasured : tuple of names
         Where causes may be hidden: what may share an unmeasured cause with the cause, so that in some graphs of the
         class no set of columns gives the effect. It has no limit then, but for what such a cause can explain: the
-        intervals hold as long as that is at most 30% of what is left of either (``HIDDEN_SHARE``).
+        intervals hold as long as that is at most 30% of the variance that the other columns leave in cause and effect
+        (``HIDDEN_SHARE``).
     resampled : (float, float) or None
         Where causes may be hidden, the middle of the effects in the PAGs of resampled rows: marks may be wrong.
     """
@@ -84,8 +85,9 @@ class PossibleEffects:
             return (
                 f"{self.cause} may share an unmeasured cause with {others}. {self.effects[0].change} changes {what} by "
                 f"something from {ends[0]} to {ends[1]}{points} as long as that cause explains at most "
-                f"{HIDDEN_SHARE:.0%} of what is left of either; these columns set no other limit. Measure what "
-                f"{self.cause} and {others} may share, or set {self.cause} in an experiment."
+                f"{HIDDEN_SHARE:.0%} of the variance that the other columns leave in {self.cause} and in "
+                f"{self.effect}; these columns set no other limit. Measure what {self.cause} and {others} may share, or set "
+                f"{self.cause} in an experiment."
             )
         if len(self.effects) == 1:
             return f"All equivalent graphs agree: {self.effects[0].sentence}"

@@ -270,7 +270,7 @@ class Results:
     def loading(self) -> Options:
         """How the data were read: options of :func:`precede.load_table`."""
         reading = dict(self.description.get("reading", {}))
-        check_names("'reading' in result.json", reading, list(signature(load_table).parameters))
+        check_names("'reading' in result.json", reading, list(signature(load_table).parameters)[1:])
         return reading
 
     def effects(
