@@ -86,8 +86,8 @@ class PossibleEffects:
                 f"{self.cause} may share an unmeasured cause with {others}. {self.effects[0].change} changes {what} by "
                 f"something from {ends[0]} to {ends[1]}{points} as long as that cause explains at most "
                 f"{HIDDEN_SHARE:.0%} of the variance that the other columns leave in {self.cause} and in "
-                f"{self.effect}; these columns set no other limit. Measure what {self.cause} and {others} may share, or set "
-                f"{self.cause} in an experiment."
+                f"{self.effect}; these columns set no other limit. Measure what {self.cause} and {others} may share, "
+                f"or set {self.cause} in an experiment."
             )
         if len(self.effects) == 1:
             return f"All equivalent graphs agree: {self.effects[0].sentence}"
