@@ -1,29 +1,33 @@
-"""CausalGraph: a DAG over named variables, what it says, and how it is looked at."""
+"""CausalGraph: a DAG over named variables, the questions that it answers, and how it is looked at."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from precede.arrays import FloatArray
+from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.errors import OptionError
+from precede.graph import adjustment as adjusting
 from precede.graph import drawing
-from precede.graph.dags import consistent_extension
+from precede.graph.dags import ancestors, class_of, consistent_extension
 from precede.graph.formats import GraphFormats
-from precede.graph.queries import GraphQueries
 from precede.lazy import pandas as pd
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from precede.effects import Effect, EffectCurve, Explanation, NextSteps, PossibleEffects, WhatIf
+    from precede.evidence.confidence import Confidence
     from precede.graph.component import GraphWidget
 
 
 @dataclass(frozen=True, eq=False)
-class CausalGraph(GraphQueries, GraphFormats):
+class CausalGraph(GraphFormats):
     """A directed acyclic graph over named variables, with weights and a causal order.
 
     Build it with :meth:`from_matrix`; the constructor takes checked parts as they are.
@@ -102,6 +106,251 @@ class CausalGraph(GraphQueries, GraphFormats):
             for j in np.flatnonzero(self.edges[i])
         ]
 
+    @property
+    def pattern(self) -> IntArray:
+        """The graph's class: 1 at both ``[i, j]`` and ``[j, i]`` where the edge could point either way.
+
+        What interventions, time and background knowledge tell about directions counts, and where the graph was learned
+        as a member of a class, what the model told. With hidden causes an edge has one direction where it is sure to be
+        a cause.
+        """
+        if self.pag is not None:
+            return self.pag.pattern
+        if self.open_directions is not None:
+            return (self.edges | self.open_directions.T).astype(np.int64)  # transposed: the other way as well
+        fixed = np.zeros_like(self.edges) if self.fixed_directions is None else self.fixed_directions
+        if self.lags is not None:
+            lag = np.array(self.lags)
+            fixed = fixed | (self.edges & (lag[:, None] > lag[None, :]))
+        return class_of(self.edges, fixed)
+
+    def parents(self, name: Hashable) -> tuple[Hashable, ...]:
+        """Direct causes of a variable.
+
+        Examples
+        --------
+        >>> chain = CausalGraph.from_matrix([[0, 1, 0], [0, 0, 1], [0, 0, 0]], names=["rain", "wet", "slip"])
+        >>> chain.parents("slip"), chain.ancestors("slip")
+        (('wet',), ('rain', 'wet'))
+        """
+        return self._named(self.edges[:, self.position(name)])
+
+    def children(self, name: Hashable) -> tuple[Hashable, ...]:
+        """Direct effects of a variable."""
+        return self._named(self.edges[self.position(name)])
+
+    def ancestors(self, name: Hashable) -> tuple[Hashable, ...]:
+        """All that a directed path leads from to the variable."""
+        return self._named(ancestors(self.edges)[:, self.position(name)])
+
+    def descendants(self, name: Hashable) -> tuple[Hashable, ...]:
+        """All that a directed path leads to from the variable."""
+        return self._named(ancestors(self.edges)[self.position(name)])
+
+    def adjustment_sets(self, cause: Hashable, effect: Hashable, most: int = 20) -> list[tuple[Hashable, ...]]:
+        """Sets to adjust for, so that a regression gives the total effect; each without anything superfluous.
+
+        What caused the past is not learned, so columns of earlier steps count as joined with each other: the effect of
+        one is that with the rest of the past held fixed.
+
+        Parameters
+        ----------
+        cause, effect : name
+        most : int
+            How many to look for.
+
+        Returns
+        -------
+        sets : list of tuples
+            Small ones first; empty where no directed path leads from cause to effect.
+
+        Examples
+        --------
+        >>> graph = CausalGraph.from_matrix([[0, 1, 1], [0, 0, 1], [0, 0, 0]], names=["age", "dose", "pain"])
+        >>> graph.adjustment_sets("dose", "pain")
+        [('age',)]
+        """
+        found = adjusting.minimal_adjustments(self.edges, self.position(cause), self.position(effect), self.past)
+        sets = [tuple(self.names[k] for k in chosen) for chosen in islice(found, most)]
+        return sorted(sets, key=len)
+
+    def is_adjustment_set(self, cause: Hashable, effect: Hashable, chosen: Sequence[Hashable]) -> bool:
+        """Whether adjusting for the chosen variables gives the total effect (the generalized back-door criterion)."""
+        columns = [self.position(name) for name in chosen]
+        places = self.position(cause), self.position(effect)
+        return adjusting.is_adjustment_set(self.edges, *places, columns, self.past)
+
+    def effect(
+        self,
+        cause: Hashable,
+        effect: Hashable,
+        data: Any = None,
+        kind: Literal["total", "direct"] = "total",
+        adjustment: Literal["optimal", "minimal", "parents"] | Sequence[Hashable] = "optimal",
+        confidence: Confidence | None = None,
+        level: float = 0.95,
+        compared: tuple[Any, Any] | None = None,
+        outcome_level: Hashable = None,
+        together: Sequence[Hashable] = (),
+    ) -> Effect:
+        """How much raising one variable by 1 changes another, in a linear model with this graph.
+
+        Where the graph was learned as one of a class, and directions that are open matter to the effect, ``range`` has
+        the smallest and the largest, and the interval holds all of them; with ``together`` or a set of names as the
+        adjustment, the directions are taken as they are drawn.
+
+        Categories, also among what is held fixed, are columns of 0 and 1. A 0/1 outcome makes the effect a difference
+        of risks, with their ratio.
+
+        Parameters
+        ----------
+        cause, effect : name
+        data : as for ``fit``, optional
+            What the graph was learned from when left out.
+        kind : "total" or "direct"
+            Along all directed paths, or along the edge alone.
+        adjustment : "optimal", "minimal", "parents", or names
+            What a total effect is adjusted for: the set of smallest variance, a smallest set, the causes of the cause,
+            or the variables named.
+        confidence : Confidence, optional
+            Of ``model.bootstrap``: the interval then includes the doubt about the graph, and the answer says in what
+            share of the resampled graphs there is an effect. The adjustment must then be one of the three names.
+        level : float
+            Of the interval.
+        compared : (state, state), optional
+            Levels of the cause, or two values of a number: the second instead of the first. A category needs it.
+        outcome_level : optional
+            The level of the effect whose probability is asked for, where it is a category.
+        together : names
+            Variables that are set at the same time: the effect is that of the cause past them.
+
+        Examples
+        --------
+        >>> graph = CausalGraph.from_matrix([[0, 1], [0, 0]], names=["rain", "wet"])
+        >>> rain = np.arange(50.0)
+        >>> round(graph.effect("rain", "wet", np.column_stack([rain, 2 * rain + np.sin(rain)])).value, 2)
+        2.0
+        """
+        from precede.effects import Question, effect_of  # points up: see .importlinter
+
+        asked = Question(self, cause, effect, data, kind, adjustment, level, compared, outcome_level)
+        return effect_of(asked, confidence, together)
+
+    def effect_curve(self, cause: Hashable, effect: Hashable, data: Any = None, level: float = 0.95) -> EffectCurve:
+        """The total effect of a number as a curve, with a band at the given level.
+
+        Examples
+        --------
+        >>> graph = CausalGraph.from_matrix([[0, 1], [0, 0]], names=["dose", "pain"])
+        >>> dose = np.linspace(-1, 1, 201)
+        >>> graph.effect_curve("dose", "pain", np.column_stack([dose, dose**2])).table.round(2).iloc[20].tolist()
+        [0.0, -0.33, -0.33, -0.33]
+        """
+        from precede.effects import effect_curve  # as in effect
+
+        return effect_curve(self, cause, effect, data, level)
+
+    def possible_effects(
+        self,
+        cause: Hashable,
+        effect: Hashable,
+        data: Any = None,
+        level: float = 0.95,
+        compared: tuple[Any, Any] | None = None,
+        outcome_level: Hashable = None,
+    ) -> PossibleEffects:
+        """The total effects in all graphs that are equivalent to this one (IDA): in its class, ``pattern``.
+
+        For a method that identifies only the equivalence class (``diagnostics_["identifies"] == "cpdag"``) this is all
+        that the data tell.
+
+        Parameters
+        ----------
+        cause, effect : name
+        data : as for ``fit``, optional
+        level : float
+        compared, outcome_level
+            As for :meth:`effect`.
+        """
+        from precede.effects import Question, possible_effects  # as in effect
+
+        asked = Question(self, cause, effect, data, "total", "optimal", level, compared, outcome_level)
+        return possible_effects(asked)
+
+    def do(
+        self,
+        settings: Mapping[Hashable, float | str | Callable[[FloatArray], FloatArray]],
+        data: Any = None,
+        mechanism: Literal["additive", "linear"] = "additive",
+        row: int | None = None,
+    ) -> WhatIf:
+        """The rows of the data as they would have been, had some variables been set.
+
+        Parameters
+        ----------
+        settings : dict of name to number, level or function
+            ``{"dose": 1.0}`` sets every row to 1; ``{"dose": lambda dose: dose + 1}`` raises each by 1; ``{"site":
+            "north"}`` sets a category to one of its levels.
+        data : as for ``fit``, optional
+        mechanism : "additive" or "linear"
+            Each variable is fitted on its causes with smooth curves, or with straight lines.
+        row : int, optional
+            Place of the one row to show, from 0.
+        """
+        from precede.effects import what_if  # as in effect
+
+        return what_if(self, settings, data, mechanism, row)
+
+    def explain(
+        self,
+        outcome: Hashable,
+        data: Any,
+        row: int | None = None,
+        before: Sequence[int] | None = None,
+        after: Sequence[int] | None = None,
+    ) -> Explanation:
+        """Root causes: what makes the outcome of a row unusual, or what changed it from some rows to others.
+
+        Each contribution is in units of the outcome, along the graph, in a linear model.
+
+        Parameters
+        ----------
+        outcome : name
+        data : as for ``fit``
+        row : int, optional
+            Place of the row in the data, from 0.
+        before, after : sequences of int, optional
+            Places of the rows to compare, in place of ``row``.
+
+        Examples
+        --------
+        >>> graph = CausalGraph.from_matrix([[0, 1], [0, 0]], names=["load", "heat"])
+        >>> load = np.array([1.0, 2.0, 3.0, 9.0])
+        >>> found = graph.explain("heat", np.column_stack([load, load + [0.1, 0.0, -0.1, 0.0]]), row=3)
+        >>> found.contributions[0].variable
+        'load'
+        """
+        from precede.effects import explain_change, explain_row  # as in effect
+
+        if row is not None and before is None and after is None:
+            return explain_row(self, outcome, row, data)
+        if row is None and before is not None and after is not None:
+            return explain_change(self, outcome, np.asarray(before), np.asarray(after), data)
+        raise OptionError("say what to explain: row=..., or both before=... and after=...")
+
+    def next_steps(self) -> NextSteps:
+        """Experiments and facts that would settle the most open directions, the most useful first.
+
+        Examples
+        --------
+        >>> chain = CausalGraph.from_matrix([[0, 1, 0], [0, 0, 1], [0, 0, 0]], names=["rain", "wet", "slip"])
+        >>> chain.next_steps().experiments[0].variable
+        'wet'
+        """
+        from precede.effects import next_steps  # as in effect
+
+        return next_steps(self)
+
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the graph with matplotlib: causes to the left, wider lines are stronger, negative ones in another color.
 
@@ -158,6 +407,9 @@ class CausalGraph(GraphQueries, GraphFormats):
         if isinstance(probability, pd.DataFrame):
             probability = probability.loc[list(self.names), list(self.names)].to_numpy(dtype=float)
         return widget(payload(self, probability, placed=True), title, height)
+
+    def _named(self, chosen: BoolArray) -> tuple[Hashable, ...]:
+        return tuple(self.names[k] for k in np.flatnonzero(chosen))
 
     def _repr_html_(self) -> str:
         """The picture as inline SVG, for notebooks."""
