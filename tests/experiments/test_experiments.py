@@ -18,7 +18,7 @@ from precede.cli import app
 from precede.errors import OptionError, PrecedeError
 from precede.experiments import runner
 from precede.experiments.cells import Cell, Data, Experiment, Method, Selection
-from precede.experiments.designs import CORL_2, EXPERIMENTS, rows
+from precede.experiments.designs import EXPERIMENTS, rows
 from precede.experiments.figures import common_curve, compared
 from precede.experiments.ledger import CELLS, RUNS, TIMES, Ledger, by_key, commit, read_lines
 from precede.experiments.reproduce import parse_seeds, reproduce, reproduce_all
@@ -27,6 +27,7 @@ from precede.experiments.verdicts import Published, entries_of, verdict_on
 from precede.options import check_options
 from precede.runtime.workers import Workers
 
+(CORL_2,) = rows("corl-2")
 SMALL = Data("er1", "er", 5, 1, n_samples=200)
 TINY = Experiment(
     "tiny",

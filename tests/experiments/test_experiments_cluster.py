@@ -14,12 +14,12 @@ import pytest
 
 from precede.errors import OptionError
 from precede.experiments.cells import Data, Experiment
-from precede.experiments.designs import CORL_2, rows
+from precede.experiments.designs import rows
 from precede.experiments.ledger import CELLS
 from precede.experiments.reproduce import reproduce
 from precede.runtime.workers import Workers, as_finished
 
-LEARNING = replace(CORL_2, options={"n_iterations": 40, "batch_size": 8})
+LEARNING = replace(*rows("corl-2"), options={"n_iterations": 40, "batch_size": 8})
 TINY = Experiment(
     "tiny",
     "Tiny",
