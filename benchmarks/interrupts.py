@@ -182,7 +182,8 @@ def start(phase: Phase, folder: Path, course: Course) -> int:
             os.dup2(said.fileno(), 1)
             os.dup2(said.fileno(), 2)
         checkpoint_file.SECONDS_BETWEEN_SAVES = run_folder.SECONDS_BETWEEN_CHECKPOINTS = 0.0
-        supervised.READ_EVERY = supervised.BATCHES_AT_ONCE
+        supervised.READ_EVERY = supervised.BATCHES_AT_ONCE = 4
+        supervised.SIZES_AT_ONCE = 1
         command.variant_settings = small_tasks
         mark(phase.function, course)
         sys.argv = ["precede", *arguments(phase, folder)]

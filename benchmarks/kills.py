@@ -115,7 +115,8 @@ def check_results(folder: Path) -> None:
 def pretrain(folder: Path) -> None:
     """Twelve steps of pretraining, saved after every four; ends with pretraining.json."""
     run_folder.SECONDS_BETWEEN_CHECKPOINTS = 0.0
-    supervised.READ_EVERY = supervised.BATCHES_AT_ONCE
+    supervised.READ_EVERY = supervised.BATCHES_AT_ONCE = 4
+    supervised.SIZES_AT_ONCE = 1
     settings = small_tasks("default", tiny=True, n_steps=12, max_time=600.0, random_state=0, device="cpu")
     for _ in run_folder.pretrain_into(folder, "policy", settings, resume=True):
         pass

@@ -42,7 +42,8 @@ TINY = {
 
 @pytest.fixture(autouse=True)
 def short_groups(monkeypatch):
-    monkeypatch.setattr(supervised, "READ_EVERY", 4)
+    for name, number in (("READ_EVERY", 4), ("BATCHES_AT_ONCE", 2), ("SIZES_AT_ONCE", 2)):
+        monkeypatch.setattr(supervised, name, number)
 
 
 def tiny(variant="default", **changes):

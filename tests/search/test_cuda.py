@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -101,6 +102,16 @@ def test_a_fit_on_the_gpu_finds_the_graph_of_the_cpu():
     on_gpu, on_cpu = (CORL(**options, device=device).fit(data.data) for device in ("cuda", "cpu"))
     assert (on_gpu.graph_.edges == on_cpu.graph_.edges).all()
     assert on_gpu.score_ == pytest.approx(on_cpu.score_)
+
+
+def test_fits_in_threads_leave_each_others_recordings_alone(values):
+    def score(seed: int) -> float:
+        options = {"score": "linear", "n_iterations": 20, "polish": False, "verbose": False, "diagnose": False}
+        return CORL(**options, pretrained=None, random_state=seed, device="cuda").fit(values).score_
+
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(score, range(8)))
+    assert together == pytest.approx([score(seed) for seed in range(8)])
 
 
 def test_a_resumed_run_goes_on_recording(values, tmp_path):

@@ -48,17 +48,18 @@ def copy_what_fits(path: str, actor: Actor) -> None:
     actor.load_state_dict(fitting, strict=False)
 
 
-READ_EVERY = 20
-"""Steps between records; the losses stay on the device until then. A multiple of :data:`BATCHES_AT_ONCE`."""
+BATCHES_AT_ONCE, SIZES_AT_ONCE = 8, 3
+"""Batches of one size that are drawn together, since the loops over variables cost launches, whatever the number of
+tasks; and sizes that are mixed, so that steps in a row differ."""
+
+READ_EVERY = BATCHES_AT_ONCE * SIZES_AT_ONCE
+"""Steps between records; the losses stay on the device until then, and all that was drawn is used up."""
 
 REFERENCE_SIZE = (30, 400)
 """Variables and samples for which ``tasks_per_step`` is meant; other sizes get as many tasks as cost the same."""
 
 MOST_TASKS = 4
 """Small tasks come in batches of at most this many times ``tasks_per_step``."""
-
-BATCHES_AT_ONCE = 4
-"""Batches that are drawn together: the loops over variables cost launches, whatever the number of tasks."""
 
 LARGEST_GRADIENT = 1.0
 LOWEST_RATE = 0.02
@@ -195,7 +196,8 @@ class Pretrainer:
     def _next_tasks(self) -> Tasks:
         """Next batch; none is left over when a record is yielded, so checkpoints need not hold any."""
         if not self._drawn:
-            self._drawn = self._draw().split(BATCHES_AT_ONCE)
+            drawn = [self._draw().split(BATCHES_AT_ONCE) for _ in range(SIZES_AT_ONCE)]
+            self._drawn = [batch for batches in zip(*drawn, strict=True) for batch in batches]
         tasks = self._drawn.pop()
         self.tasks_seen += len(tasks.inputs)
         return tasks

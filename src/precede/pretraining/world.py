@@ -30,7 +30,7 @@ GAUSSIAN_SHARE = 0.25
 """Share of the tasks whose noise is all Gaussian."""
 
 HETEROSCEDASTIC_SHARE = 0.35
-INSIDE_SHARE = 0.25
+INSIDE_SHARE = 0.35
 """Share of the tasks in which noise is one more argument of the mechanism, and not only added to it."""
 
 DISTORTED_SHARE = 0.35

@@ -3,6 +3,7 @@
 An iteration's thousands of small kernels then cost two launches.
 """
 
+import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
@@ -40,7 +41,7 @@ class RecordedIteration(Generic[Kept]):
                 return self._collect(inputs, noise)
         if self._runs == WARM_UP:
             self._inputs, self._noise = inputs.clone(), noise.clone()
-            with torch.cuda.graph(self._collecting, stream=self._stream):
+            with self._recording(self._collecting):
                 self._kept, self._orders = self._collect(self._inputs, self._noise)
         else:
             self._inputs.copy_(inputs)
@@ -56,13 +57,20 @@ class RecordedIteration(Generic[Kept]):
                 return self._update(kept, orders, returns)
         if self._runs == WARM_UP + 1:
             self._returns = returns.clone()
-            with torch.cuda.graph(self._updating, pool=self._collecting.pool(), stream=self._stream):
+            with self._recording(self._updating, self._collecting.pool()):
                 self._number = self._update(self._kept, self._orders, self._returns)
             self._kept = None  # its history is spent
         else:
             self._returns.copy_(returns)
         self._updating.replay()
         return self._number.clone()
+
+    @contextmanager
+    def _recording(self, graph: torch.cuda.CUDAGraph, pool: Any = None) -> Iterator[None]:
+        """Record into the graph; other threads may work on the GPU meanwhile."""
+        gc.collect()  # a graph of an earlier fit that is destroyed now would end the recording
+        with torch.cuda.graph(graph, pool, self._stream, capture_error_mode="thread_local"):
+            yield
 
     @contextmanager
     def _aside(self) -> Iterator[None]:
