@@ -34,6 +34,7 @@ def main() -> None:
     parser.add_argument("--search", choices=("Boss", *HIDDEN), default="Boss")
     parser.add_argument("--alpha", type=float, default=0.01)
     parser.add_argument("--penalty", type=float, default=1.0)
+    parser.add_argument("--depth", type=int, default=-1, help="variables that are conditioned on at most")
     parser.add_argument("--starts", type=int, default=1)
     parser.add_argument("--categories", type=int, default=20, help="a column with at most this many values is discrete")
     options = parser.parse_args()
@@ -64,7 +65,9 @@ def hidden_search(options, table, package):  # type: ignore[no-untyped-def]
     discrete = options.score in ("discrete-bic", "bdeu")
     test = (package.test.IndTestGSquare if discrete else package.test.IndTestFisherZ)(table, options.alpha)
     kind = getattr(package, options.search)
-    return kind(test) if options.search == "Fci" else kind(test, score_of(options, table, package))
+    search = kind(test) if options.search == "Fci" else kind(test, score_of(options, table, package))
+    search.setDepth(options.depth)
+    return search
 
 
 def start_java() -> None:

@@ -201,3 +201,9 @@ def test_many_options_are_not_all_listed():
     asked = pc.CORL.paper("corl-1", n_iterations=5)
     assert taken_search(asked)[1] == "reward, shaping, pointer and 9 other options of training were given"
     assert taken_search(pc.CORL(gamma=0.9, reward="dense"))[1] == "reward, gamma were given"
+
+
+def test_a_pag_starts_from_local_search_unless_training_is_asked_for():
+    assert taken_search(pc.CORL())[0] == "auto"
+    assert taken_search(pc.CORL(hidden="allowed"))[0] == "local"
+    assert taken_search(pc.CORL(hidden="allowed", gamma=0.9))[0] == "policy"

@@ -104,7 +104,8 @@ class CORL(CausalEstimator):
         (``reward``, ``encoder``, ``decoder``, ``inputs``, ``n_iterations``, ``batch_size``, ``n_encoder_rows``,
         ``patience``, ``shaping``, ``pointer``, ``normalization``, ``gamma``, ``entropy_bonus``, a learning rate,
         ``details``), with ``polish=False`` and with ``pretrained=None``; else it takes "local", and trains where
-        searches from different starts disagree and are slow. ``diagnostics_["search"]`` says which, and ``why``.
+        searches from different starts disagree and are slow, but not with ``hidden="allowed"``.
+        ``diagnostics_["search"]`` says which, and ``why``.
         With "local" and "exact" an option of training is refused.
     noise : {"auto", "equal", "unequal"}
         Noise variances of the score: equal for "linear", unequal for "gp", "quadratic" and the sparse GP scores when

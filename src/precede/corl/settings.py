@@ -106,6 +106,8 @@ def taken_search(model: CORL) -> tuple[SearchName | Literal["none"], str]:
         return "policy", "polish=False leaves the policy's own order"
     if model.pretrained is None:
         return "policy", "pretrained=None trains from scratch"
+    if model.hidden == "allowed":
+        return "local", "a PAG only needs a start, and local search finds as good a one as training"
     return "auto", ""
 
 

@@ -191,8 +191,10 @@ class _PagSearch:
     def thin_out(self, most: int, around: list[set[int]]) -> None:
         """Remove the edges that sets of these variables make superfluous, where the evidence together is sure."""
         found: dict[Pair, tuple[set[int], float]] = {}
-        tested = np.triu(self.adjacent & ~self.known.required & ~self.known.required.T)
-        pairs = [(int(i), int(j)) for i, j in np.argwhere(tested) if self._in_triangle(i, j)]
+        tested = self.adjacent & ~self.known.required & ~self.known.required.T
+        start = self.edges | self.edges.T  # transposed: a pair, whichever way
+        # of a superfluous edge the start leaves a way round, so that it is a side of a triangle
+        pairs = [(int(i), int(j)) for i, j in np.argwhere(np.triu(tested)) if (start[i] & start[j]).any()]
         for i, j in pairs:
             if self.deadline.passed():
                 return
@@ -213,11 +215,6 @@ class _PagSearch:
         """``(end, k)``: that k does not cause an end of a pair which is independent without k."""
         between = [int(k) for k in np.flatnonzero(joined[i] & joined[j]) if k not in given]
         return [(end, k) for k in between for end in (i, j)]
-
-    def _in_triangle(self, i: int, j: int) -> bool:
-        """Whether the start leaves a way round: a superfluous edge has one."""
-        joined = self.edges | self.edges.T  # transposed: a pair, whichever way
-        return bool((joined[i] & joined[j]).any())
 
     def _best(self, i: int, j: int, most: int, around: list[set[int]]) -> tuple[set[int], float] | None:
         """The set that separates best, and the evidence less the price of the choice; None where none does."""
