@@ -26,9 +26,13 @@ CASES: dict[str, dict[str, Any]] = {
     "lingam 100": {"n_variables": 100, "sem": "lingam"},
     "unequal 100": {"n_variables": 100, "sem": "lingam", "noise": "unequal", "standardize": False},
     "linear 300": {"n_variables": 300},
+    "lingam 300": {"n_variables": 300, "sem": "lingam"},
+    "linear 500": {"n_variables": 500},
+    "lingam 500": {"n_variables": 500, "sem": "lingam"},
     "gp 30": {"n_variables": 30, "sem": "gp", "n_samples": 1000},
     "gp 50": {"n_variables": 50, "sem": "gp", "n_samples": 1000},
     "linear 1000": {"n_variables": 1000},
+    "lingam 1000": {"n_variables": 1000, "sem": "lingam"},
 }
 """Options of ``simulate``: ER2, standardized, 3,000 rows, linear Gaussian where nothing else is said. "unequal" is
 LiNGAM with standard deviations of the noise uniform in [.5, 2]."""

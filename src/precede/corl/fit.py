@@ -126,6 +126,9 @@ def settled_options(model: CORL, table: Table, constraints: Constraints) -> Opti
 ROUNDS: dict[ScoreName, int] = {"linear-any": 5, "nongaussian": 5, "sparse-linear": 1}
 """How often the gaps are told and the order is learned again, by the score (``benchmarks/missing_cells.py``)."""
 
+FEW_MISSING = 0.001
+"""Share of missing cells up to which, in every column, what they hold cannot matter: the order stays."""
+
 RESTARTS = 4
 """Of the climbs in between: they start where the last one ended, so that few do."""
 
@@ -267,6 +270,8 @@ class Fit:
         table = self.seen
         name = next((known for known in ROUNDS if known == score.name), None)
         if table.gaps is None or table.gaps.how != "em" or table.targets is not None:
+            return found, score, table
+        if table.gaps.mask.mean(axis=0).max() <= FEW_MISSING:
             return found, score, table
         if name is None or isinstance(self.model.score, OrderScore) or not settings.polish:
             return found, score, table

@@ -104,12 +104,16 @@ def _em(
 ) -> tuple[FloatArray, FloatArray]:
     """Expected mean and scatter, again and again, with the covariance that the model makes of the last estimate."""
     scale = np.sqrt(np.diag(matrix))
+    gappy = np.isnan(columns).any(axis=1)
+    whole, columns, m = columns[~gappy] - mean, columns[gappy], len(columns)
+    origin, sums, products = mean, whole.sum(axis=0), whole.T @ whole  # of the rows that EM leaves as they are
     groups = _by_pattern_size(np.isnan(columns))
     for _ in range(MOST_ITERATIONS):
         filled, extra = _expected(columns, mean, model(matrix), groups)
-        new_mean = filled.mean(axis=0)
-        centered = filled - new_mean
-        new_matrix = (centered.T @ centered + extra) / len(columns)
+        filled -= origin
+        shift = (sums + filled.sum(axis=0)) / m
+        new_mean = origin + shift
+        new_matrix = (products + filled.T @ filled + extra) / m - np.outer(shift, shift)
         new_matrix[np.diag_indices_from(new_matrix)] *= 1 + ridge
         change = max(
             np.abs((new_mean - mean) / scale).max(), np.abs((new_matrix - matrix) / np.outer(scale, scale)).max()

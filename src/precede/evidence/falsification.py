@@ -240,10 +240,10 @@ class Fold:
         factor = np.linalg.cholesky(fit + SHRINKAGE * np.eye(len(fit)))
         halves = np.where(before, factor[targets].T, 0.0)  # transposed: a target's row of the factor as a column
         weights = linalg.solve_triangular(factor, halves, trans="T", lower=True, check_finite=False)
-        fitted, missed = (
-            own[targets, targets] + (weights * (own @ weights - 2 * own[:, targets])).sum(axis=0)
-            for own in (fit, self.left[np.ix_(columns, columns)])
-        )
+        # with the penalty p, (A + p) w = b and b'w = |half|²: so what is left of y'y - 2b'w + w'Aw is this
+        fitted = fit[targets, targets] - np.square(halves).sum(axis=0) - SHRINKAGE * np.square(weights).sum(axis=0)
+        left = self.left[np.ix_(columns, columns)]
+        missed = left[targets, targets] + (weights * (left @ weights - 2 * left[:, targets])).sum(axis=0)
         return self._of_squares(fitted, missed, targets)
 
     def _of_squares(self, fitted: FloatArray, missed: FloatArray, n_used: IntArray) -> float:

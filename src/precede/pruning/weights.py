@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -255,9 +256,11 @@ def prune_by_bic(
     before = full_dag(order)
     candidates = constraints.apply(before) if candidates is None else candidates
     edges = np.zeros((d, d), dtype=bool)
-    for j, on_all in zip(order, _regress_each(covariance, order), strict=True):
+    all_may = (candidates == before).all(axis=0)[order]
+    each = _regress_each(covariance, order) if 2 * all_may.sum() > d else repeat(None)
+    for j, on_all, is_first in zip(order, each, all_may, strict=False):
         parents = order[candidates[order, j]]
-        first = on_all if (candidates[:, j] == before[:, j]).all() else None
+        first = on_all if is_first else None
         kept = eliminate(covariance, parents, j, constraints.required[parents, j], limit, first)
         edges[kept, j] = True
     return edges

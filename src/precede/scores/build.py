@@ -47,6 +47,10 @@ NOISES: dict[ScoreName, tuple[NoiseName, ...]] = {
 WIDE_GAMMA = 1.0
 """Of extended BIC where there are no more rows than columns: any such number of columns is consistent with it."""
 
+BIC_UP_TO = 150
+"""Columns up to which ``linear-any`` takes BIC's own price of a parent. It lets in one of 200 by chance, which makes
+2,300 edges among 1,000 columns: with more than this, parents cost what pruning asks of them afterwards."""
+
 WIDE_ROWS_PER_PARENT = 4
 """Rows there must be for each parent of a set then: with a parent for each row, anything is explained."""
 
@@ -113,7 +117,8 @@ def build_score(  # noqa: PLR0913 (what a score is made of)
             if table.is_wide:
                 return wide_score(table, constraints, device)
             sparse = {"sparse-linear": SparseLinearScore, "nongaussian": NonGaussianScore}.get(name, LinearAnyScore)
-            return sparse(values, constraints=constraints, moments=moments, device=device)
+            gamma = WIDE_GAMMA if name == "linear-any" and table.n_variables > BIC_UP_TO else 0.0
+            return sparse(values, gamma=gamma, constraints=constraints, moments=moments, device=device)
         case "sparse-gp" | "sparse-gp-additive":
             kind: Kernel = "joint" if name == "sparse-gp" else "additive"
             local: ColumnScore = GaussianProcessEvidence(

@@ -63,11 +63,11 @@ STATE = np.dtype(
 """``start``: of its members in the pool, ascending, then of its rivals; ``drop``: -1 for none."""
 
 USED = np.dtype(
-    [(name, np.int64) for name in ("n_states", "pool", "work", "n_held", "variable", "size", "slot")]
+    [(name, np.int64) for name in ("n_states", "pool", "work", "n_held", "held_for", "variable", "size", "slot")]
     + [("score", np.float64)]
 )
-"""How many states and entries of the pool there are, steps of work, rows of the last factor, and the state that is
-asked for in Python."""
+"""How many states and entries of the pool there are, steps of work, rows of the last factor and the list that they are
+of, and the state that is asked for in Python."""
 
 
 class States(NamedTuple):
@@ -87,11 +87,13 @@ class States(NamedTuple):
     gains: Array  # float64, beside the pool: of rivals; empty where parents are not exchanged
     slots: Array  # int64: hash table of states, -1 where empty
     used: Array  # (1,) USED
+    near: Array  # (d, n_near + 1) int64: a variable with its possible parents, ascending; or one line with all
+    n_near: Array  # (d,) int64, or (1,): how many
     held: Array  # (d,) int64: whose rows the next has
-    rows: Array  # (d, d) float64, as the next: of a Cholesky factor, and those of the members alone side by side
-    factor: Array
-    variance: Array  # (d,) float64: of each variable given the members
-    cross: Array  # (d,) float64: its covariance with the target; where Python prices it, what it would gain
+    rows: Array  # (d, n_near + 1) float64: of a Cholesky factor, by place in the line of near
+    factor: Array  # (d, d) float64: those of the members alone, side by side
+    variance: Array  # (n_near + 1,) float64: of each variable of the line given the members
+    cross: Array  # (d,) float64: its covariance with the target; where Python prices it, by variable what it would gain
     gain: Array  # (d,) float64, as the next: by number of a rival, and by number of a member what is lost without it
     loss: Array
     members: Array  # (d,) int64, as the next: of the state that is worked on
@@ -111,17 +113,28 @@ def new_states(moves: StateMoves, exchanges: bool = False) -> States:
         half, tolerance = moves.n_samples / 2, TOLERANCE * moves.n_samples * d
         pays, keeps = (-math.expm1(-(moves.price + sign * tolerance) / half) for sign in (1, -1))
         problem[0] = (half, moves.price, pays, keeps, moves.shape_price, moves.max_parents, 1, 0)
+    near, n_near = lists_of(allowed | required if len(allowed) else allowed)
     keys = np.random.default_rng(KEY_SEED).integers(-(2**63), 2**63 - 1, (2, d))
     pool = np.zeros(POOL_PER_STATE * FIRST_CAPACITY, np.int16)
     return States(
         problem, correlation, allowed, required, offset, columns, keys[0].copy(), keys[1].copy(),
         known=np.zeros(FIRST_CAPACITY, STATE), relevant=np.zeros((FIRST_CAPACITY, (d + 63) // 64), np.int64),
         pool=pool, gains=np.zeros(len(pool) if exchanges else 0), slots=np.full(2 * FIRST_CAPACITY, -1), used=used,
-        held=np.zeros(d, np.int64), rows=np.zeros((d, d)), factor=np.zeros((d, d)),
-        variance=np.zeros(d), cross=np.zeros(d),
+        near=near, n_near=n_near, held=np.zeros(d, np.int64), rows=np.zeros((d, near.shape[1])),
+        factor=np.zeros((d, d)), variance=np.zeros(near.shape[1]), cross=np.zeros(d),
         gain=np.zeros(d), loss=np.zeros(d), members=np.zeros(d, np.int64), rivals=np.zeros(d, np.int64),
         residual=np.zeros(columns.shape[1]),
     )  # fmt: skip
+
+
+def lists_of(allowed: BoolArray) -> tuple[IntArray, IntArray]:
+    """Each variable with its possible parents, and how many; where they are many, one line with all variables."""
+    listed = allowed | np.eye(len(allowed), dtype=bool)
+    n = listed.sum(axis=1, dtype=np.int64)
+    if 2 * n.max(initial=0) > len(listed):
+        return np.arange(len(listed))[None], np.array([len(listed)])
+    last = np.argsort(~listed, axis=1, kind="stable")[:, : n.max(initial=1)]
+    return last.astype(np.int64), n
 
 
 _NO, _ZERO = np.zeros((1, 1), bool), np.zeros(1)
@@ -162,35 +175,53 @@ def contains(numbers: Array, n: int, one: int) -> bool:
 
 
 @inlined
-def condition(s: States, v: int, k: int) -> None:
-    """Variances of all variables, and covariances with v, given the members: rows of a Cholesky factor."""
+def place_in(line: Array, n: int, one: int) -> int:
+    """Place of a number in the first n of a line, which ascend and have it."""
+    if line[n - 1] == n - 1:
+        return one
+    low, high = 0, n - 1
+    while low < high:
+        middle = (low + high) >> 1
+        if line[middle] < one:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inlined
+def condition(s: States, v: int, k: int, line: int) -> None:
+    """Variances of the possible parents of v, and covariances with v, given the members: rows of a Cholesky factor."""
     correlation, rows, held, variance, cross = s.correlation, s.rows, s.held, s.variance, s.cross
-    d = len(variance)
-    for u in range(d):
-        variance[u] = 1.0
-        cross[u] = correlation[v, u]
-    known = take_over(s, k)
+    near, n = s.near[line], s.n_near[line]
+    for t in range(n):
+        variance[t] = 1.0
+        cross[t] = correlation[v, near[t]]
+    if s.used[0].held_for != line:
+        s.used[0].n_held, s.used[0].held_for = 0, line
+    known, place_of_v = take_over(s, k), place_in(near, n, v)
     for j in range(k):
-        member = held[j]
         row = rows[j]
         if j >= known:
-            for u in range(d):
-                row[u] = correlation[member, u]
+            member = held[j]
+            place = place_in(near, n, member)
+            for t in range(n):
+                row[t] = correlation[member, near[t]]
             for i in range(0, j - 1, 2):  # two rows at once: half the traffic
-                factor, other_factor = rows[i, member], rows[i + 1, member]
-                for u in range(d):
-                    row[u] -= factor * rows[i, u] + other_factor * rows[i + 1, u]
+                factor, other_factor = rows[i, place], rows[i + 1, place]
+                for t in range(n):
+                    row[t] -= factor * rows[i, t] + other_factor * rows[i + 1, t]
             if j & 1:
-                factor = rows[j - 1, member]
-                for u in range(d):
-                    row[u] -= factor * rows[j - 1, u]
-            scale = 1.0 / math.sqrt(max(variance[member], SMALLEST_VARIANCE))
-            for u in range(d):
-                row[u] *= scale
-        at_v = row[v]
-        for u in range(d):
-            variance[u] -= row[u] * row[u]
-            cross[u] -= at_v * row[u]
+                factor = rows[j - 1, place]
+                for t in range(n):
+                    row[t] -= factor * rows[j - 1, t]
+            scale = 1.0 / math.sqrt(max(variance[place], SMALLEST_VARIANCE))
+            for t in range(n):
+                row[t] *= scale
+        at_v = row[place_of_v]
+        for t in range(n):
+            variance[t] -= row[t] * row[t]
+            cross[t] -= at_v * row[t]
 
 
 @inlined
@@ -249,16 +280,16 @@ def with_rival(s: States, n: int, rival: int, size: float) -> int:
 
 
 @inlined
-def price_additions(s: States, v: int, k: int, enough: float) -> int:
-    """Variance of v that each other variable would explain, where that is enough; their number."""
-    variance, cross, allowed = s.variance, s.cross, s.allowed[v]
+def price_additions(s: States, v: int, k: int, line: int, enough: float) -> int:
+    """Variance of v that each possible parent would explain, where that is enough; their number."""
+    variance, cross, allowed, near, n_near = s.variance, s.cross, s.allowed[v], s.near[line], s.n_near[line]
     for i in range(k):
-        variance[s.members[i]] = 0.0  # a member is not a rival
+        variance[place_in(near, n_near, s.members[i])] = 0.0  # a member is not a rival
     n = 0
-    for u in range(len(variance)):
-        square = cross[u] * cross[u]
-        if square > enough * variance[u] and variance[u] >= SMALLEST_VARIANCE and allowed[u]:
-            n = with_rival(s, n, u, square / variance[u])
+    for t in range(n_near):
+        square = cross[t] * cross[t]
+        if square > enough * variance[t] and variance[t] >= SMALLEST_VARIANCE and allowed[near[t]]:
+            n = with_rival(s, n, near[t], square / variance[t])
     return n
 
 
@@ -418,15 +449,15 @@ def kept(s: States, v: int, k: int, n_rivals: int, slot: int, score: float, drop
 @compiled(WHOLE(STATES, *[WHOLE] * 4), called_from_python=False)
 def regressed(s: States, v: int, k: int, slot: int, key: int) -> int:
     """A new state of v with the members in the work array, by linear regression; its number, or FULL."""
-    problem = s.problem[0]
-    s.used[0].work += len(s.variance) * (k + 2)
-    condition(s, v, k)
+    problem, line = s.problem[0], min(v, len(s.near) - 1)
+    s.used[0].work += s.n_near[line] * (k + 2)
+    condition(s, v, k, line)
     factorize(s, v, k)
     residual = max(s.factor[k, k], SMALLEST_RESIDUAL)
     score = s.offset[v] - problem.half_samples * math.log(residual) - problem.price * k
     price_drops(s, v, k, residual)
     drop = best_drop(s, k, problem.keeps, TOLERANCE * problem.keeps)
-    n_rivals = price_additions(s, v, k, problem.pays * residual) if k < problem.max_parents else 0
+    n_rivals = price_additions(s, v, k, line, problem.pays * residual) if k < problem.max_parents else 0
     return kept(s, v, k, n_rivals, slot, score, drop, key)
 
 

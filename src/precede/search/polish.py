@@ -139,7 +139,7 @@ def polish(
     shares = [len(part) for part in np.array_split(np.arange(n_restarts), n_chains)]
     seeds = [0] * len(starts) * n_chains if rng is None else rng.integers(2**62, size=len(starts) * n_chains).tolist()
     plan = [(make(seed), start, share) for seed, (start, share) in zip(seeds, product(starts, shares), strict=True)]
-    _climb_all(plan, own, in_threads=is_compiled)
+    _search_all(plan, own, in_threads=is_compiled)
     climbers = [climber for climber, _, _ in plan]
     reached = np.array([climber.best for climber in climbers]).reshape(len(starts), n_chains)
     heads = [climbers[k * n_chains + best] for k, best in enumerate(first_best_rows(reached))]
@@ -150,24 +150,15 @@ def polish(
     return Polished(orders[best], float(totals[best]), sum(climber.n_moves for climber in climbers), agreed)
 
 
-def _climb_all(plan: Sequence[tuple[Climber, IntArray, int]], deadline: Deadline, in_threads: bool) -> None:
+def _search_all(plan: Sequence[tuple[Climber, IntArray, int]], deadline: Deadline, in_threads: bool) -> None:
     """Let each climber climb from its start, and restart this many times."""
-
-    def work(task: tuple[Climber, IntArray, int]) -> None:
-        climber, start, n_restarts = task
-        going = climber.climb_from(start)
-        for _ in range(n_restarts):
-            if not going or deadline.passed():
-                break
-            going = climber.restart()
-
     if len(plan) == 1 or not in_threads:
-        for task in plan:
-            work(task)
+        for climber, start, n_restarts in plan:
+            climber.search(start, n_restarts)
         return
     with one_thread(), pool_of_threads(len(plan)) as pool:
         try:
-            list(pool.map(work, plan))
+            list(pool.map(lambda task: task[0].search(*task[1:]), plan))
         except BaseException:
             deadline.cancel()
             raise

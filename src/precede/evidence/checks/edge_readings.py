@@ -72,8 +72,11 @@ def _strength_without(learned: CheckContext, cause: int, effect: int, kept: IntA
     parents = np.flatnonzero(learned.edges[:, effect])
     sample = standard_columns(learned.values[kept[:, None], [*parents, effect]])[0]
     size = basis_of(learned.assumptions.mechanism, len(kept), len(parents))
-    blocks = [spline_basis(sample[:, k], size).columns for k in range(len(parents))]
     at = int(np.flatnonzero(parents == cause)[0])
+    if size == 2:  # lines, whose contributions are as spread as their slopes are steep
+        gram = sample.T @ sample + 1e-9 * len(sample) * np.eye(len(parents) + 1)
+        return float(abs(np.linalg.solve(gram[:-1, :-1], gram[:-1, -1])[at]))
+    blocks = [spline_basis(sample[:, k], size).columns for k in range(len(parents))]
     return float((blocks[at] @ regress_blocks(blocks, sample[:, -1])[0][at]).std())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from dataclasses import replace
 from typing import NamedTuple
@@ -279,6 +280,24 @@ def work(s: States, w: Walk, task: int, n: int) -> int:
 PAUSE_AFTER = 10_000_000
 """Steps of compiled code between two looks at the clock: some ten milliseconds."""
 
+EVERYWHERE_UP_TO = 150
+"""Variables up to which every restart looks for parents among all of them; with more, at most two edges away."""
+
+
+def two_edges_away(edges: BoolArray) -> BoolArray:
+    """Pairs of variables that at most two edges connect, in any direction.
+
+    Examples
+    --------
+    >>> two_edges_away(np.eye(4, k=1, dtype=bool)).astype(int)
+    array([[1, 1, 1, 0],
+           [1, 1, 1, 1],
+           [1, 1, 1, 1],
+           [0, 1, 1, 1]])
+    """
+    steps = np.eye(len(edges), dtype=np.float32) + edges + edges.T  # transposed: either direction
+    return steps @ steps > 0
+
 
 class Chain(Climber):
     """A climb by compiled moves of one variable after another, for scores of parent sets.
@@ -314,6 +333,27 @@ class Chain(Climber):
         if isinstance(self._moves, TableMoves):
             return float(self.walk.table[np.arange(len(self.order)), self.walk.state].sum())
         return float(self.parents.states.known["score"][self.walk.state].sum())
+
+    def search(self, start: IntArray, n_restarts: int) -> None:
+        """Climb and restart. In a wide table most of the work is done near what was found, then all is looked at again.
+
+        A restart costs as much as the neighborhoods that it shakes, and not the square of the columns.
+        """
+        moves, whole, found = self._moves, self.parents, (-math.inf, start)
+        if n_restarts == 0 or not isinstance(moves, CovarianceMoves) or len(self.order) <= EVERYWHERE_UP_TO:
+            super().search(start, n_restarts)
+            return
+        for share in (0, n_restarts):
+            self.settle(found[1])
+            self.parents = ParentSearch(replace(moves, allowed=moves.allowed & two_edges_away(self.edges())))
+            self.best = -math.inf
+            super().search(found[1], share)
+            assert self.best_order is not None
+            self.parents, self.best = whole, -math.inf
+            self.climb_from(self.best_order)
+            if self.best > found[0] + self.tolerance:
+                found = self.best, self.best_order
+        self.best, self.best_order = found
 
     def start(self) -> None:
         """Bound every variable's score, once."""

@@ -77,6 +77,14 @@ class Climber(ABC):
             self.best, self.best_order = self.total(), self.order.copy()
         return finished
 
+    def search(self, start: IntArray, n_restarts: int) -> None:
+        """Climb from an order, and restart this many times while there is time."""
+        going = self.climb_from(start)
+        for _ in range(n_restarts):
+            if not going or self.deadline.passed():
+                break
+            going = self.restart()
+
     def restart(self) -> bool:
         """Shake and climb; go on from there if it is no worse than before, else go back; False when time was over."""
         before, order, total = self.here(), self.order.copy(), self.total()
