@@ -45,6 +45,15 @@ def test_what_is_said_and_when(wide: tuple[pc.CausalGraph, pd.DataFrame, pd.Data
         assert not {DRAWN_AGAIN, ESTIMATED_AGAIN} & set(found.warnings)
 
 
+def test_a_few_gaps_are_drawn_once(wide: tuple[pc.CausalGraph, pd.DataFrame, pd.DataFrame]) -> None:
+    _, whole, _ = wide
+    for n_missing, again in ((2, False), (40, True)):  # of 2,000 rows
+        holed = whole.iloc[:2000, :4].copy()
+        holed.iloc[:n_missing, 1] = np.nan
+        remarks = pc.CORL(score="nongaussian", **SETTINGS).fit(holed).diagnostics_["remarks"]
+        assert (DRAWN_AGAIN in remarks) == again
+
+
 def test_pairs_stay_pairs(wide: tuple[pc.CausalGraph, pd.DataFrame, pd.DataFrame]) -> None:
     table = pc.load_table(wide[2].iloc[:300, :4], missing="pairwise")
     remarks = pc.CORL(score="sparse-linear", **SETTINGS).fit(table).diagnostics_["remarks"]

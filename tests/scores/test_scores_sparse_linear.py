@@ -10,11 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from precede import CORL
+from precede.data.load import load_table
 from precede.errors import KnowledgeError, OptionError
 from precede.graph.dags import cpdag
 from precede.knowledge import Constraints, Knowledge
 from precede.runtime.deadline import Deadline
 from precede.scores import parents
+from precede.scores.build import build_score
 from precede.scores.protocol import OrderScore
 from precede.scores.sparse_linear import SparseLinearScore
 from precede.search import run
@@ -212,3 +214,15 @@ def test_scores_of_a_cpdag_are_restarted_by_default(monkeypatch):
     assert given == [MOST_RESTARTS, 0, 2]  # five variables: as many as there may be
     with pytest.raises(OptionError, match="n_restarts=-1 cannot be used"):
         CORL("linear", n_restarts=-1, verbose=False).fit(data)
+
+
+def test_among_many_columns_a_parent_costs_what_pruning_asks():
+    rows = np.random.default_rng(0).normal(size=(400, 151))
+    price = {}
+    for d in (150, 151):
+        for name in ("linear-any", "sparse-linear"):
+            table = load_table(rows[:, :d])
+            price[name, d] = build_score(name, table, Constraints.none(d), device=torch.device("cpu")).price
+    assert price["linear-any", 150] == np.log(400) / 2
+    assert price["linear-any", 151] == np.log(400) / 2 + np.log(151)
+    assert price["sparse-linear", 151] == price["sparse-linear", 150] == np.log(400)

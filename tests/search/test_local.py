@@ -366,3 +366,57 @@ def test_threads_compile_once(monkeypatch: pytest.MonkeyPatch) -> None:
     for thread in threads:
         thread.join()
     assert imported == ["precede.runtime.compiled", "precede.search.local.nothing"]
+
+
+def test_states_of_few_possible_parents_are_those_of_all():
+    values = linear_values(30, seed=3)
+    near = np.abs(np.subtract.outer(np.arange(30), np.arange(30))) <= 3
+    constraints = Constraints(np.zeros((30, 30), bool), near & ~np.eye(30, dtype=bool), np.zeros((30, 30), bool))
+    score = LinearAnyScore(values, constraints=constraints)
+    assert score.engine.states.near.shape == (30, 7)
+    orders = np.array([np.random.default_rng(k).permutation(30) for k in range(5)])
+    few = score.engine.terms(orders)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(parents, "lists_of", lambda allowed: (np.arange(30)[None], np.array([30])))
+        np.testing.assert_array_equal(few, parents.ParentSearch(score.moves()).terms(orders))
+
+
+def test_required_parents_are_in_the_lists():
+    required = np.zeros((9, 9), bool)
+    required[8, 0] = True  # far from the others
+    near = np.abs(np.subtract.outer(np.arange(9), np.arange(9))) == 1
+    score = LinearAnyScore(linear_values(9), constraints=Constraints(required, near | required, required))
+    assert score.engine.states.near.shape[1] < 9
+    assert score.parent_sets(np.arange(9)[::-1])[8, 0]
+
+
+def test_a_wide_search_ends_where_all_parents_were_looked_at(monkeypatch):
+    looked = []
+    make = chain_module.ParentSearch
+
+    def seen(moves, *given, **options):
+        looked.append(int(moves.allowed.sum()))
+        return make(moves, *given, **options)
+
+    score, start = linear_score(25, seed=2), np.arange(25)[::-1]
+    everywhere = polish.polish(score, start, n_restarts=20, rng=np.random.default_rng(0))
+    monkeypatch.setattr(chain_module, "EVERYWHERE_UP_TO", 10)
+    monkeypatch.setattr(chain_module, "ParentSearch", seen)
+    near = polish.polish(score, start, n_restarts=20, rng=np.random.default_rng(0))
+    assert len(looked) == 3
+    assert max(looked[1:]) < looked[0] == 25 * 24
+    assert near.score == pytest.approx(everywhere.score, abs=1e-6)
+    again = polish.polish(score, near.order)
+    assert again.score == pytest.approx(near.score, abs=1e-6)  # no move is left with all parents
+    looked.clear()
+    polish.polish(score, start)
+    assert len(looked) == 1  # without restarts it is one climb
+
+
+def test_more_restarts_of_a_wide_search_are_never_worse(monkeypatch):
+    monkeypatch.setattr(chain_module, "EVERYWHERE_UP_TO", 10)
+    for seed in range(4):
+        score = shape_score(20, seed)
+        start = np.random.default_rng(seed).permutation(20)
+        reached = [polish.polish(score, start, n_restarts=n, rng=np.random.default_rng(0)).score for n in (1, 12)]
+        assert reached[1] >= reached[0] - 1e-6

@@ -184,3 +184,12 @@ def test_parents_in_wide_resamples_are_at_most_two_edges_away(monkeypatch):
     allowed = relearning(learned).args[2].allowed
     steps = np.abs(np.subtract.outer(np.arange(5), np.arange(5)))
     assert (allowed == ((steps > 0) & (steps <= 2))).all()
+
+
+@pytest.mark.parametrize(
+    ("score", "most", "is_said"), [("sparse-linear", 4, True), ("nongaussian", 4, False), ("sparse-linear", 5, False)]
+)
+def test_that_wide_resamples_look_near_the_graph_is_said(monkeypatch, score, most, is_said):
+    monkeypatch.setattr("precede.evidence.checks.stability.EVERYWHERE_UP_TO", most)
+    notes = [item.sentence for item in fitted(score)[0].diagnostics_.said if item.level == "note"]
+    assert any("at most two edges from it" in note for note in notes) == is_said

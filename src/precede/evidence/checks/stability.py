@@ -32,6 +32,7 @@ from precede.scores.parent_tables import LocalScore, ParentSetCache
 from precede.scores.predecessors import Noise
 from precede.scores.protocol import OrderScore
 from precede.scores.shape import negentropy
+from precede.search.local.climber import EVERYWHERE_UP_TO, two_edges_away
 from precede.search.pag import independence_test, learn_pag, start_constraints
 from precede.search.polish import polish
 
@@ -43,6 +44,11 @@ NAME, UNLIKELY = "unstable edges", "unlikely edges"
 RESTS_ON_POLICY = (
     "the result rests on the pretrained policy or on a vote over many columns, slow to ask again for each resample; "
     "--bootstrap 20 does."
+)
+
+NEAR = (
+    f"With more than {EVERYWHERE_UP_TO} columns a resample looks for the causes of a column at most two edges from it "
+    "in the graph: no edge between columns farther apart can come up, and confidences may be a little too high."
 )
 
 FEWEST_RESAMPLES = 5
@@ -133,7 +139,8 @@ def resample(learned: CheckContext, diagnostics: Diagnostics, deadline: Deadline
     The search starts from the found order, or looks at each edge by itself where it would be slow, and ends with the
     deadline, and after 30 seconds at the latest.
     """
-    made = shares_of(relearning(learned), learned.seed, deadline.part(SECONDS))
+    relearn = relearning(learned)
+    made = shares_of(relearn, learned.seed, deadline.part(SECONDS))
     if len(made) < FEWEST_RESAMPLES:
         said = "There was no time to resample the rows, so how stable each edge is was not tested."
         return replace(diagnostics, remarks=(*diagnostics.remarks, Remark(said)))
@@ -144,11 +151,14 @@ def resample(learned: CheckContext, diagnostics: Diagnostics, deadline: Deadline
         drawn = np.array(made, dtype=np.int64)
         made = [halves(MixedGraph(ends, tuple(learned.names)).pattern) for ends in drawn]
     found = with_shares(diagnostics, learned.edges, np.mean(made, axis=0), learned.names, len(made), remarks)
+    if looks_near(learned) and isinstance(relearn, partial) and relearn.func is learn_again:
+        found = replace(found, remarks=(*found.remarks, Remark(NEAR, "note")))
     return replace(found, resampled=drawn)
 
 
-EVERYWHERE_UP_TO = 150
-"""Variables up to which parents are looked for among all of them; with more, at most two edges away."""
+def looks_near(learned: CheckContext) -> bool:
+    """Whether a search on a resample looks for parents only near those of the graph."""
+    return learned.n_variables > EVERYWHERE_UP_TO and not learned.assumptions.hidden_causes
 
 
 def relearning(learned: CheckContext) -> Relearn:
@@ -165,9 +175,8 @@ def relearning(learned: CheckContext) -> Relearn:
         score = "sparse-linear"
     constraints = learned.constraints or Constraints.none(learned.n_variables)
     if score is not None or assumed.hidden_causes:
-        if learned.n_variables > EVERYWHERE_UP_TO and not assumed.hidden_causes:
-            near = np.eye(learned.n_variables) + learned.edges + learned.edges.T  # transposed: either direction
-            constraints = replace(constraints, allowed=constraints.allowed & (near @ near > 0))
+        if looks_near(learned):
+            constraints = replace(constraints, allowed=constraints.allowed & two_edges_away(learned.edges))
         return partial(learn_again, learned, cast(ScoreName | None, score), constraints)
     if assumed.mechanism == "additive" or learned.score == "vote":
         return partial(judge_again, learned)

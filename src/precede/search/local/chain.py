@@ -15,7 +15,7 @@ from precede.runtime.compiled import compiled, inlined, typeof
 from precede.runtime.deadline import Deadline
 from precede.scores.parents import MISSING, STATES, TRUTH, WHOLE, Array, ParentSearch, States, settled
 from precede.scores.protocol import CovarianceMoves, StateMoves, TableMoves
-from precede.search.local.climber import Climber
+from precede.search.local.climber import EVERYWHERE_UP_TO, Climber, two_edges_away
 from precede.ties import TOLERANCE
 
 PAUSED, DONE = -3, -4
@@ -279,24 +279,6 @@ def work(s: States, w: Walk, task: int, n: int) -> int:
 
 PAUSE_AFTER = 10_000_000
 """Steps of compiled code between two looks at the clock: some ten milliseconds."""
-
-EVERYWHERE_UP_TO = 150
-"""Variables up to which every restart looks for parents among all of them; with more, at most two edges away."""
-
-
-def two_edges_away(edges: BoolArray) -> BoolArray:
-    """Pairs of variables that at most two edges connect, in any direction.
-
-    Examples
-    --------
-    >>> two_edges_away(np.eye(4, k=1, dtype=bool)).astype(int)
-    array([[1, 1, 1, 0],
-           [1, 1, 1, 1],
-           [1, 1, 1, 1],
-           [0, 1, 1, 1]])
-    """
-    steps = np.eye(len(edges), dtype=np.float32) + edges + edges.T  # transposed: either direction
-    return steps @ steps > 0
 
 
 class Chain(Climber):

@@ -18,6 +18,25 @@ from precede.runtime.deadline import Deadline, OutOfTime
 from precede.scores.protocol import OrderScore
 from precede.ties import TOLERANCE, first_best, first_best_rows
 
+EVERYWHERE_UP_TO = 150
+"""Variables up to which restarts and resamples look for parents among all of them; with more, among those near."""
+
+
+def two_edges_away(edges: BoolArray) -> BoolArray:
+    """Pairs of variables that at most two edges connect, in any direction.
+
+    Examples
+    --------
+    >>> two_edges_away(np.eye(4, k=1, dtype=bool)).astype(int)
+    array([[1, 1, 1, 0],
+           [1, 1, 1, 1],
+           [1, 1, 1, 1],
+           [0, 1, 1, 1]])
+    """
+    steps = np.eye(len(edges), dtype=np.float32) + edges + edges.T  # transposed: either direction
+    near: BoolArray = steps @ steps > 0
+    return near
+
 
 class Climber(ABC):
     """A climb from one order, then from shaken ones. Each kind has its own way to find the moves that gain.
