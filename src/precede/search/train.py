@@ -17,6 +17,7 @@ details beside the paper's text, with their measured effect in ``docs/explanatio
 """
 
 import math
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -162,7 +163,8 @@ class Trainer:
         """Get ready to iterate, at the start and whenever optimizer states were replaced."""
         self.collect: Collect[Drawn] = self._collect
         self.update: Update[Drawn] = self._update
-        if self.device.type == "cuda":
+        # another thread's work would end a recording: autograd has one thread for all of them
+        if self.device.type == "cuda" and threading.current_thread() is threading.main_thread():
             with training_on(self.device):
                 recorded = RecordedIteration(self._collect, self._update)
             self.collect, self.update = recorded.collect, recorded.update
