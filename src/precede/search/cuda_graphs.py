@@ -67,7 +67,7 @@ class RecordedIteration(Generic[Kept]):
 
     @contextmanager
     def _recording(self, graph: torch.cuda.CUDAGraph, pool: Any = None) -> Iterator[None]:
-        """Record into the graph; another thread that allocates memory of the GPU meanwhile does not end the recording."""
+        """Record into the graph; a thread that allocates memory of the GPU meanwhile does not end the recording."""
         gc.collect()  # a graph of an earlier fit that is destroyed now would end the recording
         with torch.cuda.graph(graph, pool, self._stream, capture_error_mode="thread_local"):
             yield
