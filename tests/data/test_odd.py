@@ -116,3 +116,22 @@ def test_heavy_tails_cost_cells_and_no_rows() -> None:
     """Where a quarter of the rows would go, the far cells are the data's own."""
     values = np.exp(1.5 * chain(6))
     assert without_odd(load_table(values)).n_samples == len(values)
+
+
+def test_a_cell_that_its_row_predicts_is_not_odd() -> None:
+    rng = np.random.default_rng(0)
+    causes = rng.normal(size=(400, 4))
+    total = causes.sum(axis=1)
+    values = np.column_stack([causes, total + 0.3 * total**2 + 0.3 * rng.normal(size=400)])
+    values[7] = 3.5, 3.5, 3.5, 3.5, 72.8  # no cause is far out, and the effect is what it is in all rows
+    assert not odd_cells(values, [NUMBER] * 5).any()
+    values[7, :4] = 0.1, -0.2, 0.3, 0.0  # the same value where nothing calls for it
+    assert np.argwhere(odd_cells(values, [NUMBER] * 5)).tolist() == [[7, 4]]
+
+
+def test_wrong_cells_of_one_row_do_not_vouch_for_each_other() -> None:
+    rng = np.random.default_rng(1)
+    cause = rng.normal(size=500)
+    values = np.column_stack([cause, 2 * cause + 0.1 * rng.normal(size=500), rng.normal(size=500)])
+    values[3] = 60.0, 120.0, 60.0
+    assert np.argwhere(odd_cells(values, [NUMBER] * 3)).tolist() == [[3, 0], [3, 1], [3, 2]]

@@ -1,5 +1,7 @@
 """Effects where cells are missing: what was drawn to fill the gaps is not counted as observed."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -78,7 +80,10 @@ def test_a_model_and_its_file_answer_from_what_is_there() -> None:
     assert found.complete_rows == frame["y"].notna().sum()
     assert graph.sample is not None
     again = moments_from_json(moments_to_json(graph.sample, graph.names))
-    assert graph.effect(cause, effect, again) == found
+    of_moments = graph.effect(cause, effect, again)
+    assert of_moments == graph.effect(cause, effect, replace(graph.sample, rows=None))
+    assert (of_moments.value, of_moments.complete_rows) == (found.value, found.complete_rows)
+    assert of_moments.standard_error != found.standard_error  # which holds for noise of uneven size: the rows tell
 
 
 def test_columns_without_gaps_are_not_said_to_have_any() -> None:

@@ -48,6 +48,15 @@ MANY = 0.0005
 FEW = 2
 """Odd cells that are no sign of others, however small the table."""
 
+EXPLAINED = 0.5
+"""Share of a cell's distance from its median that the rest of its row must predict for the cell to be no odd one."""
+
+MOST_PRODUCTS = 12
+"""Products of two columns, those that lines leave most of, from which a cell is predicted beside the columns."""
+
+RIDGE = 3.0
+"""Rows that speak against each term of that prediction."""
+
 LEAST_KEPT = 0.75
 """Share of the rows that must be left where strange ones are left out; with fewer, only odd cells go."""
 
@@ -129,7 +138,8 @@ def odd_cells(values: FloatArray, kinds: Sequence[ColumnKind]) -> BoolArray:
 
     First each column by itself, then each cell against what a linear regression on the rest of its row predicts, the
     farthest cell of a row first. How far is too far depends on the column's own tail and the number of rows: a cell
-    must lie beyond what the tail would show in one table in twenty. Columns with levels have no odd cells.
+    must lie beyond what the tail would show in one table in twenty. A cell that its row predicts, by lines and
+    products, is the tail of a mechanism and not odd. Columns with levels have no odd cells.
 
     Parameters
     ----------
@@ -168,8 +178,50 @@ def odd_cells(values: FloatArray, kinds: Sequence[ColumnKind]) -> BoolArray:
             if not found.any():
                 break
             marked |= found
-    odd[:, places] = marked
+    odd[:, places] = _unpredicted(values[:, places], marked)
     return odd
+
+
+def _unpredicted(columns: FloatArray, odd: BoolArray) -> BoolArray:
+    """The odd cells that a ridge regression on the rest of their row does not predict.
+
+    It is fitted to the rows in which the column is not odd. Odd cells count for nothing where others are predicted, so
+    that several wrong ones cannot vouch for each other; one that is predicted may vouch for what follows from it.
+    """
+    scale = _robust_scale(columns)
+    unit = (columns - np.nanmedian(columns, axis=0)) / np.where(np.isnan(scale), 1.0, scale)
+    odd = odd.copy()
+    for _ in range(PASSES):
+        known = np.where(odd | np.isnan(unit), 0.0, unit)
+        predicted = np.zeros_like(odd)
+        for k in np.flatnonzero(odd.any(axis=0)):
+            fitted, asked = ~odd[:, k] & ~np.isnan(unit[:, k]), odd[:, k]
+            prediction = _predicted(np.delete(known, k, axis=1), unit[:, k], fitted)
+            predicted[asked, k] = (np.abs(unit[:, k] - prediction) < EXPLAINED * np.abs(unit[:, k]))[asked]
+        if not predicted.any():
+            break
+        odd &= ~predicted
+    return odd
+
+
+def _predicted(rest: FloatArray, target: FloatArray, fitted: BoolArray) -> FloatArray:
+    """The target by lines and by the products that lines leave most of, fitted to some of the rows."""
+    lines = np.column_stack([np.ones(len(rest)), rest])
+    left = target[fitted] - _ridge_fit(lines, target, fitted)[fitted]
+    first, second = np.triu_indices(rest.shape[1])
+    own = rest[fitted]
+    share = [  # one column at a time: all products at once would be many times the table
+        np.abs(left @ (products - products.mean(axis=0))) / np.maximum(products.std(axis=0), 1e-12)
+        for products in (own[:, [k]] * own[:, k:] for k in range(rest.shape[1]))
+    ]
+    top = np.argsort(-np.concatenate(share), kind="stable")[:MOST_PRODUCTS]
+    return _ridge_fit(np.column_stack([lines, rest[:, first[top]] * rest[:, second[top]]]), target, fitted)
+
+
+def _ridge_fit(basis: FloatArray, target: FloatArray, fitted: BoolArray) -> FloatArray:
+    own, penalty = basis[fitted], RIDGE * np.eye(basis.shape[1])
+    penalty[0, 0] = 0.0
+    return np.asarray(basis @ np.linalg.solve(own.T @ own + penalty, own.T @ target[fitted]), dtype=np.float64)
 
 
 def _robust_scale(columns: FloatArray) -> FloatArray:

@@ -23,7 +23,7 @@ from precede.errors import OptionError
 from precede.evidence.confidence import Confidence
 from precede.graph import CausalGraph
 from precede.graph.ancestral import ARROW, CIRCLE, TAIL, refined
-from precede.graph.dags import consistent_extension, cpdag
+from precede.graph.dags import ancestors, consistent_extension, cpdag
 from precede.graph.pag_adjustment import NoSet, adjustment_in_pag, possibly_confounded, widest_set
 from precede.lazy import special
 from precede.strict_json import JsonObject, plain
@@ -266,15 +266,14 @@ def _over_graphs(asked: Question, answer: Effect, mixture: Mixture | None) -> Ef
     """The answer with an interval and a probability over resampled graphs.
 
     The interval holds the middle of their mixture and that of the graph itself, so it knows two doubts: about the
-    graph, and about the numbers. Where the graph rules the effect out although its order does not, an edge may have
-    been missed: the interval also holds what the effect were along that edge.
+    graph, and about the numbers. Where the graph rules the effect out and yet no path leads the other way, an edge may
+    have been missed: the interval also holds what the effect were along that edge.
     """
     if mixture is None:
         return answer
     graph, (i, j) = asked.graph, asked.pair
     ends = [*answer.interval, *mixture.middle(asked.level)]
-    order = graph.positions.tolist()
-    if answer.ruled_out and graph.lags is None and graph.pag is None and order.index(i) < order.index(j):
+    if answer.ruled_out and graph.lags is None and graph.pag is None and not ancestors(graph.edges)[j, i]:
         edges = graph.edges.copy()
         edges[i, j] = True
         with suppress(OptionError):

@@ -206,17 +206,17 @@ class Regression:
     def fit(self, graph: CausalGraph, sample: Sample, target: FloatArray) -> LeastSquares:
         """The regression, the cause's columns first.
 
-        Its errors hold for noise of uneven size and for 0/1 outcomes wherever the rows are known and nothing is missing
-        or was set. Where cells are missing, the moments come from all that is there, and are at least as good as those
-        of the rows in which every variable of the regression is: the error is that of so many rows, which is on the
-        safe side.
+        Its errors hold for noise of uneven size and for 0/1 outcomes wherever the rows are known and nothing was set.
+        Where cells are missing, the moments come from all that is there, and are at least as good as those of the rows
+        in which every variable of the regression is: the error is that of so many rows, each as large as the filled
+        rows are on average, which is on the safe side.
         """
         columns = sample.columns_of([self.cause, *self.fixed.tolist()])
         own = sample.where_unset(self.unset)
         n_rows = own.rows_with(self.columns)
         if n_rows - len(columns) - 1 < 1:
             raise OptionError(self._too_few(graph, n_rows, sample))
-        rows = own.design if own.settings is None and own.absent is None else None
+        rows = own.design if own.settings is None else None
         return LeastSquares.of(own, columns, target, n_rows, rows)
 
     def _too_few(self, graph: CausalGraph, n_rows: int, sample: Sample) -> str:

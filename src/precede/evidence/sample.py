@@ -9,8 +9,8 @@ import numpy as np
 
 from precede.arrays import BoolArray, FloatArray
 from precede.data.load import Table, load_table
-from precede.data.missing import Gaps, gaps_of
-from precede.data.table import evenly_spaced
+from precede.data.missing import Gaps
+from precede.data.table import evenly_spaced, filled_table
 from precede.errors import DataError, listed
 from precede.graph import CausalGraph
 from precede.graph.formats import text_of
@@ -58,6 +58,10 @@ def sample_of(
     array([[1., 2.],
            [2., 4.]])
     """
+    if gaps is not None and gaps.how != "em":  # moments from pairs of columns fit each other too badly for an error
+        gappy = Table(np.where(gaps.mask, np.nan, values), tuple(range(values.shape[1])), False, kinds=tuple(kinds))
+        filled = filled_table(gappy, "em")
+        values, gaps = filled.values, filled.gaps
     complete = np.isfinite(values).all(axis=1)
     if not complete.all():
         values = values[complete]
@@ -71,8 +75,6 @@ def sample_of(
         return replace(sample, settings=_settings(columns[whole], targets[whole]), row_targets=targets[kept])
     if gaps is None:
         return sample
-    if gaps.how != "em":  # moments from pairs of columns fit each other too badly for an error of a regression
-        gaps = gaps_of(np.where(gaps.mask, np.nan, values), kinds, "em")
     return replace(sample, mean=gaps.mean, covariance=gaps.covariance, absent=_absent(gaps.mask))
 
 

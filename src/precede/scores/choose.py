@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from precede.arrays import BoolArray, FloatArray, IntArray
+from precede.arrays import BoolArray, FloatArray
 from precede.data.load import Table
 from precede.data.odd import FEW, MANY
 from precede.data.table import evenly_spaced
@@ -98,20 +98,22 @@ def _gains(columns: FloatArray, edges: BoolArray, fewest: int) -> FloatArray:
 
 def _gain(causes: FloatArray, effect: FloatArray, rng: np.random.Generator) -> tuple[float, float]:
     """Nats per row that a joint curve and a sum of curves gain over a plane."""
-    n, p = causes.shape
-    plane = np.column_stack([np.ones(n), causes])
-    waves = np.cos(causes @ (rng.normal(size=(p, N_WAVES)) / np.sqrt(p)) + rng.uniform(0, 2 * np.pi, N_WAVES))
     hinges = np.column_stack([hinge_basis(cause)[:, 2:] for cause in causes.T])
-    left = [_left_out_square(plane, bends, effect) for bends in (plane[:, :0], waves, hinges)]
-    jointly, added = (float(0.5 * np.log(left[0] / square)) for square in left[1:])
-    return jointly, added
+    left = [_left_by_bends(causes, bends, effect) for bends in (causes[:, :0], _waves(causes, rng), hinges)]
+    straight, jointly, added = (0.5 * np.log(max(float(np.square(rest).mean()), 1e-12)) for rest in left)
+    return straight - jointly, straight - added
 
 
-def _left_out_square(plane: FloatArray, bends: FloatArray, target: FloatArray) -> float:
-    """Mean squared residual of rows left out, with a ridge on the bends."""
+def _waves(causes: FloatArray, rng: np.random.Generator) -> FloatArray:
+    p = causes.shape[1]
+    return np.cos(causes @ (rng.normal(size=(p, N_WAVES)) / np.sqrt(p)) + rng.uniform(0, 2 * np.pi, N_WAVES))
+
+
+def _left_by_bends(causes: FloatArray, bends: FloatArray, target: FloatArray) -> FloatArray:
+    """Residuals of rows left out beside a plane and bends, with a ridge on these."""
+    plane = np.column_stack([np.ones(len(causes)), causes])
     ridge = np.append(np.zeros(plane.shape[1]), np.full(bends.shape[1], BEND_RIDGE))
-    left = left_out_residuals(np.column_stack([plane, bends]), target, ridge)
-    return max(float(np.square(left).mean()), 1e-12)
+    return left_out_residuals(np.column_stack([plane, bends]), target, ridge)
 
 
 ChosenName = (
@@ -429,7 +431,7 @@ def share_with_uneven_noise(columns: FloatArray, edges: BoolArray, *, curved: bo
     edges : (n_variables, n_variables) bool array
         Supposed causes, ``[i, j]`` for i -> j.
     curved : bool
-        Splines of every cause instead of lines.
+        A joint curve of the causes instead of a plane.
 
     Examples
     --------
@@ -443,16 +445,16 @@ def share_with_uneven_noise(columns: FloatArray, edges: BoolArray, *, curved: bo
     """
     effects = np.flatnonzero(edges.any(axis=0))
     causes = [np.flatnonzero(edges[:, v])[:MOST_CAUSES] for v in effects]
-    trends = np.array([_trend(columns, i, int(v), curved) for i, v in zip(causes, effects, strict=True)])
+    rng = np.random.default_rng(0)  # the same table gives the same figures
+    trends = np.array(
+        [_trend(columns[:, i], columns[:, v], rng if curved else None) for i, v in zip(causes, effects, strict=True)]
+    )
     least = max(LEAST_TREND, CHANCE / np.sqrt(len(columns)))
     return soft_share(trends, least, least + CLEAR_TREND - LEAST_TREND)
 
 
-def _trend(columns: FloatArray, causes: IntArray, effect: int, curved: bool) -> float:
-    """Largest rank correlation of the residual's size."""
-    parts = [hinge_basis(columns[:, i])[:, 1:] if curved else columns[:, [i]] for i in causes]
-    basis = np.column_stack([np.ones(len(columns)), *parts])
-    left = left_out_residuals(basis, columns[:, effect])
-    others = (columns[:, effect] - left, *columns[:, causes].T)
-    varied = [other for other in others if np.ptp(other) > 0]  # not constant among the rows that are looked at
+def _trend(causes: FloatArray, effect: FloatArray, rng: np.random.Generator | None) -> float:
+    """Largest rank correlation of the residual's size; with an rng, of that of a joint curve."""
+    left = _left_by_bends(causes, causes[:, :0] if rng is None else _waves(causes, rng), effect)
+    varied = [other for other in (effect - left, *causes.T) if np.ptp(other) > 0]  # not constant among these rows
     return max((abs(rank_correlation(np.abs(left), other)[0]) for other in varied if np.ptp(left) > 0), default=0.0)
