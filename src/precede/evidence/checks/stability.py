@@ -1,6 +1,6 @@
 """How often the edges come back on resampled data, as a check and beside each edge.
 
-By a quick search where there is one, else each edge against its alternatives.
+By a quick search where there is one, else each edge by itself.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ import numpy as np
 import torch
 
 from precede.arrays import BoolArray, FloatArray
-from precede.data.table import Table, evenly_spaced, standardized_table
+from precede.data.table import Table, standardized_table
 from precede.evidence.checks.context import CheckContext
 from precede.evidence.checks.record import Check, Diagnostics, Level, Remark, counted, some
-from precede.evidence.confidence.resampling import draw_rows, resampled, time_block
+from precede.evidence.confidence.resampling import resampled, time_block
 from precede.graph import MixedGraph
 from precede.graph.dags import ancestors, halves
 from precede.knowledge import Constraints
-from precede.lazy import special
 from precede.pruning.order_to_graph import order_to_graph
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import one_thread, pool_of_threads
@@ -31,7 +30,6 @@ from precede.scores.location_scale import ConditionalDensity
 from precede.scores.parent_tables import LocalScore, ParentSetCache
 from precede.scores.predecessors import Noise
 from precede.scores.protocol import OrderScore
-from precede.scores.shape import negentropy
 from precede.search.local.climber import EVERYWHERE_UP_TO, two_edges_away
 from precede.search.pag import independence_test, learn_pag, start_constraints
 from precede.search.polish import polish
@@ -167,23 +165,15 @@ def relearning(learned: CheckContext) -> Relearn:
     score: str | None = None
     if learned.levels:
         score = learned.score
-    elif assumed.linear and assumed.equal_variances:
-        score = "linear"
-    elif assumed.linear and learned.score == "linear-any":
-        score = "linear-any"
-    elif assumed.linear and assumed.gaussian == "assumed":
-        score = "sparse-linear"
+    elif assumed.linear:
+        of_any_variance = "sparse-linear" if assumed.gaussian == "assumed" else "linear-any"
+        score = "linear" if assumed.equal_variances else of_any_variance
     constraints = learned.constraints or Constraints.none(learned.n_variables)
-    if score is not None or assumed.hidden_causes:
-        if looks_near(learned):
-            constraints = replace(constraints, allowed=constraints.allowed & two_edges_away(learned.edges))
-        return partial(learn_again, learned, cast(ScoreName | None, score), constraints)
-    if assumed.mechanism == "additive" or learned.score == "vote":
+    if score is None and not assumed.hidden_causes:
         return partial(judge_again, learned)
-    return Alternatives(
-        learned.values, learned.edges, constraints,
-        by_shape=assumed.gaussian == "excluded", block=time_block(learned.table),
-    )  # fmt: skip
+    if looks_near(learned):
+        constraints = replace(constraints, allowed=constraints.allowed & two_edges_away(learned.edges))
+    return partial(learn_again, learned, cast(ScoreName | None, score), constraints)
 
 
 def judge_again(learned: CheckContext, rng: np.random.Generator, deadline: Deadline) -> FloatArray:
@@ -193,8 +183,9 @@ def judge_again(learned: CheckContext, rng: np.random.Generator, deadline: Deadl
 
     .. math:: s_i(P_i) + s_j(P_j), \quad s_i(P_i) + s_j(P_j \setminus i), \quad s_i(P_i \cup j) + s_j(P_j \setminus i),
 
-    with P the parents in the graph. Curves are judged by the evidence of Gaussian processes, and what several classes
-    voted for by the one that takes least for granted: a location and a scale that are curves, and noise of any shape.
+    with P the parents in the graph. Curves, and what no model is named for, are judged by the evidence of Gaussian
+    processes, and what several classes voted for by the one that takes least for granted: a location and a scale that
+    are curves, and noise of any shape.
     """
     equal = learned.assumptions.equal_variances
     table = learned.table if equal else standardized_table(learned.table)
@@ -296,113 +287,6 @@ def stability(edges: BoolArray, confidence: FloatArray, names: Sequence[Hashable
     sentence = f"{said}{more} ({some(absent)})." if absent else f"{said}."
     level: Level = "warning" if len(unstable) > n / 4 else "note" if unstable or absent else "fine"
     return Check(NAME, float(len(unstable)), sentence, level, {"unstable": unstable, "absent": absent})
-
-
-MOST_ROWS = 2000
-"""Rows that are looked at, evenly spaced; drawn with replacement from the whole table's number of rows."""
-
-MOST_OTHERS = 8
-"""Other causes that a pair is compared given."""
-
-
-class Alternatives:
-    r"""Judge every edge i -> j by itself: is it there, and does it point that way?
-
-    With :math:`C` the other causes of both, the edge is there when its partial F test says so, and it is kept when
-
-    .. math:: \ell(i \mid C) + \ell(j \mid C, i) \ge \ell(j \mid C) + \ell(i \mid C, j),
-
-    both sides of which have the same number of parameters, by the entropy of the residuals. An edge that a longer path
-    follows cannot be turned by itself, so only its presence is judged.
-
-    Parameters
-    ----------
-    values : (n_samples, n_variables) float array
-    edges : (n_variables, n_variables) bool array
-    constraints : Constraints
-    by_shape : bool
-        Whether the shape of the noise tells directions; else nothing does.
-    cutoff : float
-        Largest p-value of an edge that is there.
-    block : int or None
-        Rows are drawn in blocks of this length, for rows in time.
-    """
-
-    def __init__(
-        self, values: FloatArray, edges: BoolArray, constraints: Constraints, *, by_shape: bool, cutoff: float = 0.001,
-        block: int | None = None,
-    ) -> None:  # fmt: skip
-        rows = evenly_spaced(len(values), MOST_ROWS)
-        stuck = values[rows].min(axis=0) == values[rows].max(axis=0)
-        if stuck.any():  # among these rows: look where such a column is different, too
-            elsewhere = np.flatnonzero((values[:, stuck] != values[rows[0], stuck]).any(axis=1))
-            rows = np.union1d(rows, elsewhere[:MOST_ROWS])
-        sample = values[rows] - values[rows].mean(axis=0)
-        self.design = sample / np.abs(sample).max(axis=0)
-        self.n_samples = len(values)
-        self.block = None if block is None else max(2, round(block * len(rows) / len(values)))
-        self.edges, self.by_shape, self.cutoff = edges, by_shape, cutoff
-        paths = ancestors(edges)
-        fixed = constraints.before | constraints.required
-        self.pairs = [self._pair(int(i), int(j), paths, fixed) for i, j in np.argwhere(edges)]
-
-    def _pair(self, i: int, j: int, paths: BoolArray, fixed: BoolArray) -> tuple[int, int, list[int], bool]:
-        """An edge, the other causes of both, and whether it could be turned by itself."""
-        parents = self.edges[:, i] | self.edges[:, j]
-        parents[i] = False
-        longer = bool((self.edges[i] & paths[:, j]).any())
-        turnable = self.by_shape and not longer and not fixed[i, j] and parents.sum() <= MOST_OTHERS
-        others = parents if turnable else self.edges[:, j] & (np.arange(len(parents)) != i)
-        return i, j, [int(k) for k in np.flatnonzero(others)], turnable
-
-    def __call__(self, rng: np.random.Generator, deadline: Deadline) -> FloatArray:
-        m = len(self.design)
-        weights = self._drawn(m, rng)
-        centered: FloatArray = self.design - weights @ self.design / m
-        gram = (centered * weights[:, None]).T @ centered
-        gram[np.diag_indices(len(gram))] += 1e-8 * m
-        directed = np.zeros(self.edges.shape)
-        for i, j, others, turnable in self.pairs:
-            if deadline.passed():
-                break
-            if not self._present(gram, i, j, others):
-                continue
-            turned = turnable and self._turned(gram, centered, weights, i, j, others)
-            directed[(j, i) if turned else (i, j)] = 1.0
-        return directed
-
-    def _drawn(self, m: int, rng: np.random.Generator) -> FloatArray:
-        """How often each row was drawn, on average once."""
-        if self.block is not None:
-            return np.bincount(draw_rows(m, self.block, rng), minlength=m).astype(np.float64)
-        return np.asarray(rng.multinomial(self.n_samples, np.full(m, 1 / m)) * (m / self.n_samples))
-
-    def _left(self, gram: FloatArray, target: int, causes: list[int]) -> tuple[float, FloatArray]:
-        """Sum of squares of a standardized variable that a regression leaves, and the coefficients."""
-        total = float(gram[target, target])
-        if not causes:
-            return total, np.zeros(0)
-        cross = gram[causes, target]
-        coefficients = np.asarray(np.linalg.solve(gram[np.ix_(causes, causes)], cross), dtype=np.float64)
-        return max(total - float(cross @ coefficients), 1e-12 * total), coefficients
-
-    def _present(self, gram: FloatArray, i: int, j: int, others: list[int]) -> bool:
-        without, _ = self._left(gram, j, others)
-        left, _ = self._left(gram, j, [*others, i])
-        free = max(self.n_samples - len(others) - 2, 1)
-        return float(special.fdtrc(1, free, max(without - left, 0.0) / (left / free))) <= self.cutoff
-
-    def _turned(
-        self, gram: FloatArray, centered: FloatArray, weights: FloatArray, i: int, j: int, others: list[int]
-    ) -> bool:
-        def cost(target: int, causes: list[int]) -> float:
-            left, coefficients = self._left(gram, target, causes)
-            variance = left / len(weights)
-            residual = centered[:, target] - centered[:, causes] @ coefficients
-            return float(np.log(variance)) / 2 - negentropy(residual / np.sqrt(variance), weights)
-
-        kept = cost(i, others) + cost(j, [*others, i])
-        return cost(j, others) + cost(i, [*others, j]) < kept
 
 
 N_RESAMPLES = 20
