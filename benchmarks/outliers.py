@@ -4,7 +4,9 @@
 
 Linear data of 10 variables, 500 rows, 12 or 22 edges, noise of different variances: as they are, with one cell at +8
 standard deviations, and with 1 % of the cells times eight. CPDAG SHD where noise is Gaussian, SHD where it is Laplace.
-Then the share of clean tables (10 columns, independent or with 12 edges) in which some cell is marked.
+Then the share of clean tables (10 columns, independent or with 12 edges) in which some cell is marked. ``--tails`` only
+counts, in tables of 10 variables and 500 rows of every mechanism, the cells that are marked where none is wrong, and
+those that are marked of 1 % times eight, as far as these are more than 5 standard deviations out.
 """
 
 from __future__ import annotations
@@ -15,9 +17,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from precede import CORL, evaluate
+from precede import CORL, evaluate, simulate
 from precede.data.odd import odd_cells
 from precede.kinds import NUMBER
+from precede.simulation.mechanisms import MECHANISMS
 
 Draw = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
 NOISES: dict[str, Draw] = {
@@ -56,13 +59,33 @@ def spoiled(values: np.ndarray, kind: str, seed: int) -> np.ndarray:
     return values
 
 
+def tails(seeds: int) -> None:
+    """Print the marked cells of clean tables, and of wrong cells, by mechanism."""
+    print("| mechanism | marked where none is wrong | wrong | marked |\n|---|---:|---:|---:|")
+    for sem in MECHANISMS:
+        counts = np.zeros(3, dtype=int)
+        for seed in range(seeds):
+            made = simulate(n_variables=10, degree=2, sem=sem, n_samples=500, standardize=True, random_state=seed)
+            values = made.data.to_numpy(copy=True)
+            clean = odd_cells(values, [NUMBER] * 10)
+            wrong = np.random.default_rng(seed).random(values.shape) < 0.01
+            values[wrong] *= 8
+            wrong &= np.abs(values) > 5
+            counts += clean.sum(), wrong.sum(), (odd_cells(values, [NUMBER] * 10) & wrong).sum()
+        print(f"| {sem} | {' | '.join(map(str, counts))} |", flush=True)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=12)
     parser.add_argument("--tables", type=int, default=100)
     parser.add_argument("--score", default="auto")
     parser.add_argument("--odd", nargs="*", choices=("missing", "keep"), default=("missing", "keep"))
+    parser.add_argument("--tails", action="store_true")
     given = parser.parse_args()
+    if given.tails:
+        tails(given.seeds)
+        return 0
     print("| noise | edges | odd= | " + " | ".join(KINDS) + " |\n|---|---:|---|" + "---:|" * len(KINDS))
     for noise in ("gaussian", "laplace") if given.seeds else ():
         for n_edges in (12, 22):

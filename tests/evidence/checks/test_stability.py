@@ -185,7 +185,7 @@ def test_parents_in_wide_resamples_are_at_most_two_edges_away(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("score", "most", "is_said"), [("sparse-linear", 4, True), ("nongaussian", 4, False), ("sparse-linear", 5, False)]
+    ("score", "most", "is_said"), [("sparse-linear", 4, True), ("quadratic", 4, False), ("sparse-linear", 5, False)]
 )
 def test_that_wide_resamples_look_near_the_graph_is_said(monkeypatch, score, most, is_said):
     monkeypatch.setattr("precede.evidence.checks.stability.EVERYWHERE_UP_TO", most)

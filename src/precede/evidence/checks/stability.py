@@ -149,7 +149,7 @@ def resample(learned: CheckContext, diagnostics: Diagnostics, deadline: Deadline
         drawn = np.array(made, dtype=np.int64)
         made = [halves(MixedGraph(ends, tuple(learned.names)).pattern) for ends in drawn]
     found = with_shares(diagnostics, learned.edges, np.mean(made, axis=0), learned.names, len(made), remarks)
-    if looks_near(learned) and isinstance(relearn, partial) and relearn.func is learn_again:
+    if looks_near(learned) and relearn.func is learn_again:
         found = replace(found, remarks=(*found.remarks, Remark(NEAR, "note")))
     return replace(found, resampled=drawn)
 
@@ -159,7 +159,7 @@ def looks_near(learned: CheckContext) -> bool:
     return learned.n_variables > EVERYWHERE_UP_TO and not learned.assumptions.hidden_causes
 
 
-def relearning(learned: CheckContext) -> Relearn:
+def relearning(learned: CheckContext) -> partial[FloatArray]:
     """The quickest honest way to learn again under what the method assumed: by a score where one is quick to search."""
     assumed = learned.assumptions
     score: str | None = None
