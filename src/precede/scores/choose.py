@@ -105,8 +105,12 @@ def _gain(causes: FloatArray, effect: FloatArray, rng: np.random.Generator) -> t
 
 
 def _waves(causes: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Random Fourier features of all causes together."""
     p = causes.shape[1]
-    return np.cos(causes @ (rng.normal(size=(p, N_WAVES)) / np.sqrt(p)) + rng.uniform(0, 2 * np.pi, N_WAVES))
+    waves: FloatArray = np.cos(
+        causes @ (rng.normal(size=(p, N_WAVES)) / np.sqrt(p)) + rng.uniform(0, 2 * np.pi, N_WAVES)
+    )
+    return waves
 
 
 def _left_by_bends(causes: FloatArray, bends: FloatArray, target: FloatArray) -> FloatArray:
