@@ -195,10 +195,7 @@ class AStarLasso(IterativeMethod):
     (True, True)
     """
 
-    assumes = Assumptions(
-        "linear", equal_variances=True,
-        words="Every variable is a weighted sum of few causes plus noise; directions come from the columns' variances.",
-    )  # fmt: skip
+    assumes = Assumptions("linear", equal_variances=True, form="a weighted sum of few causes")
 
     penalty: Positive = 0.1
     queue_size: Count | None = 10

@@ -191,10 +191,7 @@ class CAM(IterativeMethod):
            [1, 0]])
     """
 
-    assumes = Assumptions(
-        "additive", False, "assumed", True,
-        "Every variable is a sum of smooth curves of its causes plus Gaussian noise.",
-    )  # fmt: skip
+    assumes = Assumptions("additive", False, "assumed", True, form="a sum of smooth curves of its causes")
 
     preliminary_selection: bool | Literal["auto"] = "auto"
     max_neighbors: Count = 10

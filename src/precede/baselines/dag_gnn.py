@@ -163,10 +163,8 @@ class DAGGNN(NetworkMethod):
     """
 
     assumes = Assumptions(
-        "additive", True, "assumed", True,
-        "Every variable is a function of its causes that a small network can fit, plus Gaussian noise of the same "
-        "variance everywhere.",
-    )  # fmt: skip
+        "additive", True, "assumed", True, form="a function of its causes that a small network can fit,"
+    )
 
     hidden_size: Count = 64
     n_epochs: Count = 300

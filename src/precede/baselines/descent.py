@@ -54,10 +54,8 @@ class Adam:
         self.optimizer.step()
 
 
-EQUAL = Assumptions("linear", True, "assumed", False, "Every variable is a weighted sum of its causes plus Gaussian "
-    "noise of the same variance everywhere: directions come from the columns' variances.")  # fmt: skip
-UNEQUAL = Assumptions("linear", False, "assumed", False, "Every variable is a weighted sum of its causes plus Gaussian "
-    "noise of any variance.")  # fmt: skip
+UNEQUAL = Assumptions("linear", gaussian="assumed", form="a weighted sum of its causes")
+EQUAL = UNEQUAL.with_equal_variances()
 
 
 class GOLEM(WeightedMethod):
@@ -222,11 +220,7 @@ class DAGMA(WeightedMethod):
     [1, 0]
     """
 
-    assumes = Assumptions(
-        "linear", equal_variances=True,
-        words="Every variable is a weighted sum of its causes plus noise; directions come from the columns' variances, "
-        "as if the noise had the same variance everywhere.",
-    )  # fmt: skip
+    assumes = Assumptions("linear", equal_variances=True, form="a weighted sum of its causes")
 
     loss: Loss = "l2"
     lambda1: NotNegative = 0.03

@@ -222,9 +222,7 @@ class GranDAG(NetworkMethod):
     CausalGraph(2 variables, 1 edge: 0 -> 1)
     """
 
-    assumes = Assumptions(
-        "additive", False, "assumed", True, "Every variable is a curved function of its causes plus Gaussian noise."
-    )
+    assumes = Assumptions("additive", False, "assumed", True, form="a curved function of its causes")
 
     n_layers: Count = 2
     hidden_size: Count = 10

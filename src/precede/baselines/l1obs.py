@@ -60,8 +60,7 @@ def lasso_path(gram: FloatArray, cross: FloatArray) -> list[tuple[IntArray, Floa
 
 UNIT_VARIANCE = Assumptions("linear", True, "assumed", False, "Every variable is a weighted sum of few causes plus "
     "Gaussian noise of variance one: directions come from the columns' variances.")  # fmt: skip
-ANY_VARIANCE = Assumptions("linear", False, "assumed", False, "Every variable is a weighted sum of few causes plus "
-    "Gaussian noise of any variance.")  # fmt: skip
+ANY_VARIANCE = Assumptions("linear", gaussian="assumed", form="a weighted sum of few causes")
 
 
 class L1OBS(IterativeMethod):

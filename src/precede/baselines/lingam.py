@@ -71,10 +71,7 @@ class DirectLiNGAM(OrderMethod):
     [1, 0]
     """
 
-    assumes = Assumptions(
-        "linear", gaussian="excluded",
-        words="Every variable is a weighted sum of its causes plus noise, and the noise is not Gaussian.",
-    )  # fmt: skip
+    assumes = Assumptions("linear", gaussian="excluded", form="a weighted sum of its causes")
 
     def _find_order(self, table: Table, constraints: Constraints, deadline: Deadline) -> tuple[IntArray, JsonObject]:
         """Place variables from the most exogenous on; those that there is no time for follow as they looked last."""

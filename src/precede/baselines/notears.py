@@ -149,11 +149,7 @@ class NOTEARS(AugmentedLagrangian):
            [1, 0]])
     """
 
-    assumes = Assumptions(
-        "linear", equal_variances=True,
-        words="Every variable is a weighted sum of its causes plus noise; directions come from the columns' variances, "
-        "as if the noise had the same variance everywhere.",
-    )  # fmt: skip
+    assumes = Assumptions("linear", equal_variances=True, form="a weighted sum of its causes")
 
     lambda1: NotNegative = 0.1
     loss: Loss = "l2"
@@ -274,10 +270,7 @@ class NOTEARSMLP(AugmentedLagrangian):
     [1, 0]
     """
 
-    assumes = Assumptions(
-        "additive", equal_variances=True, nonlinear_needed=True,
-        words="Every variable is a curved function of its causes plus noise of the same variance everywhere.",
-    )  # fmt: skip
+    assumes = Assumptions("additive", True, nonlinear_needed=True, form="a curved function of its causes")
 
     hidden_size: Count = 10
     lambda1: NotNegative = 0.01

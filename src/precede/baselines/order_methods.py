@@ -166,11 +166,7 @@ class EqVar(OrderMethod):
     [1, 0]
     """
 
-    assumes = Assumptions(
-        "linear", equal_variances=True,
-        words="Every variable is a weighted sum of its causes plus noise, and the noise has the same variance "
-        "everywhere.",
-    )  # fmt: skip
+    assumes = Assumptions("linear", equal_variances=True, form="a weighted sum of its causes")
 
     direction: Direction = "top-down"
     pruning: OrderPruning = "threshold"

@@ -294,11 +294,8 @@ def assumed_by(regression: str, noise: Noise) -> Assumptions:
     'Every variable is a weighted sum of its causes plus Gaussian noise, of the same variance everywhere.'
     """
     curved = regression == "gp"
-    form = "smooth function" if curved else "weighted sum"
-    assumed = Assumptions(
-        "additive" if curved else "linear", False, "assumed", curved,
-        f"Every variable is a {form} of its causes plus Gaussian noise.",
-    )  # fmt: skip
+    form = f"a {'smooth function' if curved else 'weighted sum'} of its causes"
+    assumed = Assumptions("additive" if curved else "linear", False, "assumed", curved, form=form)
     return assumed.with_equal_variances() if noise == "equal" else assumed
 
 

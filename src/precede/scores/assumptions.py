@@ -7,6 +7,7 @@ from typing import Literal
 
 MechanismKind = Literal["linear", "additive", "levels", "any"]
 GaussianNoise = Literal["assumed", "excluded", "free"]
+UNSAID = "The method's own assumptions hold; the checks below look at linear fits of each variable on its causes."
 
 
 @dataclass(frozen=True)
@@ -25,27 +26,38 @@ class Assumptions:
     nonlinear_needed : bool
         Whether directions are told apart by curvature alone.
     words : str
-        The same in a sentence for the reader of a report.
+        The same in a sentence for the reader of a report; made of the others where ``form`` says what a variable is.
     hidden_causes : bool
         Whether common causes may be missing from the table.
     tells_directions : bool
         Whether the directions of a result mean anything; those of a random order do not.
+    form : str
+        What every variable is but for noise, as in "a weighted sum of its causes".
 
     Examples
     --------
     >>> Assumptions("additive", words="Curves plus noise.").with_equal_variances().words
     'Curves plus noise, of the same variance everywhere.'
+    >>> Assumptions("linear", gaussian="assumed", form="a weighted sum of few causes").words
+    'Every variable is a weighted sum of few causes plus Gaussian noise of any variance.'
     """
 
     mechanism: MechanismKind = "any"
     equal_variances: bool = False
     gaussian: GaussianNoise = "free"
     nonlinear_needed: bool = False
-    words: str = (
-        "The method's own assumptions hold; the checks below look at linear fits of each variable on its causes."
-    )
+    words: str = ""
     hidden_causes: bool = False
     tells_directions: bool = True
+    form: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.words:
+            noise = "Gaussian noise" if self.gaussian == "assumed" else "noise"
+            noise += " of the same variance everywhere" if self.equal_variances else " of any variance" * self.linear
+            noise += ", and the noise is not Gaussian" * (self.gaussian == "excluded")
+            noise += ": directions come from the columns' variances" * (self.linear and self.equal_variances)
+            object.__setattr__(self, "words", f"Every variable is {self.form} plus {noise}." if self.form else UNSAID)
 
     @property
     def linear(self) -> bool:
@@ -62,5 +74,5 @@ class Assumptions:
         """The same, and equal noise variances."""
         if self.equal_variances:
             return self
-        words = self.words.removesuffix(".") + ", of the same variance everywhere."
+        words = "" if self.form else self.words.removesuffix(".") + ", of the same variance everywhere."
         return replace(self, equal_variances=True, words=words)

@@ -51,12 +51,7 @@ CUDA_CHUNK_BYTES = 2 * 2**30
 
 
 ASSUMED = {
-    kernel: Assumptions(
-        "additive",
-        gaussian="assumed",
-        nonlinear_needed=True,
-        words=f"Every variable is a {function} of few causes plus Gaussian noise.",
-    )
+    kernel: Assumptions("additive", False, "assumed", True, form=f"a {function} of few causes")
     for kernel, function in (("joint", "smooth, curved function"), ("additive", "sum of smooth curves"))
 }
 

@@ -115,12 +115,7 @@ class GPScore(PredecessorScore):
     """
 
     name = "gp"
-    assumes = Assumptions(
-        "additive",
-        gaussian="assumed",
-        nonlinear_needed=True,
-        words="Every variable is a smooth, curved function of its causes plus Gaussian noise.",
-    )
+    assumes = Assumptions("additive", False, "assumed", True, form="a smooth, curved function of its causes")
 
     def __init__(
         self,

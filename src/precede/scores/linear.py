@@ -58,12 +58,7 @@ class LinearScore(OrderScore):
     """
 
     name = "linear"
-    assumes = Assumptions(
-        "linear",
-        equal_variances=True,
-        words="Every variable is a weighted sum of its causes plus noise, and the noise has the same variance "
-        "everywhere.",
-    )
+    assumes = Assumptions("linear", equal_variances=True, form="a weighted sum of its causes")
 
     def __init__(
         self,

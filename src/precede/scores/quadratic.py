@@ -64,12 +64,7 @@ class QuadraticScore(PredecessorScore):
     """
 
     name = "quadratic"
-    assumes = Assumptions(
-        "additive",
-        gaussian="assumed",
-        nonlinear_needed=True,
-        words="Every variable is a quadratic function of its causes plus Gaussian noise.",
-    )
+    assumes = Assumptions("additive", False, "assumed", True, form="a quadratic function of its causes")
 
     def __init__(
         self,

@@ -66,10 +66,7 @@ class LinearAnyScore(GrowShrinkScore):
 
     name = "linear-any"
     identifies: Identifies = "cpdag"
-    assumes = Assumptions(
-        "linear",
-        words="Every variable is a weighted sum of few causes plus noise of any variance and shape.",
-    )
+    assumes = Assumptions("linear", words="Every variable is a weighted sum of few causes plus noise of any kind.")
     shape: ClassVar[Literal["priced", "free", "none"]] = "priced"
     """What the shape of noise counts for: more than its price, all of it, or nothing."""
 
@@ -131,11 +128,7 @@ class SparseLinearScore(LinearAnyScore):
     """The same with Gaussian noise only: :math:`J = 0`, and nothing but the CPDAG is identified."""
 
     name = "sparse-linear"
-    assumes = Assumptions(
-        "linear",
-        gaussian="assumed",
-        words="Every variable is a weighted sum of few causes plus Gaussian noise of any variance.",
-    )
+    assumes = Assumptions("linear", gaussian="assumed", form="a weighted sum of few causes")
     shape = "none"
     usual_penalty = 2.0
 
@@ -152,10 +145,6 @@ class NonGaussianScore(LinearAnyScore):
 
     name = "nongaussian"
     identifies = "dag"
-    assumes = Assumptions(
-        "linear",
-        gaussian="excluded",
-        words="Every variable is a weighted sum of its causes plus noise, and the noise is not Gaussian.",
-    )
+    assumes = Assumptions("linear", gaussian="excluded", form="a weighted sum of its causes")
     shape = "free"
     usual_penalty = 0.5
