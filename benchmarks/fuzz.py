@@ -35,7 +35,7 @@ from precede.experiments.cells import Cell
 from precede.experiments.designs import EXPERIMENTS
 from precede.experiments.ledger import Ledger
 from precede.experiments.reproduce import reproduce
-from precede.policy.pretrained import load_pretrained
+from precede.policy.prediction import load_pretrained
 from precede.pretraining.run_folder import pretrain_into
 from precede.report import rebuild_report, write_report
 

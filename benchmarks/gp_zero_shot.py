@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from precede.metrics import share_in_order, shd
-from precede.policy.pretrained import load_pretrained
+from precede.policy.prediction import load_pretrained
 from precede.scores.evidence import GaussianProcessEvidence
 from precede.scores.parent_tables import screened_score
 from precede.simulation import simulate

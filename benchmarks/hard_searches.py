@@ -26,7 +26,7 @@ from precede import CORL, simulate
 from precede.corl.settings import training_of
 from precede.data.load import Table, load_table
 from precede.knowledge import Constraints
-from precede.policy.pretrained import load_pretrained
+from precede.policy.prediction import load_pretrained
 from precede.runtime.deadline import Deadline
 from precede.scores.build import build_score
 from precede.scores.protocol import OrderScore

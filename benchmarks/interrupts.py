@@ -37,7 +37,7 @@ import precede.pretraining.supervised as supervised
 import precede.search.checkpoint as checkpoint_file
 from precede import CausalGraph, simulate
 from precede.cli import app
-from precede.policy.pretrained import load_pretrained
+from precede.policy.prediction import load_pretrained
 from precede.pretraining.settings import PretrainingSettings, variant_settings
 from precede.pretraining.validation import ValidationSettings
 

@@ -24,8 +24,7 @@ from joblib import Parallel, delayed
 from precede.arrays import BoolArray, FloatArray
 from precede.graph.dags import ancestors, cpdag
 from precede.knowledge import Constraints
-from precede.policy.prediction import PolicyPrediction, judge
-from precede.policy.pretrained import load_pretrained
+from precede.policy.prediction import PolicyPrediction, judge, load_pretrained
 from precede.pretraining.validation import FIRST_SEED, HELD_OUT, held_out_data, with_interventions
 from precede.simulation import simulate
 from precede.simulation.graphs import random_dag

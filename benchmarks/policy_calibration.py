@@ -24,7 +24,7 @@ from scipy.optimize import minimize
 from precede.arrays import BoolArray, FloatArray
 from precede.policy.inputs import Views
 from precede.policy.moments import MomentsEncoder
-from precede.policy.pretrained import load_pretrained, save_policy
+from precede.policy.prediction import load_pretrained, save_policy
 from precede.pretraining.validation import FIRST_SEED, HELD_OUT, held_out_data
 from precede.simulation import simulate
 from precede.simulation.observation import marginal_graph

@@ -21,8 +21,7 @@ from joblib import Parallel, delayed
 
 from precede.arrays import BoolArray, FloatArray
 from precede.metrics import share_in_order
-from precede.policy.prediction import judge
-from precede.policy.pretrained import load_pretrained
+from precede.policy.prediction import judge, load_pretrained
 from precede.pretraining.validation import FIRST_SEED, HELD_OUT, PAIR_FAMILIES, SUITE, held_out_data, held_out_pair
 from precede.simulation import simulate
 

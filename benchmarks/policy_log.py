@@ -15,7 +15,7 @@ from typing import Any
 
 import matplotlib as mpl
 
-from precede.policy.pretrained import DEFAULT_WEIGHTS
+from precede.policy.prediction import DEFAULT_WEIGHTS
 
 LINES = {"mean": "families of training", "held-out": "families held out", "pairs": "pairs", "told": "told more"}
 

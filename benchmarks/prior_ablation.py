@@ -28,8 +28,8 @@ from precede.options import Options
 from precede.policy import moments
 from precede.policy.actor import Actor, Architecture
 from precede.policy.features import ColumnReadings, classical_features, read_columns
-from precede.policy.pretrained import load_pretrained
-from precede.policy.told import Told
+from precede.policy.inputs import Told
+from precede.policy.prediction import load_pretrained
 from precede.pretraining import curriculum, world
 from precede.pretraining.curriculum import CurriculumSettings
 from precede.pretraining.settings import PretrainingSettings, variant_settings

@@ -15,8 +15,7 @@ import numpy as np
 
 from precede.data.load import Table
 from precede.knowledge import Constraints
-from precede.policy.prediction import judge_table
-from precede.policy.pretrained import load_pretrained
+from precede.policy.prediction import judge_table, load_pretrained
 from precede.scores.choose import choose_score
 from precede.simulation import simulate
 

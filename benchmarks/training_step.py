@@ -23,7 +23,7 @@ from precede.corl import CORL
 from precede.corl.settings import training_of
 from precede.knowledge import Constraints
 from precede.policy import decoders
-from precede.policy.pretrained import load_pretrained
+from precede.policy.prediction import load_pretrained
 from precede.runtime.device import training_on
 from precede.runtime.randomness import gumbel_noise
 from precede.scores.linear import LinearScore

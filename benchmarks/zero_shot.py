@@ -28,7 +28,7 @@ from precede.data.load import load_table
 from precede.experiments.ledger import provenance, sentence
 from precede.knowledge import constraints_over
 from precede.metrics import share_in_order
-from precede.policy.pretrained import Pretrained, load_pretrained
+from precede.policy.prediction import Pretrained, load_pretrained
 from precede.scores.build import build_score
 from precede.scores.protocol import OrderScore
 from precede.simulation import simulate

@@ -18,7 +18,7 @@ import precede as pc
 from precede.errors import DataError, GraphError, KnowledgeError, OptionError, PrecedeError
 from precede.experiments.ledger import read_lines
 from precede.files import append_line
-from precede.policy.pretrained import load_pretrained
+from precede.policy.prediction import load_pretrained
 from precede.pretraining.run_folder import pretrain_into
 from precede.pretraining.settings import variant_settings
 

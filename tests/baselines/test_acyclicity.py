@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from precede.baselines.acyclicity import exponential_acyclicity, polynomial_acyclicity, strongest_dag
+from precede.baselines.iterative import exponential_acyclicity, polynomial_acyclicity, strongest_dag
 from precede.graph.dags import is_acyclic
 
 FUNCTIONS = [polynomial_acyclicity, exponential_acyclicity]

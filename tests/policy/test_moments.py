@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from precede.knowledge import Constraints
-from precede.policy.edges import EdgeHead, answer_log_probabilities, edge_loss, ruled
 from precede.policy.encoders import make_encoder
 from precede.policy.features import (
     binned_moments,
@@ -19,7 +18,8 @@ from precede.policy.features import (
     responses,
     triples,
 )
-from precede.policy.told import Told
+from precede.policy.inputs import Told
+from precede.policy.moments import EdgeHead, answer_log_probabilities, edge_loss, ruled
 
 
 @pytest.fixture

@@ -11,8 +11,7 @@ from precede.graph.dags import full_dag
 from precede.kinds import ColumnKind
 from precede.knowledge import Constraints, constraints_over
 from precede.policy.inputs import MOST_VIEWS, Views, numeric_reading, walsh_signs
-from precede.policy.prediction import EdgeOpinion, PolicyPrediction, judge, judge_table
-from precede.policy.pretrained import load_pretrained
+from precede.policy.prediction import EdgeOpinion, PolicyPrediction, judge, judge_table, load_pretrained
 from precede.scores.policy_prior import LIKELY, PolicyScore, likely_edges
 
 

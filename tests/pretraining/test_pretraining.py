@@ -14,7 +14,7 @@ from precede import CORL
 from precede.cli import app
 from precede.errors import OptionError
 from precede.policy.actor import Architecture
-from precede.policy.pretrained import load_pretrained, save_policy
+from precede.policy.prediction import load_pretrained, save_policy
 from precede.pretraining import supervised
 from precede.pretraining.curriculum import Curriculum, CurriculumSettings
 from precede.pretraining.own_tables import OwnTables, read_tables, sizes_of, split

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from precede.graph.dags import class_of, cpdag
-from precede.policy.told import Told
+from precede.policy.inputs import Told
 from precede.pretraining import world
 from precede.pretraining.curriculum import Curriculum, CurriculumSettings
 from precede.pretraining.told import draw_knowledge, imposed_values, shared_over_class, told_directions

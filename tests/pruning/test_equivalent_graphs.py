@@ -10,7 +10,7 @@ from precede.data.load import load_table
 from precede.data.table import canonical
 from precede.graph.dags import class_of, consistent_extension, cpdag, is_acyclic, topological_order
 from precede.knowledge import Constraints, Knowledge
-from precede.pruning.equivalence import choose_member
+from precede.pruning.order_to_graph import choose_member
 
 
 def random_dag(d: int, seed: int) -> np.ndarray:

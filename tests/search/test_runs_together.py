@@ -12,7 +12,7 @@ import torch
 import precede as pc
 from precede.corl.settings import training_of
 from precede.knowledge import Constraints
-from precede.policy.pretrained import load_pretrained
+from precede.policy.prediction import load_pretrained
 from precede.runtime.deadline import Deadline
 from precede.scores.gp import GPScore
 from precede.scores.linear import LinearScore

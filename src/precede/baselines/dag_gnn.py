@@ -17,8 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from precede.arrays import FloatArray
-from precede.baselines.acyclicity import polynomial_acyclicity, strongest_dag
-from precede.baselines.iterative import NetworkMethod
+from precede.baselines.iterative import NetworkMethod, polynomial_acyclicity, strongest_dag
 from precede.data.load import Table
 from precede.estimator import FitResult
 from precede.options import Count, NotNegative, Positive, Range

@@ -19,8 +19,7 @@ from sklearn.ensemble import ExtraTreesRegressor
 from torch import Tensor, nn
 
 from precede.arrays import BoolArray, FloatArray
-from precede.baselines.acyclicity import exponential_acyclicity, strongest_dag
-from precede.baselines.iterative import NetworkMethod
+from precede.baselines.iterative import NetworkMethod, exponential_acyclicity, strongest_dag
 from precede.data.load import Table
 from precede.errors import OptionError
 from precede.estimator import FitResult

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor
 
 from precede.arrays import FloatArray, IntArray
-from precede.baselines.acyclicity import strongest_dag
+from precede.baselines.iterative import strongest_dag
 from precede.baselines.order_methods import OrderMethod
 from precede.data.load import Table
 from precede.graph.dags import topological_order

@@ -10,8 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from precede.arrays import BoolArray, FloatArray
-from precede.baselines.acyclicity import exponential_acyclicity, strongest_dag
-from precede.baselines.iterative import NetworkMethod
+from precede.baselines.iterative import NetworkMethod, exponential_acyclicity, strongest_dag
 from precede.data.table import Table, standardized_table
 from precede.errors import OptionError
 from precede.estimator import FitResult

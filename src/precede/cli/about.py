@@ -5,7 +5,7 @@ from importlib.resources import files
 import typer
 
 import precede
-from precede.cli.terminal import SafeConsole
+from precede.cli.flags import SafeConsole
 
 
 def _text(name: str) -> str:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import typer
 
-from precede.cli.flags import as_file, as_flag, command
-from precede.cli.terminal import SafeConsole, name_of, say_json
+from precede.cli.flags import SafeConsole, as_file, as_flag, command, name_of, say_json
 from precede.data.survey import Survey, survey
 from precede.data.table import Table
 

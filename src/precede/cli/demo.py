@@ -3,8 +3,7 @@
 import time
 from pathlib import Path
 
-from precede.cli.flags import command
-from precede.cli.terminal import SafeConsole, log_to_terminal
+from precede.cli.flags import SafeConsole, command, log_to_terminal
 
 
 @command

@@ -17,8 +17,7 @@ from rich.markup import escape
 
 import precede
 from precede import report
-from precede.cli.flags import SACHS, command, load_named
-from precede.cli.terminal import SafeConsole, name_of, say_json
+from precede.cli.flags import SACHS, SafeConsole, command, load_named, name_of, say_json
 from precede.errors import OptionError, PrecedeError, unknown_column
 from precede.evidence.checks.record import SOURCE_WORDS, Diagnostics, EdgeDiagnostics, counted, unchecked_edges
 from precede.files import check_outputs, finish_swap, folder_lock

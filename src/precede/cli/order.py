@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 
 import precede
-from precede.cli.flags import command, load_named
-from precede.cli.terminal import SafeConsole, name_of, say_json
+from precede.cli.flags import SafeConsole, command, load_named, name_of, say_json
 from precede.evidence.checks.record import counted
 from precede.knowledge import Knowledge
 from precede.options import Options

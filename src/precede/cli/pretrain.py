@@ -4,8 +4,7 @@ from pathlib import Path
 
 import typer
 
-from precede.cli.flags import command
-from precede.cli.terminal import SafeConsole
+from precede.cli.flags import SafeConsole, command
 
 
 @command

@@ -5,8 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from precede.cli.flags import command
-from precede.cli.terminal import SafeConsole
+from precede.cli.flags import SafeConsole, command
 from precede.errors import OptionError
 
 

@@ -10,8 +10,7 @@ import typer
 from rich.markup import escape
 
 import precede
-from precede.cli.flags import command, load_named
-from precede.cli.terminal import SafeConsole, say_json
+from precede.cli.flags import SafeConsole, command, load_named, say_json
 from precede.data.numbers import spells_number
 from precede.errors import OptionError
 from precede.files import check_outputs, write_together

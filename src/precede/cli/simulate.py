@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from precede.cli.flags import command
-from precede.cli.terminal import SafeConsole, say_json
+from precede.cli.flags import SafeConsole, command, say_json
 
 OUTPUTS = ("data.csv", "truth.csv", "truth.json")
 

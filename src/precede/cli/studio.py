@@ -4,8 +4,7 @@ import webbrowser
 from pathlib import Path
 from typing import Annotated
 
-from precede.cli.flags import command
-from precede.cli.terminal import SafeConsole
+from precede.cli.flags import SafeConsole, command
 from precede.errors import OptionError
 from precede.options import Range
 

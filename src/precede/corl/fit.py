@@ -27,10 +27,8 @@ from precede.graph.dags import topological_order
 from precede.knowledge import Constraints
 from precede.options import Options
 from precede.policy.actor import TrainedPolicy
-from precede.policy.prediction import TAKES, PolicyPrediction, judge_table
-from precede.policy.pretrained import Pretrained, load_pretrained
-from precede.pruning.equivalence import graph_of_class
-from precede.pruning.order_to_graph import LevelRegressions, order_to_graph, weigh
+from precede.policy.prediction import TAKES, PolicyPrediction, Pretrained, judge_table, load_pretrained
+from precede.pruning.order_to_graph import LevelRegressions, graph_of_class, order_to_graph, weigh
 from precede.pruning.weights import or_eliminated
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import choose_device, give_back_memory

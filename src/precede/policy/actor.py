@@ -13,10 +13,9 @@ from precede.arrays import FloatArray, IntArray
 from precede.options import Count
 from precede.policy.decoders import DECODERS, DecoderName, Glimpse, PointerName
 from precede.policy.encoders import HEADS, WIDTH, EncoderName, make_encoder
-from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs, RowScale, Views
+from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs, RowScale, Told, Views
 from precede.policy.layers import NormalizationName, perceptron
 from precede.policy.moments import MomentsEncoder
-from precede.policy.told import Told
 from precede.runtime.randomness import gumbel_noise, torch_generator
 from precede.scores.protocol import OrderScore
 
@@ -131,7 +130,7 @@ class Actor(nn.Module):
         return Drawn(states, self.turned(placed), *_of_choices(placed, self._logits(*steps)))
 
     def look(self, inputs: Tensor, told: Told | None = None) -> tuple[Tensor, Tensor | None]:
-        """States of inputs, and the logits of pairs (:class:`precede.policy.edges.EdgeHead`) where it has an answer."""
+        """States of inputs, and logits of pairs where the encoder has them (:class:`precede.policy.moments.EdgeHead`)."""
         if isinstance(self.encoder, MomentsEncoder):
             return self.encoder.states_and_edges(inputs, told)
         return self.encoder(inputs), None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from precede.policy.told import Told
+from precede.policy.inputs import Told
 
 RIDGE = 1e-6
 """Added to the correlation matrix, so that collinear columns have an inverse."""

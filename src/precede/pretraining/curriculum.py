@@ -10,8 +10,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
-from precede.policy.inputs import numeric_reading
-from precede.policy.told import Told
+from precede.policy.inputs import Told, numeric_reading
 from precede.pretraining.told import draw_knowledge, imposed_values, shared_over_class, told_directions
 from precede.pretraining.world import world_data
 from precede.simulation import graphs
@@ -144,7 +143,7 @@ class Tasks(NamedTuple):
     told : Told
     adjacency : (batch, n_variables, n_variables) bool tensor
     edges, common : (batch, n_variables, n_variables) float tensors
-        What there is to say of each pair (:func:`precede.policy.edges.edge_loss`).
+        What there is to say of each pair (:func:`precede.policy.moments.edge_loss`).
     orders : (batch, n_variables) int64 tensor
         From :func:`training_orders`.
     """

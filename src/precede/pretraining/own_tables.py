@@ -13,7 +13,7 @@ from precede.data.kinds import refuse_categories
 from precede.data.load import load_table
 from precede.errors import OptionError, listed
 from precede.graph import CausalGraph
-from precede.policy.told import Told
+from precede.policy.inputs import Told
 from precede.pretraining.curriculum import Curriculum, CurriculumSettings, Made
 
 MOST_ROWS = 1200

@@ -10,7 +10,7 @@ import torch
 
 from precede.errors import OptionError
 from precede.files import append_line, atomic_write, write_text
-from precede.policy.pretrained import save_policy
+from precede.policy.prediction import save_policy
 from precede.pretraining.settings import PretrainingSettings
 from precede.pretraining.supervised import Pretrainer, PretrainingRecord
 from precede.strict_json import to_json

@@ -7,7 +7,7 @@ from typing import Any
 from precede.errors import check_choice
 from precede.options import Count, Positive, check_options
 from precede.policy.actor import Architecture
-from precede.policy.pretrained import SHIPPED
+from precede.policy.prediction import SHIPPED
 from precede.pretraining.curriculum import PAPER_CURRICULUM, CurriculumSettings
 from precede.pretraining.own_tables import read_tables, sizes_of, split
 from precede.pretraining.validation import ValidationSettings

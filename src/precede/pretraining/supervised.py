@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from precede.errors import OptionError
 from precede.policy.actor import Actor
-from precede.policy.edges import edge_loss
+from precede.policy.moments import edge_loss
 from precede.pretraining.curriculum import Curriculum, Tasks, through_asinh
 from precede.pretraining.own_tables import LabeledTable, OwnTables, read_tables, split
 from precede.pretraining.settings import PretrainingSettings

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from precede.policy.told import Told
+from precede.policy.inputs import Told
 from precede.simulation.draws import Draws
 
 SET_SHARE = 0.25

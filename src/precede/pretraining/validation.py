@@ -22,9 +22,8 @@ from precede.graph.dags import ancestors
 from precede.knowledge import Constraints
 from precede.options import Options
 from precede.policy.actor import Actor, Architecture
-from precede.policy.edges import edge_loss
-from precede.policy.inputs import Views
-from precede.policy.told import Told
+from precede.policy.inputs import Told, Views
+from precede.policy.moments import edge_loss
 from precede.pretraining.own_tables import LabeledTable
 from precede.simulation import simulate
 from precede.simulation.draws import NumpyDraws

@@ -15,7 +15,7 @@ import numpy as np
 from precede.arrays import FloatArray, IntArray
 from precede.knowledge import Constraints
 from precede.policy.actor import TrainedPolicy
-from precede.policy.pretrained import Pretrained
+from precede.policy.prediction import Pretrained
 from precede.runtime.deadline import GRACE, Deadline, OutOfTime
 from precede.runtime.device import all_threads, one_thread
 from precede.runtime.progress import logger
