@@ -36,7 +36,7 @@ from precede.experiments.designs import EXPERIMENTS
 from precede.experiments.ledger import Ledger
 from precede.experiments.reproduce import reproduce
 from precede.policy.prediction import load_pretrained
-from precede.pretraining.run_folder import pretrain_into
+from precede.pretraining.supervised import pretrain_into
 from precede.report import rebuild_report, write_report
 
 SECONDS_FOR_ONE = 60

@@ -31,8 +31,8 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import precede.pretraining.run_folder as run_folder
 import precede.pretraining.settings as command
+import precede.pretraining.supervised as run_folder
 import precede.pretraining.supervised as supervised
 import precede.search.checkpoint as checkpoint_file
 from precede import CausalGraph, simulate
@@ -94,7 +94,7 @@ PHASES = {
     "bootstrap": Phase("precede.estimator:bootstrap", [*ONCE, "--method=eqvar", "--bootstrap=40", "--resume"]),
     "summary": Phase("precede.report:summarize", LINEAR),
     "writing the report": Phase("precede.report:write_report", LINEAR),
-    "pretraining": Phase("precede.pretraining.run_folder:Pretrainer.run", [], keeps=False),
+    "pretraining": Phase("precede.pretraining.supervised:Pretrainer.run", [], keeps=False),
     "validation": Phase("precede.pretraining.supervised:Pretrainer.validate", [], keeps=False),
 }
 

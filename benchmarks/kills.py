@@ -29,7 +29,7 @@ from pathlib import Path
 import torch
 from interrupts import small_tasks, strict
 
-import precede.pretraining.run_folder as run_folder
+import precede.pretraining.supervised as run_folder
 import precede.pretraining.supervised as supervised
 import precede.search.checkpoint as checkpoint_module
 from precede import CORL, CausalGraph, simulate

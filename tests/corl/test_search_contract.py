@@ -159,7 +159,7 @@ class Board:
 @pytest.mark.parametrize("options", [{}, {"n_iterations": 11}, {"polish": False, "n_iterations": 4}], ids=str)
 @pytest.mark.parametrize("observer", ["checkpoint", "tensorboard", "verbose"])
 def test_watching_changes_nothing(data, tmp_path: Path, monkeypatch, observer, options):
-    monkeypatch.setattr("precede.search.observers.import_module", lambda name: SimpleNamespace(SummaryWriter=Board))
+    monkeypatch.setattr("precede.search.run.import_module", lambda name: SimpleNamespace(SummaryWriter=Board))
     watching = {observer: True if observer == "verbose" else str(tmp_path / "watch")}
     plain, watched = (pc.CORL("linear", **{**QUIET, **options, **more}).fit(data) for more in ({}, watching))
     assert (plain.score_, plain.causal_order_) == (watched.score_, watched.causal_order_)

@@ -10,8 +10,7 @@ from precede.graph.dags import class_of, cpdag
 from precede.policy.inputs import Told
 from precede.pretraining import world
 from precede.pretraining.curriculum import Curriculum, CurriculumSettings
-from precede.pretraining.told import draw_knowledge, imposed_values, shared_over_class, told_directions
-from precede.pretraining.world import world_data
+from precede.pretraining.world import draw_knowledge, imposed_values, shared_over_class, told_directions, world_data
 from precede.simulation.draws import Draws
 from precede.simulation.graphs import erdos_renyi
 

@@ -250,7 +250,7 @@ def test_tensorboard_gets_every_record(data: pd.DataFrame, tmp_path: Path, monke
             closed.append(True)
 
     fake = type("fake", (), {"SummaryWriter": Writer})
-    monkeypatch.setattr("precede.search.observers.import_module", lambda name: fake)
+    monkeypatch.setattr("precede.search.run.import_module", lambda name: fake)
     model(12, tensorboard=str(tmp_path)).fit(data)
     assert [step for name, step in points if name == "best_score"] == list(range(1, 13))
     assert closed == [True]

@@ -16,7 +16,7 @@ from precede.scores.linear import LinearScore
 from precede.search.checkpoint import restore, state_of
 from precede.search.exact import exact_order
 from precede.search.learner import Learner, Networks, Patience
-from precede.search.observers import run_observed
+from precede.search.run import run_observed
 from precede.search.settings import Details, TrainingSettings
 from precede.search.train import READ_EVERY, BestOrdering, IterationRecord, Trainer
 from precede.simulation import simulate

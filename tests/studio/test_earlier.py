@@ -7,7 +7,7 @@ import pytest
 
 import precede as pc
 from precede.scores.policy_prior import WEIGHT
-from precede.studio.request import RunRequest, earlier_result
+from precede.studio.workspace import RunRequest, earlier_result
 
 
 def write(folder: Path, settings: dict, diagnostics: dict) -> None:

@@ -19,9 +19,8 @@ from precede.cli import app
 from precede.errors import OptionError, PrecedeError
 from precede.graph.component import payload
 from precede.report import load_results
-from precede.studio.request import RunRequest
 from precede.studio.server import open_workspace
-from precede.studio.workspace import Workspace
+from precede.studio.workspace import RunRequest, Workspace
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 import precede
-from precede.cli import about, check, demo, discover, order, pretrain, reproduce, results, simulate, studio
+from precede.cli import check, discover, experiments, order, results, start
 
 FEW_COLLECTIONS = 100_000
 """New objects after which Python looks for garbage; its own number is 700, and imports make half a million."""
@@ -33,7 +33,7 @@ app = typer.Typer(
     epilog="Try it: [bold]precede demo[/bold]",
 )
 COMMANDS = {
-    "demo": demo.demo,
+    "demo": start.demo,
     "check": check.check,
     "discover": discover.discover,
     "order": order.order,
@@ -41,14 +41,14 @@ COMMANDS = {
     "explain": results.explain,
     "next": results.next_step,
     "compare": results.compare,
-    "studio": studio.studio,
-    "pretrain": pretrain.pretrain,
-    "simulate": simulate.simulate,
-    "evaluate": simulate.evaluate,
-    "reproduce": reproduce.reproduce,
+    "studio": start.studio,
+    "pretrain": experiments.pretrain,
+    "simulate": experiments.simulate,
+    "evaluate": experiments.evaluate,
+    "reproduce": experiments.reproduce,
     "report": results.report,
-    "cite": about.cite,
-    "methods": about.list_methods,
+    "cite": start.cite,
+    "methods": start.list_methods,
 }
 for name, function in COMMANDS.items():
     app.command(name)(function)

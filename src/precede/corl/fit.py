@@ -42,9 +42,8 @@ from precede.scores.policy_prior import WEIGHT, PolicyEvidence, PolicyScore
 from precede.scores.protocol import OrderScore
 from precede.search import local
 from precede.search.checkpoint import CheckpointFile, data_fingerprint, open_checkpoint
-from precede.search.observers import tensorboard
 from precede.search.pag import independence_test, learn_pag, start_constraints
-from precede.search.run import OrderSearch, SearchResult
+from precede.search.run import OrderSearch, SearchResult, tensorboard
 from precede.search.settings import SearchSettings
 from precede.search.train import IterationRecord, Trainer
 from precede.strict_json import JsonObject

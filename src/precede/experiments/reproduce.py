@@ -15,8 +15,7 @@ from precede.experiments.designs import EXPERIMENTS, experiment_named
 from precede.experiments.figures import draw_figure, draw_overview
 from precede.experiments.ledger import CELLS, RUNS, TIMES, Ledger, by_key, read_lines
 from precede.experiments.runner import run_cells
-from precede.experiments.tables import csv_text, markdown_page, terminal_tables
-from precede.experiments.verdicts import Entry, entries_of, remarks
+from precede.experiments.verdicts import Entry, csv_text, entries_of, markdown_page, remarks, terminal_tables
 from precede.files import write_text
 from precede.runtime.workers import HERE, Workers, shard_name
 

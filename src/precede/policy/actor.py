@@ -130,7 +130,7 @@ class Actor(nn.Module):
         return Drawn(states, self.turned(placed), *_of_choices(placed, self._logits(*steps)))
 
     def look(self, inputs: Tensor, told: Told | None = None) -> tuple[Tensor, Tensor | None]:
-        """States of inputs, and logits of pairs where the encoder has them (:class:`precede.policy.moments.EdgeHead`)."""
+        """States of inputs, and where the encoder has them, logits of pairs (``EdgeHead``)."""
         if isinstance(self.encoder, MomentsEncoder):
             return self.encoder.states_and_edges(inputs, told)
         return self.encoder(inputs), None

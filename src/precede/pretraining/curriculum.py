@@ -11,8 +11,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from precede.policy.inputs import Told, numeric_reading
-from precede.pretraining.told import draw_knowledge, imposed_values, shared_over_class, told_directions
-from precede.pretraining.world import world_data
+from precede.pretraining.world import draw_knowledge, imposed_values, shared_over_class, told_directions, world_data
 from precede.simulation import graphs
 from precede.simulation.draws import Draws
 from precede.simulation.mechanisms import MECHANISMS, structural_data
@@ -36,7 +35,7 @@ NON_GAUSSIAN = {"power": 4.0, "laplace": 1.0, "uniform": 1.0, "exponential": 1.0
 def family_data(adjacency: Tensor, n_samples: int, draws: Draws, imposed: Tensor | None = None) -> Tensor:
     """Values (batch, n_variables, n_samples) in causal order, consecutive tasks sharing a mechanism.
 
-    ``imposed`` is what interventions set (:func:`precede.pretraining.told.imposed_values`).
+    ``imposed`` is what interventions set (:func:`precede.pretraining.world.imposed_values`).
     """
     batch, d, _ = adjacency.shape
     weights = adjacency * random_weights(batch, d, draws)

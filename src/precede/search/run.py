@@ -1,18 +1,21 @@
 """The search for the best order: quick starts, polish, and reinforcement learning while it pays.
 
 Every phase may be cut short by the deadline (a time limit, Ctrl-C, SIGTERM): the best order known is the result, and
-it is never worse than any order that was scored. The record says who found what.
+it is never worse than any order that was scored. The record says who found what. Observers see the records of training.
 """
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any
+from importlib import import_module
+from typing import Any, Protocol
 
 import numpy as np
 
 from precede.arrays import FloatArray, IntArray
+from precede.errors import OptionError
 from precede.knowledge import Constraints
 from precede.policy.actor import TrainedPolicy
 from precede.policy.prediction import Pretrained
@@ -26,12 +29,62 @@ from precede.search.checkpoint import CheckpointFile
 from precede.search.exact import exact_order
 from precede.search.learner import Learner
 from precede.search.local import greedy_order
-from precede.search.observers import Observer, run_observed
 from precede.search.polish import default_restarts, do_without_policy, polish
 from precede.search.record import SearchRecord
 from precede.search.settings import SearchSettings
 from precede.search.train import READ_EVERY, IterationRecord, Trainer
 from precede.ties import exceeds
+
+
+class Observer(Protocol):
+    """What is called after every iteration: progress bar, TensorBoard, checkpoint, or a function of your own."""
+
+    def __call__(self, record: IterationRecord, trainer: Trainer, /) -> None:
+        """Look at the iteration's record, and at the training's state."""
+
+
+def run_observed(
+    trainer: Trainer, observers: Sequence[Observer], within: Deadline | None = None
+) -> tuple[list[IterationRecord], bool]:
+    """Run the loop before observers; Ctrl-C or a cancelled deadline ends it and keeps what it has found.
+
+    Returns
+    -------
+    records : list of IterationRecord
+    interrupted : bool
+    """
+    records: list[IterationRecord] = []
+    try:
+        for (record,) in trainer.run(within):  # a fit is one run
+            if record is None:
+                continue
+            records.append(record)
+            for observer in observers:
+                observer(record, trainer)
+    except KeyboardInterrupt:
+        logger.warning("interrupted after %d iterations; the best order so far is kept", trainer.iteration)
+        return records, True
+    return records, within is not None and within.cancelled
+
+
+@contextmanager
+def tensorboard(folder: str) -> Iterator[list[Observer]]:
+    """An observer that writes one point on each curve to a folder's event file, closed at the end."""
+    try:
+        writer = import_module("torch.utils.tensorboard").SummaryWriter(folder)
+    except ImportError:
+        raise OptionError(f"tensorboard={folder!r} needs the package tensorboard: install it first.") from None
+
+    def see(record: IterationRecord, trainer: Trainer) -> None:
+        for name, value in asdict(record).items():
+            if name != "iteration":
+                writer.add_scalar(name, value, record.iteration)
+
+    try:
+        yield [see]
+    finally:
+        writer.close()
+
 
 SHARED_FROM = 64
 """Variables from which a training step on a CPU is shared between threads: below, its operations are too small."""

@@ -1,6 +1,6 @@
 """Algorithm 1 of the paper: actor-critic search over causal orders, for one run or for many of one size at once.
 
-The loop yields records and does nothing else; :mod:`precede.search.observers` says who may follow it. Implementation
+The loop yields records and does nothing else; :mod:`precede.search.run` says who may follow it. Implementation
 details beside the paper's text, with their measured effect in ``docs/explanation/corl.md``:
 
 1. Log-probabilities come from the very steps that draw the orders.

@@ -24,10 +24,9 @@ from precede.graph.component import FILES, component_file
 from precede.strict_json import JsonObject, to_json
 from precede.studio import answers
 from precede.studio.columns import suggested
-from precede.studio.request import RunRequest, earlier_result
 from precede.studio.security import Guard
 from precede.studio.studio import Studio
-from precede.studio.workspace import STUDIO_FILE, DataChoice, Workspace
+from precede.studio.workspace import STUDIO_FILE, DataChoice, RunRequest, Workspace, earlier_result
 
 LARGEST_REQUEST = 1 << 20
 LARGEST_UPLOAD = 200 << 20

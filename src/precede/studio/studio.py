@@ -12,8 +12,7 @@ from precede.data.load import Table, load_table
 from precede.errors import OptionError
 from precede.strict_json import JsonObject
 from precede.studio.columns import look_at
-from precede.studio.request import RunRequest
-from precede.studio.workspace import STOP_FILE, DataChoice, Run, Workspace
+from precede.studio.workspace import STOP_FILE, DataChoice, Run, RunRequest, Workspace
 
 MOST_NEWS = 1000
 """A page that listens no more is forgotten after this many pieces of news."""

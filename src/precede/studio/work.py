@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from precede.estimator import CausalEstimator
     from precede.evidence.confidence import Confidence
     from precede.graph import CausalGraph
-    from precede.studio.request import RunRequest
+    from precede.studio.workspace import RunRequest
 
 SECONDS_BETWEEN_NEWS = 0.1
 
@@ -79,7 +79,7 @@ def fit(run: Run, news: News) -> Run:
     from precede.graph import CausalGraph
     from precede.report import Heading, Provenance, write_report, write_results
     from precede.runtime.progress import subscribe
-    from precede.studio.request import RunRequest, earlier_result
+    from precede.studio.workspace import RunRequest, earlier_result
 
     request, stopped = RunRequest.read(run.request), run.folder / STOP_FILE
     data = DataChoice.read(run.request["data"], "the data of this run")
