@@ -22,7 +22,7 @@ from torch import Tensor
 from precede.corl import CORL
 from precede.corl.settings import training_of
 from precede.knowledge import Constraints
-from precede.policy import decoders
+from precede.policy import networks
 from precede.policy.prediction import load_pretrained
 from precede.runtime.device import training_on
 from precede.runtime.randomness import gumbel_noise
@@ -101,7 +101,7 @@ def main() -> None:
     print(torch.cuda.get_device_name() if device.type == "cuda" else device.type, torch.__version__)
     columns = ("step", "launch", *PARTS)
     print(f"{'variables':>9}" + "".join(f"{name:>9}" for name in columns))
-    decoders.FUSED = not options.plain_pointer
+    networks.FUSED = not options.plain_pointer
     size = {} if options.batch is None else {"batch_size": options.batch}
     model = CORL.paper(options.paper, **size) if options.paper else CORL(score="linear", **size)
     settings = training_of(model, None)

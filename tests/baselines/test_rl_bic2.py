@@ -17,7 +17,7 @@ from precede.baselines import rl_bic2
 from precede.baselines.rl_bic2 import RLBIC2, GPGraphBIC, GraphBIC, GraphPolicy, GraphReward, on_cycles
 from precede.errors import OptionError
 from precede.graph.dags import is_acyclic
-from precede.policy.encoders import TransformerEncoder
+from precede.policy.networks import TransformerEncoder
 from precede.simulation import simulate
 
 CPU = torch.device("cpu")

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from precede.knowledge import Constraints
-from precede.policy.encoders import make_encoder
+from precede.policy.actor import make_encoder
 from precede.policy.features import (
     binned_moments,
     classical_features,

@@ -8,9 +8,8 @@ import torch
 
 from precede import CORL
 from precede.errors import OptionError
-from precede.policy.actor import Actor, Architecture, make_critic
-from precede.policy.encoders import make_encoder
-from precede.policy.layers import LSTM
+from precede.policy.actor import Actor, Architecture, make_critic, make_encoder
+from precede.policy.networks import LSTM
 
 ENCODERS = ("null", "mlp", "lstm", "transformer")
 DECODERS = ("mlp", "lstm")

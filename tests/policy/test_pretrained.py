@@ -18,7 +18,7 @@ from precede.cli import app
 from precede.errors import OptionError
 from precede.metrics import order_tpr
 from precede.policy import prediction as policy_files
-from precede.policy.encoders import LearnedStates, TransformerEncoder
+from precede.policy.networks import LearnedStates, TransformerEncoder
 from precede.policy.prediction import PAPER_WEIGHTS, SHIPPED, Pretrained, load_pretrained, save_policy
 from precede.pretraining.validation import greedy_orders
 from precede.runtime.randomness import numpy_rng, torch_generator

@@ -13,8 +13,7 @@ import torch
 
 from precede import CORL, methods, simulate
 from precede.policy.actor import Actor, Architecture, make_critic
-from precede.policy.decoders import DecoderName
-from precede.policy.encoders import PaperEncoderName
+from precede.policy.networks import DecoderName, PaperEncoderName
 from precede.policy.prediction import load_pretrained
 from precede.runtime.device import all_threads, one_thread, pool_of_threads
 from precede.runtime.randomness import initial_weights

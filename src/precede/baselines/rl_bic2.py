@@ -15,9 +15,8 @@ from precede.data.table import Table, standardized_table
 from precede.errors import OptionError
 from precede.estimator import FitResult
 from precede.options import Count, NotNegative, Options, Positive, Share
-from precede.policy.encoders import TransformerEncoder
 from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs
-from precede.policy.layers import NormalizationName
+from precede.policy.networks import NormalizationName, TransformerEncoder
 from precede.pruning.gam import prune_by_gam
 from precede.pruning.weights import regression_weights
 from precede.runtime.deadline import Deadline

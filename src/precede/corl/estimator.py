@@ -20,10 +20,8 @@ from precede.graph import CausalGraph
 from precede.knowledge import Knowledge
 from precede.options import Count, CountOrZero, NotNegative, Positive, Range, Share, check_names, check_options, parsed
 from precede.policy.actor import TrainedPolicy
-from precede.policy.decoders import DecoderName, PointerName
-from precede.policy.encoders import PaperEncoderName
 from precede.policy.inputs import InputsName
-from precede.policy.layers import NormalizationName
+from precede.policy.networks import DecoderName, NormalizationName, PaperEncoderName, PointerName
 from precede.pruning.order_to_graph import PruningName
 from precede.pruning.weights import THRESHOLD
 from precede.runtime.deadline import Deadline, stopped_by_signals

@@ -10,12 +10,23 @@ import torch
 from torch import Tensor, nn
 
 from precede.arrays import FloatArray, IntArray
+from precede.errors import OptionError
 from precede.options import Count
-from precede.policy.decoders import DECODERS, DecoderName, Glimpse, PointerName
-from precede.policy.encoders import HEADS, WIDTH, EncoderName, make_encoder
 from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs, RowScale, Told, Views
-from precede.policy.layers import NormalizationName, perceptron
 from precede.policy.moments import MomentsEncoder
+from precede.policy.networks import (
+    DECODERS,
+    HEADS,
+    LSTM,
+    WIDTH,
+    DecoderName,
+    EncoderName,
+    Glimpse,
+    NormalizationName,
+    PointerName,
+    TransformerEncoder,
+    perceptron,
+)
 from precede.runtime.randomness import gumbel_noise, torch_generator
 from precede.scores.protocol import OrderScore
 
@@ -63,7 +74,7 @@ class Architecture:
     width, heads : int
         Of states and decoder, and of the transformer's attention.
     glimpse : bool
-        Whether the pointer is asked after :class:`precede.policy.decoders.Glimpse`.
+        Whether the pointer is asked after :class:`precede.policy.networks.Glimpse`.
     sinks_first : bool
         Whether variables are placed from the last of the order to the first.
     """
@@ -236,6 +247,40 @@ def make_critic(width_in: int, width: int = WIDTH) -> nn.Module:
     (``docs/results/paper-details.md``).
     """
     return nn.Sequential(*perceptron(width_in, (2 * width, width, 1)), nn.Flatten(-2))
+
+
+def make_encoder(
+    name: EncoderName,
+    n_inputs: int,
+    normalization: NormalizationName = "layer",
+    width: int = WIDTH,
+    heads: int = HEADS,
+) -> nn.Module:
+    """Build an encoder that maps (batch, n_variables, n_inputs) to (batch, n_variables, width).
+
+    "null" takes the data themselves for states; "mlp" passes each variable by itself through 256, 512 and 256 units
+    (Appendix A.2), or as many as the width says; "lstm" passes the variables in column order through an LSTM, the only
+    one that sees it. Only the transformer normalizes as it is told, and has heads.
+
+    Examples
+    --------
+    >>> import torch
+    >>> make_encoder("mlp", 64)(torch.zeros(2, 5, 64)).shape
+    torch.Size([2, 5, 256])
+    """
+    match name:
+        case "null":
+            return nn.Identity()
+        case "mlp":
+            return perceptron(n_inputs, (width, 2 * width, width))
+        case "lstm":
+            return LSTM(n_inputs, width)
+        case "transformer":
+            if width % heads:
+                raise OptionError(f"heads={heads} cannot be used: they must divide the width, which is {width}.")
+            return TransformerEncoder(n_inputs, normalization, width, heads)
+        case "moments":  # takes any number of rows
+            return MomentsEncoder()
 
 
 MOST_AT_ONCE = 1024

@@ -24,9 +24,9 @@ from precede.files import atomic_write
 from precede.knowledge import Constraints
 from precede.options import check_options
 from precede.policy.actor import Actor, Architecture, Inputs
-from precede.policy.encoders import LearnedStates
 from precede.policy.inputs import Told, Views, numeric_reading
 from precede.policy.moments import MomentsEncoder, answer_log_probabilities, ruled
+from precede.policy.networks import LearnedStates
 from precede.runtime.deadline import Deadline
 from precede.runtime.device import one_thread
 from precede.runtime.randomness import gumbel_noise

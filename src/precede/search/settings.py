@@ -7,10 +7,8 @@ from typing import Literal
 from precede.arrays import IntArray
 from precede.options import Count, Positive, Share
 from precede.policy.actor import Architecture
-from precede.policy.decoders import DecoderName, PointerName
-from precede.policy.encoders import HEADS, WIDTH, EncoderName
 from precede.policy.inputs import InputsName, RowScale
-from precede.policy.layers import NormalizationName
+from precede.policy.networks import HEADS, WIDTH, DecoderName, EncoderName, NormalizationName, PointerName
 from precede.scores.gp import KernelName
 from precede.search.rewards import RewardName, ShapingName
 

@@ -27,7 +27,7 @@ from torch import Tensor
 
 from precede.arrays import IntArray
 from precede.policy.actor import Drawn
-from precede.policy.decoders import with_initial_state
+from precede.policy.networks import with_initial_state
 from precede.runtime.deadline import Deadline, OutOfTime
 from precede.runtime.device import training_on
 from precede.runtime.randomness import gumbel_noise
