@@ -32,6 +32,32 @@ class GraphError(PrecedeError):
     """A graph is cyclic, misshapen, or does not fit the other one."""
 
 
+MISSHAPEN = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError)
+"""What reading a value of an unexpected form raises."""
+
+
+@contextmanager
+def refusing(
+    errors: type[Exception] | tuple[type[Exception], ...], kind: type[PrecedeError], what: str
+) -> Iterator[None]:
+    """Raise errors that are not ours as one sentence: ``what``, and the reason where it ends with a colon.
+
+    Examples
+    --------
+    >>> with refusing(OSError, DataError, "the table cannot be read:"):
+    ...     open("/no/such/file")
+    Traceback (most recent call last):
+    precede.errors.DataError: the table cannot be read: No such file or directory.
+    """
+    try:
+        yield
+    except errors as error:
+        if isinstance(error, PrecedeError):
+            raise
+        reason = getattr(error, "strerror", None) or str(error).removesuffix(".")
+        raise kind(f"{what} {reason}." if what.endswith(":") else what) from None
+
+
 ALONE = object()
 """In place of a value: the name of the option is meant."""
 

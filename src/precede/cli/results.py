@@ -12,7 +12,7 @@ from rich.markup import escape
 import precede
 from precede.cli.flags import SafeConsole, command, load_named, say_json
 from precede.data.numbers import spells_number
-from precede.errors import OptionError
+from precede.errors import OptionError, refusing
 from precede.files import check_outputs, write_together
 from precede.graph import CausalGraph
 from precede.graph.formats import to_latex
@@ -155,10 +155,8 @@ def explain(
 def _rows(text: str, n_rows: int) -> range:
     """Rows from a first to one before a last, as Python slices them."""
     first, colon, last = text.partition(":")
-    try:
+    with refusing(ValueError, OptionError, f"{text!r} names no rows: write them {ROWS}."):
         return range(*slice(int(first or 0), int(last) if last else n_rows * bool(colon)).indices(n_rows))
-    except ValueError:
-        raise OptionError(f"{text!r} names no rows: write them {ROWS}.") from None
 
 
 @command

@@ -22,7 +22,7 @@ from precede.data.lags import chosen_lags, with_lags
 from precede.data.numbers import NA_MARKERS
 from precede.data.read import read_file
 from precede.data.table import Table, filled_table
-from precede.errors import DataError, OptionError, check_choice, joined, listed, typed, unknown_column
+from precede.errors import DataError, OptionError, check_choice, joined, listed, refusing, typed, unknown_column
 from precede.lazy import pandas as pd
 
 logger = logging.getLogger("precede")
@@ -250,10 +250,8 @@ def _as_frame(source: Any) -> pd.DataFrame:
         source = source.detach().cpu()
     if isinstance(source, np.ma.MaskedArray):
         source = np.ma.filled(source.astype(float), np.nan)
-    try:
+    with refusing((TypeError, ValueError), DataError, "the data cannot be read as a matrix:"):
         array = np.asarray(source)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"the data cannot be read as a matrix: {error}.") from None
     if array.dtype.names is not None:
         raise DataError("the data is a structured array: pass pandas.DataFrame(data).")
     if array.ndim != 2:

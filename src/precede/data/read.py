@@ -21,7 +21,7 @@ import numpy as np
 from precede.data.checks import check_column_names
 from precede.data.columns import decimal_of
 from precede.data.numbers import spells_number
-from precede.errors import DataError, did_you_mean, listed
+from precede.errors import DataError, did_you_mean, listed, refusing
 from precede.lazy import pandas as pd
 
 DELIMITERS = ",;\t|"
@@ -248,10 +248,8 @@ def _read_csv(path: Path, head: bytes, packed: bool, na: Collection[str], decima
         raise DataError(f"{path.name} is empty.")
     lines = list(io.StringIO(text.lstrip(), newline=""))  # other characters that end lines may stand in a name
     delimiter = _delimiter(lines)
-    try:
+    with refusing(csv.Error, DataError, f"{path.name} is not a well-formed table:"):
         header, *rows = _cut(lines, delimiter)
-    except csv.Error as error:
-        raise DataError(f"{path.name} is not a well-formed table: {_reason(error)}.") from None
     header = [name.strip() for name in header]
     if rows and len(rows[0]) == len(header) + 1:  # as R writes row names: without a name of their own
         header = ["", *header]

@@ -21,7 +21,7 @@ import torch
 from pydantic import StringConstraints
 from typing_extensions import TypedDict
 
-from precede.errors import OptionError, PrecedeError
+from precede.errors import OptionError, PrecedeError, refusing
 from precede.files import append_line, cut_torn_line, folder_lock, write_text
 from precede.strict_json import JsonObject, checked, parsed, to_json
 
@@ -184,10 +184,8 @@ class Ledger:
         self.folder = folder
 
     def __enter__(self) -> Self:
-        try:
+        with refusing(OSError, OptionError, f"out={str(self.folder)!r} cannot be written to:"):
             self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise OptionError(f"out={str(self.folder)!r} cannot be written to ({error.strerror}).") from error
         with ExitStack() as stack:
             stack.enter_context(folder_lock(self.folder))
             for name in (CELLS, TIMES, RUNS):

@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from precede.errors import OptionError, check_positive, listed
+from precede.errors import OptionError, check_positive, listed, refusing
 from precede.experiments.cells import EVERYTHING, Experiment, Selection
 from precede.experiments.designs import EXPERIMENTS, experiment_named
 from precede.experiments.figures import draw_figure, draw_overview
@@ -189,15 +189,14 @@ def parse_seeds(text: str) -> list[int]:
     >>> parse_seeds("3"), parse_seeds("2-4"), parse_seeds("0,7"), parse_seeds("7,")
     ([0, 1, 2], [2, 3, 4], [0, 7], [7])
     """
-    try:
+    remedy = "write '5' for the first five, '0-4', or '0,2,4'."
+    with refusing(ValueError, OptionError, f"seeds={text!r} cannot be used: {remedy}"):
         if "," in text:
             return [int(part) for part in text.split(",") if part.strip()]
         if "-" in text:
             first, last = map(int, text.split("-"))
             return list(range(first, last + 1))
         return list(range(int(text)))
-    except ValueError as error:
-        raise OptionError(f"seeds={text!r} cannot be used: write '5' for the first five, '0-4', or '0,2,4'.") from error
 
 
 def list_experiments() -> RenderableType:

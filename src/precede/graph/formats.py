@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.errors import GraphError, OptionError, listed
+from precede.errors import MISSHAPEN, GraphError, OptionError, listed, refusing
 from precede.files import write_text
 from precede.graph import dot
 from precede.graph.parts import GraphParts
@@ -77,10 +77,8 @@ class GraphFormats(GraphParts):
         """From a networkx ``DiGraph``; an edge without ``weight`` counts 1."""
         if not graph.is_directed():
             raise GraphError("the networkx graph is undirected: a causal graph needs a DiGraph.")
-        try:
+        with refusing(MISSHAPEN, GraphError, "a weight of the graph is not a number:"):
             edges = [(cause, effect, float(data.get("weight", 1.0))) for cause, effect, data in graph.edges(data=True)]
-        except (TypeError, ValueError, OverflowError) as error:
-            raise GraphError(f"a weight of the graph is not a number: {error}.") from None
         return cls._of_edges(list(graph.nodes), edges)
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
@@ -115,15 +113,13 @@ class GraphFormats(GraphParts):
     def from_json(cls, source: str | os.PathLike[str]) -> Self:
         """From the text or the file that :meth:`to_json` wrote."""
         text = text_of(source, "{")
-        try:
+        with refusing(MISSHAPEN, GraphError, "the graph is not valid JSON:"):
             document = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise GraphError(f"the graph is not valid JSON: {error}.") from None
         if not isinstance(document, dict) or document.get("format") != JSON_FORMAT:
             raise GraphError(f"the JSON is not a graph of this package: it lacks format={JSON_FORMAT!r}.")
         if document.get("version") != JSON_VERSION:
             raise GraphError(f"the graph has version {document.get('version')!r}; this release reads {JSON_VERSION}.")
-        try:
+        with refusing(MISSHAPEN, GraphError, "the graph's JSON is incomplete or misshapen:"):
             edges = [
                 (edge["cause"], edge["effect"], math.nan if edge["weight"] is None else float(edge["weight"]))
                 for edge in document["edges"]
@@ -133,10 +129,6 @@ class GraphFormats(GraphParts):
             fixed, loose = (found._among_edges(document.get(f"{what}_directions")) for what in ("fixed", "open"))
             lags = found._lags_of(document.get("lags"))
             return replace(found, lags=lags, fixed_directions=fixed, open_directions=loose)
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            if isinstance(error, GraphError):
-                raise
-            raise GraphError(f"the graph's JSON is incomplete or misshapen: {error!r}.") from None
 
     def _lags_of(self, given: list[int] | None) -> tuple[int, ...] | None:
         if given is None:
@@ -168,10 +160,8 @@ class GraphFormats(GraphParts):
     @classmethod
     def from_csv(cls, source: str | os.PathLike[str]) -> Self:
         """From the text or file of a square matrix, causes in rows, with or without names."""
-        try:
+        with refusing(csv.Error, GraphError, "the matrix is not well-formed CSV:"):
             rows = [row for row in csv.reader(io.StringIO(text_of(source, "\n"), newline="")) if row]
-        except csv.Error as error:
-            raise GraphError(f"the matrix is not well-formed CSV: {error}.") from None
         if not rows:
             raise GraphError("the file of the graph is empty.")
         width = len(rows[0])
@@ -261,11 +251,9 @@ class GraphFormats(GraphParts):
 
     def to_causallearn(self) -> Any:
         """A causal-learn ``Dag`` (no weights); needs the package causal-learn."""
-        try:
+        with refusing(ImportError, OptionError, "to_causallearn needs the package causal-learn: install it first."):
             dag_class = import_module("causallearn.graph.Dag").Dag
             node_class = import_module("causallearn.graph.GraphNode").GraphNode
-        except ImportError:
-            raise OptionError("to_causallearn needs the package causal-learn: install it first.") from None
         nodes = [node_class(name) for name in text_names(self.names)]
         dag = dag_class(nodes)
         for i, j in np.argwhere(self.edges):
@@ -364,12 +352,10 @@ def text_of(source: str | os.PathLike[str], mark: str) -> str:
     if isinstance(source, str) and mark in source:
         return source
     path = Path(source)
-    try:
-        return path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise GraphError(f"{path.name} is not UTF-8 text.") from None
-    except (OSError, ValueError) as error:
-        raise GraphError(f"{str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+    with refusing((OSError, ValueError), GraphError, f"{str(path)!r} cannot be read:"):
+        content = path.read_bytes()
+    with refusing(UnicodeDecodeError, GraphError, f"{path.name} is not UTF-8 text."):
+        return content.decode("utf-8-sig")
 
 
 def to_latex(records: Sequence[Mapping[str, object]]) -> str:

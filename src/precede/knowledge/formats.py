@@ -13,7 +13,7 @@ from typing import Any, Literal, TypedDict
 import numpy as np
 
 from precede.arrays import BoolArray
-from precede.errors import KnowledgeError, check_choice
+from precede.errors import KnowledgeError, check_choice, refusing
 from precede.lazy import networkx
 
 PathReading = Literal["exact", "edges"]
@@ -65,10 +65,8 @@ def _matching(
             f"the {kind} pattern {pattern[0]!r} -> {pattern[1]!r} of causal-learn is a regular expression: "
             "give the names of the columns, so that it can be written out."
         )
-    try:
+    with refusing(re.error, KnowledgeError, f"the {kind} pattern {pattern[0]!r} -> {pattern[1]!r} is not valid:"):
         causes, effects = ([name for name in columns if re.match(expression, name)] for expression in pattern)
-    except re.error as error:
-        raise KnowledgeError(f"the {kind} pattern {pattern[0]!r} -> {pattern[1]!r} is not valid: {error}.") from None
     return [(columns[cause], columns[effect]) for cause in causes for effect in effects if cause != effect]
 
 
@@ -82,10 +80,8 @@ def fields_from_lingam(matrix: Any, names: Sequence[Hashable] | None, reading: P
     known = np.asarray(matrix)
     if known.ndim != 2 or known.shape[0] != known.shape[1]:
         raise KnowledgeError(f"lingam's prior knowledge is a square matrix; this has shape {known.shape}.")
-    try:
+    with refusing((TypeError, ValueError), KnowledgeError, "lingam's prior knowledge holds numbers only: 0, 1 and -1."):
         known = known.astype(float).T  # transposed: lingam puts effects in rows
-    except (TypeError, ValueError):
-        raise KnowledgeError("lingam's prior knowledge holds numbers only: 0, 1 and -1.") from None
     labels = list(range(len(known))) if names is None else list(names)
     if len(labels) != len(known):
         raise KnowledgeError(f"the prior knowledge is over {len(known)} variables; {len(labels)} names were given.")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from precede.arrays import BoolArray, IntArray
-from precede.errors import KnowledgeError, did_you_mean, listed
+from precede.errors import MISSHAPEN, KnowledgeError, did_you_mean, listed, refusing
 from precede.graph.dags import ancestors, find_cycle
 from precede.knowledge.formats import PathReading, fields_from_causallearn, fields_from_lingam
 from precede.lazy import networkx
@@ -215,15 +215,11 @@ class Knowledge:
             roots = ["season"]
         """
         path = Path(path)
-        try:
-            text = path.read_text(encoding="utf-8")
-            content = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-        except OSError as error:
-            raise KnowledgeError(f"the knowledge file {path.name!r} cannot be read: {error.strerror}.") from None
-        except (ValueError, RecursionError) as error:  # of the decoder, the parser, or a number of too many digits
-            kind = "JSON" if path.suffix == ".json" else "TOML"
-            raise KnowledgeError(f"the knowledge file {path.name!r} is not valid {kind}: {error}.") from None
-        return cls.from_dict(content)
+        shown, kind = f"the knowledge file {path.name!r}", "JSON" if path.suffix == ".json" else "TOML"
+        with refusing(OSError, KnowledgeError, f"{shown} cannot be read:"):
+            content = path.read_bytes()
+        with refusing(MISSHAPEN, KnowledgeError, f"{shown} is not valid {kind}:"):  # or a number has too many digits
+            return cls.from_dict((json if kind == "JSON" else tomllib).loads(content.decode("utf-8")))
 
     @classmethod
     def from_causallearn(cls, source: Any, names: Sequence[Hashable] | None = None) -> Knowledge:

@@ -1,4 +1,4 @@
-"""The networks of the paper (Section 4.2, Appendix A): layers, encoders, and decoders that point at the next variable."""
+"""The paper's networks (Section 4.2, Appendix A): layers, encoders, and decoders that point at the next variable."""
 
 import math
 from dataclasses import dataclass

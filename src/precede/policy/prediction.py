@@ -19,7 +19,7 @@ from torch import Tensor
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.table import Table
-from precede.errors import OptionError, check_choice
+from precede.errors import MISSHAPEN, OptionError, check_choice, refusing
 from precede.files import atomic_write
 from precede.knowledge import Constraints
 from precede.options import check_options
@@ -132,12 +132,10 @@ def _load(path: Path, shown: str) -> Pretrained:
             f"pretrained={shown!r} was not found: give 'default', 'paper' or the path of a saved policy "
             "(precede pretrain makes one)."
         )
-    try:
-        with safe_open(path, framework="pt") as file:
-            metadata = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-    except SafetensorError as error:
-        raise OptionError(f"pretrained={shown!r} is not a safetensors file ({error}).") from error
+    not_ours = refusing(SafetensorError, OptionError, f"pretrained={shown!r} is not a safetensors file:")
+    with not_ours, safe_open(path, framework="pt") as file:
+        metadata = file.metadata() or {}
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
     if metadata.get("format") != "precede-policy":
         raise OptionError(f"pretrained={shown!r} holds no policy of Precede: its format is {metadata.get('format')!r}.")
     if metadata.get("format_version") != str(FORMAT_VERSION):
@@ -145,12 +143,10 @@ def _load(path: Path, shown: str) -> Pretrained:
             f"pretrained={shown!r} has format version {metadata.get('format_version')}, this Precede reads version "
             f"{FORMAT_VERSION}: use the release that saved it or train it again with precede pretrain."
         )
-    try:
+    with refusing(MISSHAPEN, OptionError, f"pretrained={shown!r} does not say how its network is built:"):
         described, notes = json.loads(metadata["architecture"]), json.loads(metadata["notes"])
         architecture = Architecture(**described)
         check_options(Architecture, described)
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise OptionError(f"pretrained={shown!r} does not say how its network is built ({error}).") from error
     try:
         with torch.device("meta"):  # shapes without memory: a file may claim any size
             actor = architecture.build()

@@ -16,7 +16,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from precede.errors import OptionError
+from precede.errors import OptionError, refusing
 from precede.files import append_line, atomic_write, write_text
 from precede.policy.actor import Actor
 from precede.policy.moments import edge_loss
@@ -306,16 +306,13 @@ def _save(trainer: Pretrainer, checkpoint: Path, weights: Path) -> None:
 
 
 def _resume(trainer: Pretrainer, checkpoint: Path) -> None:
-    try:
+    damaged = f"{checkpoint.name} is damaged, so --resume cannot continue from it."
+    with refusing(Exception, OptionError, damaged):  # unpickling what is damaged may raise anything
         saved = torch.load(checkpoint, map_location=trainer.device, weights_only=True)
         architecture = saved["architecture"]
         if architecture == asdict(trainer.settings.architecture):
             trainer.load_state(saved["state"])
             return
-    except Exception as error:  # unpickling what is damaged may raise anything
-        raise OptionError(
-            f"{checkpoint.name} is damaged, so --resume cannot continue from it ({type(error).__name__})."
-        ) from None
     raise OptionError(
         f"resume=True found a checkpoint of another architecture ({architecture}): use the same settings or another "
         "folder."

@@ -14,7 +14,7 @@ from precede.arrays import BoolArray, IntArray
 from precede.data.load import Table, load_table
 from precede.effects.linear import Effect, Question
 from precede.effects.possible import PossibleEffects, effect_of, possible_effects
-from precede.errors import OptionError, PrecedeError
+from precede.errors import OptionError, PrecedeError, refusing
 from precede.estimator import CausalEstimator
 from precede.evidence.checks.record import signed_strengths
 from precede.evidence.confidence import Confidence
@@ -63,10 +63,8 @@ def write_results(
     -------
     files : list of Path
     """
-    try:
+    with refusing(OSError, OptionError, f"the folder {str(folder)!r} cannot be made:"):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OptionError(f"the folder {str(folder)!r} cannot be made: {error.strerror}.") from None
     check_outputs(folder, OUTPUTS, MARKS, {})
     texts = result_texts(model, table, loading) | dict(more or {})
     return write_together(folder, texts, remove=[name for name in ABOUT_THE_GRAPH if name not in texts])
@@ -175,12 +173,11 @@ def rebuild_report(folder: Path, title: str | None = None, note: str | None = No
     """
     source = folder / SUMMARY_FILE
     finish_swap(folder)
-    try:
+    command = f"'precede discover data.csv --out {folder.name}' writes one."
+    with refusing(
+        (FileNotFoundError, NotADirectoryError), OptionError, f"{str(folder)!r} has no {SUMMARY_FILE}: {command}"
+    ):
         summary = read_json(source)
-    except (FileNotFoundError, NotADirectoryError):
-        raise OptionError(
-            f"{str(folder)!r} has no {SUMMARY_FILE}: 'precede discover data.csv --out {folder.name}' writes one."
-        ) from None
     given = {name: text for name, text in (("title", title), ("note", note)) if text is not None}
     if isinstance(summary, dict):
         summary |= given
@@ -361,8 +358,6 @@ def _pattern(edges: list[list[str | int]], graph: CausalGraph, path: Path) -> Bo
 
 def read_result(path: Path) -> ResultRecord:
     """The content of a result.json, once it is known to be one of this release."""
-    try:
+    with refusing(OSError, OptionError, f"{str(path)!r} cannot be read:"):
         found = read_json(path)
-    except OSError as error:
-        raise OptionError(f"{str(path)!r} cannot be read: {error.strerror}.") from None
     return checked(document(found, "precede-result", 1, repr(str(path))), ResultRecord, str(path))

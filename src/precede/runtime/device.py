@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 from threadpoolctl import threadpool_limits
 
-from precede.errors import OptionError, check_positive
+from precede.errors import OptionError, check_positive, refusing
 
 DeviceName = str | torch.device
 """What an estimator takes as ``device``."""
@@ -27,10 +27,9 @@ def choose_device(device: DeviceName) -> torch.device:
     """
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
+    unknown = f"device={device!r} is unknown: 'auto', 'cpu' and 'cuda' work."
+    with refusing((RuntimeError, TypeError), OptionError, unknown):
         chosen = torch.device(device)
-    except (RuntimeError, TypeError) as error:
-        raise OptionError(f"device={device!r} is unknown: 'auto', 'cpu' and 'cuda' work.") from error
     if chosen.type not in ("cpu", "cuda"):
         raise OptionError(f"device={str(device)!r} cannot be used: the scores need 'cpu' or 'cuda' (double precision).")
     if chosen.type == "cuda" and (chosen.index or 0) >= torch.cuda.device_count():

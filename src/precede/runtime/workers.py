@@ -13,7 +13,7 @@ from importlib import import_module
 from itertools import islice
 from typing import Any, TypeVar
 
-from precede.errors import OptionError, PrecedeError, is_number
+from precede.errors import OptionError, PrecedeError, is_number, refusing
 from precede.lazy import joblib
 
 SECONDS = 10
@@ -144,19 +144,13 @@ def _on_cluster(function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]
 
     joblib would do it here where the cluster has one thread in all.
     """
-    try:
+    with refusing(ImportError, OptionError, f"cluster={address!r} needs Dask: install precede[cluster]."):
         distributed = import_module("distributed")
-    except ImportError:
-        raise OptionError(f"cluster={address!r} needs Dask: install precede[cluster].") from None
-    try:
+    with refusing((OSError, ValueError), OptionError, f"cluster={address!r} does not answer as a Dask scheduler:"):
         client = distributed.Client(address, timeout=SECONDS)
-    except (OSError, ValueError) as error:
-        raise OptionError(f"cluster={address!r} does not answer as a Dask scheduler: {error}.") from None
     with client:
-        try:
+        with refusing(TimeoutError, OptionError, f"cluster={address!r} has no workers: start some with 'dask worker'."):
             client.wait_for_workers(1, timeout=SECONDS)
-        except TimeoutError:
-            raise OptionError(f"cluster={address!r} has no workers: start some with 'dask worker'.") from None
         left = iter(tasks)
         ahead = 2 * sum(client.ncores().values())  # so that a scheduler does not hold all data of all tasks
         running = distributed.as_completed(client.submit(function, *task, pure=False) for task in islice(left, ahead))

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from precede.arrays import FloatArray
 from precede.data.checks import row_blocks
-from precede.errors import OptionError, listed
+from precede.errors import MISSHAPEN, OptionError, listed, refusing
 from precede.files import atomic_write, remove_leftovers
 from precede.runtime.progress import logger
 from precede.search.train import BestOrdering, IterationRecord, Trainer
@@ -180,11 +180,9 @@ def _start_again(
         raise OptionError(f"{shown} is not a checkpoint of Precede: its format is {metadata.get('format')!r}.")
     if metadata.get("version") != VERSION:
         raise OptionError(f"{shown} has version {metadata.get('version')!r}; this release reads {VERSION}.")
-    try:
+    with refusing(MISSHAPEN, OptionError, f"{shown} is damaged: it does not say what it was made from."):
         about = json.loads(metadata["about"])
         made_from, saved, random = str(about["data"]), dict(about["settings"]), dict(about["random"])
-    except (KeyError, TypeError, ValueError, RecursionError):
-        raise OptionError(f"{shown} is damaged: it does not say what it was made from.") from None
     if made_from != data:
         raise OptionError(f"{shown} was made from other data: resume on the same table, or name another file.")
     was: int | None = saved.get("random_state")  # without a seed of its own, a run takes that of the checkpoint
@@ -194,23 +192,19 @@ def _start_again(
         there = ", ".join(f"{name}={saved.get(name)!r}" for name in differing[:3])
         here = ", ".join(f"{name}={now.get(name)!r}" for name in differing[:3])
         raise OptionError(f"{shown} was made with other settings ({listed(differing)}): {there} there, {here} here.")
-    try:
+    kind = f"another kind of random generator ({random.get('bit_generator')})"
+    remedy = "resume with random_state=None or the seed it was made with."
+    with refusing(MISSHAPEN, OptionError, f"{shown} was made with {kind}: {remedy}"):
         rng.bit_generator.state = random
-    except (KeyError, TypeError, ValueError, OverflowError):
-        raise OptionError(
-            f"{shown} was made with another kind of random generator ({random.get('bit_generator')}): resume with "
-            "random_state=None or the seed it was made with."
-        ) from None
     return was
 
 
 def read_checkpoint(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
     shown = f"checkpoint={str(path)!r}"
-    try:
-        with safe_open(path, framework="pt") as file:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-            return dict(file.metadata() or {}), tensors
-    except OSError as error:
-        raise OptionError(f"{shown} cannot be read: {error.strerror or error}.") from None
-    except (SafetensorError, ValueError, RuntimeError, TypeError) as error:
-        raise OptionError(f"{shown} is damaged or not a checkpoint ({error}).") from None
+    unreadable = refusing(OSError, OptionError, f"{shown} cannot be read:")
+    damaged = refusing(
+        (SafetensorError, RuntimeError, *MISSHAPEN), OptionError, f"{shown} is damaged or not a checkpoint:"
+    )
+    with unreadable, damaged, safe_open(path, framework="pt") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+        return dict(file.metadata() or {}), tensors

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from precede.errors import OptionError, PrecedeError
+from precede.errors import OptionError, PrecedeError, refusing
 from precede.graph.component import FILES, component_file
 from precede.strict_json import JsonObject, to_json
 from precede.studio import answers
@@ -80,10 +80,8 @@ async def content_of(request: Request) -> JsonObject:
         body += part
         if len(body) > LARGEST_REQUEST:
             raise OptionError("this request is too large.")
-    try:
+    with refusing((ValueError, RecursionError), OptionError, "this is not valid JSON."):
         content = json.loads(body)
-    except (ValueError, RecursionError):
-        raise OptionError("this is not valid JSON.") from None
     if not isinstance(content, dict):
         raise OptionError("this takes named values.")
     return content

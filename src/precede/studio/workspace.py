@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 
 from precede.corl.estimator import make_method, methods
 from precede.data.numbers import NA_MARKERS
-from precede.errors import OptionError, check_choice
+from precede.errors import OptionError, check_choice, refusing
 from precede.estimator import CausalEstimator
 from precede.files import folder_lock, write_text
 from precede.knowledge import Knowledge
@@ -160,10 +160,8 @@ class Workspace:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
-        try:
+        with refusing(OSError, OptionError, f"the folder {str(folder)!r} cannot be made:"):
             (self.folder / "runs").mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise OptionError(f"the folder {str(folder)!r} cannot be made: {error.strerror}.") from None
         self.data: DataChoice | None = None
         try:
             found = DataChoice.read(read_json(self.folder / STUDIO_FILE), STUDIO_FILE)
