@@ -23,9 +23,7 @@ from precede.knowledge import Constraints, Knowledge
 from precede.lazy import pandas as pd
 from precede.metrics import aligned, as_graph
 from precede.options import Options
-from precede.runtime.device import one_thread
-from precede.runtime.progress import ProgressBar
-from precede.runtime.randomness import RandomState, numpy_rng
+from precede.runtime import ProgressBar, RandomState, numpy_rng, one_thread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

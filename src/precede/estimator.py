@@ -28,9 +28,7 @@ from precede.graph import CausalGraph, MixedGraph
 from precede.knowledge import Constraints, constraints_over
 from precede.lazy import pandas as pd
 from precede.options import check_names, check_options
-from precede.runtime.deadline import Deadline, Signals, stopped_by_signals
-from precede.runtime.device import one_thread
-from precede.runtime.progress import emit
+from precede.runtime import Deadline, Signals, emit, one_thread, stopped_by_signals
 from precede.scores.assumptions import Assumptions
 from precede.search.record import SearchRecord
 from precede.strict_json import JsonObject

@@ -18,8 +18,7 @@ from precede.graph.dags import full_dag
 from precede.knowledge import Constraints, Knowledge, constraints_over
 from precede.options import Count, NotNegative, Positive
 from precede.pruning.weights import prune_by_weight, regression_weights
-from precede.runtime.deadline import Deadline
-from precede.runtime.progress import ProgressBar
+from precede.runtime import Deadline, ProgressBar
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import covariance, regularized
 

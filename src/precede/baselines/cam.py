@@ -24,7 +24,7 @@ from precede.graph.dags import topological_order
 from precede.knowledge import Constraints, Knowledge, constraints_over
 from precede.options import Count, Share
 from precede.pruning.gam import LOG_SMOOTHING_RANGE, RIDGE, basis_size, prune_by_gam, select_smoothing, spline_basis
-from precede.runtime.deadline import Deadline
+from precede.runtime import Deadline
 from precede.scores.assumptions import Assumptions
 
 BOOSTING_STEPS = 100

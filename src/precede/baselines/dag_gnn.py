@@ -21,8 +21,7 @@ from precede.baselines.iterative import NetworkMethod, polynomial_acyclicity, st
 from precede.data.load import Table
 from precede.estimator import FitResult
 from precede.options import Count, NotNegative, Positive, Range
-from precede.runtime.deadline import Deadline
-from precede.runtime.randomness import initial_weights, torch_generator
+from precede.runtime import Deadline, initial_weights, torch_generator
 from precede.scores.assumptions import Assumptions
 
 LEARNING_RATE_RANGE = (1e-4, 1e-2)

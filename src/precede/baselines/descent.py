@@ -16,7 +16,7 @@ from precede.baselines.notears import Loss, ValueAndGradient, acyclicity, linear
 from precede.data.load import Table
 from precede.estimator import FitResult
 from precede.options import Count, NotNegative, Positive
-from precede.runtime.deadline import Deadline
+from precede.runtime import Deadline
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import covariance
 

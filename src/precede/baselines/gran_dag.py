@@ -25,9 +25,7 @@ from precede.errors import OptionError
 from precede.estimator import FitResult
 from precede.options import Count, NotNegative, Positive, Share
 from precede.pruning.gam import prune_by_gam
-from precede.runtime.deadline import Deadline
-from precede.runtime.progress import ProgressBar
-from precede.runtime.randomness import initial_weights, torch_generator
+from precede.runtime import Deadline, ProgressBar, initial_weights, torch_generator
 from precede.scores.assumptions import Assumptions
 from precede.strict_json import JsonObject
 

@@ -25,10 +25,7 @@ from precede.errors import DataError
 from precede.estimator import CausalEstimator, FitResult
 from precede.graph.dags import is_acyclic
 from precede.options import NotNegative, Positive
-from precede.runtime.deadline import Deadline
-from precede.runtime.device import DeviceName, choose_device
-from precede.runtime.progress import ProgressBar
-from precede.runtime.randomness import RandomState, numpy_rng
+from precede.runtime import Deadline, DeviceName, ProgressBar, RandomState, choose_device, numpy_rng
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

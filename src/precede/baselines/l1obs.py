@@ -16,9 +16,7 @@ from precede.estimator import FitResult
 from precede.knowledge import Constraints, Knowledge, constraints_over
 from precede.options import Count, CountOrZero, NotNegative
 from precede.pruning.weights import prune_by_weight, regression_weights
-from precede.runtime.deadline import Deadline
-from precede.runtime.progress import ProgressBar
-from precede.runtime.randomness import RandomState, numpy_rng
+from precede.runtime import Deadline, ProgressBar, RandomState, numpy_rng
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import covariance, regularized
 from precede.ties import TOLERANCE, exceeds

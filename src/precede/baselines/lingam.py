@@ -17,9 +17,7 @@ from precede.data.load import Table
 from precede.graph.dags import topological_order
 from precede.knowledge import Constraints
 from precede.options import Count, Positive
-from precede.runtime.deadline import Deadline
-from precede.runtime.progress import ProgressBar
-from precede.runtime.randomness import RandomState, numpy_rng
+from precede.runtime import Deadline, ProgressBar, RandomState, numpy_rng
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import covariance, regularized, standardized
 from precede.strict_json import JsonObject

@@ -15,8 +15,7 @@ from precede.data.load import Table
 from precede.errors import DataError, listed
 from precede.estimator import FitResult
 from precede.options import Count, NotNegative, Positive
-from precede.runtime.deadline import Deadline
-from precede.runtime.randomness import RandomState, numpy_rng
+from precede.runtime import Deadline, RandomState, numpy_rng
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import covariance
 

@@ -15,9 +15,7 @@ from precede.graph.dags import full_dag
 from precede.knowledge import Constraints, Knowledge, constraints_over
 from precede.options import NotNegative
 from precede.pruning.weights import prune_by_bic, prune_by_weight, regression_weights
-from precede.runtime.deadline import Deadline
-from precede.runtime.progress import ProgressBar
-from precede.runtime.randomness import RandomState, numpy_rng
+from precede.runtime import Deadline, ProgressBar, RandomState, numpy_rng
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import covariance, regularized
 from precede.scores.linear import smallest_variance_order

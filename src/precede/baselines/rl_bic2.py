@@ -19,8 +19,7 @@ from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs
 from precede.policy.networks import NormalizationName, TransformerEncoder
 from precede.pruning.gam import prune_by_gam
 from precede.pruning.weights import regression_weights
-from precede.runtime.deadline import Deadline
-from precede.runtime.randomness import initial_weights, torch_generator
+from precede.runtime import Deadline, initial_weights, torch_generator
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import covariance, regularized
 from precede.scores.gp import GPScore, MedianKernel

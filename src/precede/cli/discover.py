@@ -25,7 +25,7 @@ from precede.graph import CausalGraph, MixedGraph
 from precede.knowledge import Knowledge
 from precede.options import CountOrZero, Options
 from precede.report.summary import LEVEL_MARKS, Summary, said_in
-from precede.runtime.deadline import Deadline, Signals, stopped_by_signals
+from precede.runtime import Deadline, Signals, stopped_by_signals
 from precede.strict_json import JsonObject
 
 if TYPE_CHECKING:

@@ -75,7 +75,7 @@ def reproduce(
     from precede.experiments.cells import Selection
     from precede.experiments.reproduce import list_experiments, parse_seeds, reproduce_all
     from precede.experiments.reproduce import reproduce as run
-    from precede.runtime.workers import Workers
+    from precede.runtime import Workers
 
     console = SafeConsole()
     if list_ or name is None:
@@ -105,8 +105,7 @@ def _panel(
 ) -> None:
     """Print a panel of labeled tables and write its page; each method's means are said as soon as they are known."""
     from precede.experiments.panel import panel_table, read_panel, run_panel, write_page
-    from precede.runtime.progress import logger
-    from precede.runtime.workers import check_jobs
+    from precede.runtime import check_jobs, logger
 
     if folder is None:
         raise OptionError("'precede reproduce panel' needs the folder of the tables: precede reproduce panel DIR.")
@@ -267,8 +266,7 @@ def pretrain(
     """
     from precede.pretraining.settings import variant_settings
     from precede.pretraining.supervised import pretrain_into
-    from precede.runtime.device import choose_device
-    from precede.runtime.progress import ProgressBar, logger
+    from precede.runtime import ProgressBar, choose_device, logger
 
     settings = variant_settings(
         variant, tiny=tiny, data=data, start=None if start is None else str(start), max_time=max_time,

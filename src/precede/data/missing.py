@@ -19,7 +19,7 @@ from precede.kinds import ColumnKind, indicator_blocks
 
 if TYPE_CHECKING:
     from precede.data.table import Table
-    from precede.runtime.deadline import Deadline
+    from precede.runtime import Deadline
 
 MOST_ITERATIONS = 100
 CONVERGED = 1e-4

@@ -14,8 +14,7 @@ from precede.estimator import CausalEstimator, FitResult
 from precede.graph.dags import full_dag
 from precede.options import check_names
 from precede.pruning.gam import prune_by_gam
-from precede.runtime.randomness import RandomState, numpy_rng
-from precede.runtime.workers import part_of
+from precede.runtime import RandomState, numpy_rng, part_of
 from precede.search.settings import Details
 from precede.simulation import simulate
 from precede.strict_json import JsonObject

@@ -44,8 +44,7 @@ from precede.graph.dags import consistent_extension, full_dag
 from precede.lazy import pandas as pd
 from precede.metrics import evaluate
 from precede.options import Options
-from precede.runtime.progress import ProgressBar, logger
-from precede.runtime.workers import HERE, Workers, as_finished
+from precede.runtime import HERE, ProgressBar, Workers, as_finished, logger
 from precede.scores.build import SCORE_NAMES
 from precede.strict_json import JsonObject, to_json
 

@@ -17,7 +17,7 @@ from precede.experiments.ledger import CELLS, RUNS, TIMES, Ledger, by_key, read_
 from precede.experiments.runner import run_cells
 from precede.experiments.verdicts import Entry, csv_text, entries_of, markdown_page, remarks, terminal_tables
 from precede.files import write_text
-from precede.runtime.workers import HERE, Workers, shard_name
+from precede.runtime import HERE, Workers, shard_name
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from precede.policy.networks import (
     TransformerEncoder,
     perceptron,
 )
-from precede.runtime.randomness import gumbel_noise, torch_generator
+from precede.runtime import gumbel_noise, torch_generator
 from precede.scores.protocol import OrderScore
 
 

@@ -14,8 +14,7 @@ from torch import Tensor, nn
 from precede.policy.features import N_PAIR_FEATURES, N_VARIABLE_FEATURES, classical_features, read_columns
 from precede.policy.inputs import Told
 from precede.policy.networks import perceptron
-from precede.runtime.deadline import Deadline
-from precede.runtime.device import one_thread, pool_of_threads
+from precede.runtime import Deadline, one_thread, pool_of_threads
 
 BLOCKS = 6
 PAIR_WIDTH = 64

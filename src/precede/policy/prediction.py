@@ -27,9 +27,7 @@ from precede.policy.actor import Actor, Architecture, Inputs
 from precede.policy.inputs import Told, Views, numeric_reading
 from precede.policy.moments import MomentsEncoder, answer_log_probabilities, ruled
 from precede.policy.networks import LearnedStates
-from precede.runtime.deadline import Deadline
-from precede.runtime.device import one_thread
-from precede.runtime.randomness import gumbel_noise
+from precede.runtime import Deadline, gumbel_noise, one_thread
 from precede.scores.policy_prior import PolicyScore, likely_edges
 from precede.strict_json import to_json
 

@@ -25,7 +25,7 @@ from precede.pretraining.curriculum import Curriculum, Tasks, through_asinh
 from precede.pretraining.own_tables import LabeledTable, OwnTables, read_tables, split
 from precede.pretraining.settings import PretrainingSettings
 from precede.pretraining.validation import ValidationSuite
-from precede.runtime.randomness import initial_weights, numpy_rng, torch_generator
+from precede.runtime import initial_weights, numpy_rng, torch_generator
 from precede.strict_json import to_json
 
 

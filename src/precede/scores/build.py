@@ -8,7 +8,7 @@ from precede.data.kinds import refuse_categories
 from precede.data.load import Table
 from precede.errors import OptionError, check_choice, listed
 from precede.knowledge import Constraints
-from precede.runtime.deadline import Deadline
+from precede.runtime import Deadline
 from precede.scores.covariance import moments_of
 from precede.scores.evidence import GaussianProcessEvidence, Kernel
 from precede.scores.gp import KERNELS, GPScore, KernelName

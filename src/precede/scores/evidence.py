@@ -13,7 +13,7 @@ from torch import Tensor
 from precede.arrays import FloatArray, IntArray
 from precede.errors import DataError
 from precede.options import Count, check_options
-from precede.runtime.device import memory_budget, one_thread, pool_of_threads, size_in_words
+from precede.runtime import memory_budget, one_thread, pool_of_threads, size_in_words
 from precede.scores.assumptions import Assumptions
 from precede.scores.parent_tables import MOST_CANDIDATES
 from precede.scores.predecessors import Noise

@@ -13,7 +13,7 @@ from torch import Tensor
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import DataError, check_choice
 from precede.options import Count, Positive, check_options
-from precede.runtime.device import memory_budget, size_in_words
+from precede.runtime import memory_budget, size_in_words
 from precede.scores.assumptions import Assumptions
 from precede.scores.predecessors import JITTERS, Noise, PredecessorScore, solve_positive
 from precede.scores.protocol import BatchedScore

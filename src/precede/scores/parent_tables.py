@@ -13,8 +13,7 @@ from torch import Tensor
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import OptionError, check_not_negative, check_positive
 from precede.knowledge import Constraints
-from precede.runtime.deadline import GRACE, Deadline
-from precede.runtime.progress import ProgressBar
+from precede.runtime import GRACE, Deadline, ProgressBar
 from precede.scores.assumptions import Assumptions
 from precede.scores.protocol import OrderScore, ParentSet, TableMoves, check_agreement
 from precede.ties import TOLERANCE, first_best

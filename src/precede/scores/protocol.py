@@ -19,7 +19,7 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import KnowledgeError
 from precede.graph.dags import class_of, halves
 from precede.knowledge import Constraints
-from precede.runtime.deadline import Deadline
+from precede.runtime import Deadline
 from precede.scores.assumptions import Assumptions
 
 ParentSet = tuple[int, ...]

@@ -8,7 +8,7 @@ import torch
 
 from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.errors import DataError
-from precede.runtime.device import memory_budget, size_in_words
+from precede.runtime import memory_budget, size_in_words
 from precede.scores.assumptions import Assumptions
 from precede.scores.covariance import covariance
 from precede.scores.predecessors import Noise, PredecessorScore, jittered_cholesky

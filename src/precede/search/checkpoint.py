@@ -22,7 +22,7 @@ from precede.arrays import FloatArray
 from precede.data.checks import row_blocks
 from precede.errors import MISSHAPEN, OptionError, listed, refusing
 from precede.files import atomic_write, remove_leftovers
-from precede.runtime.progress import logger
+from precede.runtime import logger
 from precede.search.train import BestOrdering, IterationRecord, Trainer
 from precede.strict_json import JsonObject, to_json
 

@@ -9,7 +9,7 @@ import torch
 from precede.arrays import BoolArray, IntArray
 from precede.errors import OptionError
 from precede.knowledge import Constraints
-from precede.runtime.deadline import Deadline
+from precede.runtime import Deadline
 from precede.scores.protocol import OrderScore
 from precede.ties import first_best_rows
 

@@ -18,8 +18,7 @@ from precede.knowledge import Constraints
 from precede.policy.actor import make_critic
 from precede.policy.inputs import ResampledInputs
 from precede.policy.prediction import Pretrained
-from precede.runtime.deadline import Deadline
-from precede.runtime.randomness import initial_weights, torch_generator
+from precede.runtime import Deadline, initial_weights, torch_generator
 from precede.scores.protocol import OrderScore
 from precede.search.settings import Details, PatienceName, TrainingSettings
 

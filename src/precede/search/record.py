@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass
 
-from precede.runtime.deadline import Deadline
+from precede.runtime import Deadline
 from precede.strict_json import JsonObject
 
 

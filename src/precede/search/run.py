@@ -19,9 +19,7 @@ from precede.errors import OptionError
 from precede.knowledge import Constraints
 from precede.policy.actor import TrainedPolicy
 from precede.policy.prediction import Pretrained
-from precede.runtime.deadline import GRACE, Deadline, OutOfTime
-from precede.runtime.device import all_threads, one_thread
-from precede.runtime.progress import logger
+from precede.runtime import GRACE, Deadline, OutOfTime, all_threads, logger, one_thread
 from precede.scores.policy_prior import PolicyScore
 from precede.scores.protocol import OrderScore
 from precede.search import local

@@ -28,9 +28,7 @@ from torch import Tensor
 from precede.arrays import IntArray
 from precede.policy.actor import Drawn
 from precede.policy.networks import with_initial_state
-from precede.runtime.deadline import Deadline, OutOfTime
-from precede.runtime.device import training_on
-from precede.runtime.randomness import gumbel_noise
+from precede.runtime import Deadline, OutOfTime, gumbel_noise, training_on
 from precede.scores.protocol import BatchedScore, column_sums
 from precede.search.cuda_graphs import Collect, RecordedIteration, Update
 from precede.search.learner import Learner, Networks

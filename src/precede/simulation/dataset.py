@@ -15,7 +15,7 @@ from precede.errors import OptionError, check_choice
 from precede.graph import CausalGraph
 from precede.lazy import pandas as pd
 from precede.options import Count, CountOrZero, NotNegative, Positive, Range, check_options
-from precede.runtime.randomness import RandomState, numpy_rng
+from precede.runtime import RandomState, numpy_rng
 from precede.simulation.draws import Draws, NumpyDraws
 from precede.simulation.graphs import random_dag
 from precede.simulation.mechanisms import MECHANISMS, SHARES, data_with_levels, linear_data, structural_data

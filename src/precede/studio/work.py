@@ -56,7 +56,7 @@ class News:
         """Passes on what a fit tells, not too often; the graph with what has changed since the run before."""
         from precede.graph import CausalGraph
         from precede.graph.component import payload
-        from precede.runtime.progress import Step
+        from precede.runtime import Step
         from precede.studio.answers import mark_changes
 
         def hear(news: object) -> None:
@@ -78,7 +78,7 @@ def fit(run: Run, news: News) -> Run:
     from precede.data.load import load_table
     from precede.graph import CausalGraph
     from precede.report import Heading, Provenance, write_report, write_results
-    from precede.runtime.progress import subscribe
+    from precede.runtime import subscribe
     from precede.studio.workspace import RunRequest, earlier_result
 
     request, stopped = RunRequest.read(run.request), run.folder / STOP_FILE
