@@ -44,6 +44,7 @@ from precede.graph.dags import consistent_extension, full_dag
 from precede.lazy import pandas as pd
 from precede.metrics import evaluate
 from precede.options import Options
+from precede.report.render import template
 from precede.runtime import HERE, ProgressBar, Workers, as_finished, logger
 from precede.scores.build import SCORE_NAMES
 from precede.strict_json import JsonObject, to_json
@@ -450,18 +451,8 @@ def write_page(rows: Sequence[PanelRow], sets: Sequence[KnownSet], out: Path, co
     methods = [row.method for row in rows]
     append_line(out / LOOKS, to_json(provenance(command, jobs, "cpu") | {"methods": methods}, sort_keys=True))
     heads, lines = panel_table(rows, sets)
-    told = [f"- {row.method} on {name}: {why}" for row in rows for name, why in row.failed.items()]
-    looks = [json.loads(line) for line in (out / LOOKS).read_text().splitlines()]
-    page = [
-        "# Panel", "",
-        f"{len(sets)} data sets, numbers standardized. F1, SHD and order TPR are means over kinds of tables; in F1 an "
-        "edge whose direction is left open counts half. Of tiers it is the share of the edges between them that point "
-        "forward, of pairs the weighted share whose cause comes first. The row random is the control.", "",
-        f"| {' | '.join(heads)} |", f"|---|{'---:|' * (len(heads) - 1)}",
-        *(f"| {' | '.join(line)} |" for line in lines),
-        *(["", "Not done:", "", *told] if told else []),
-        "", "Looks at this panel, which should choose nothing:", "",
-        *(f"- {sentence(look)}: {', '.join(look['methods'])}" for look in looks),
-    ]  # fmt: skip
-    write_text(out / "panel.md", "\n".join(page) + "\n")
+    failed = [(row.method, name, why) for row in rows for name, why in row.failed.items()]
+    looks = [(sentence(look), look["methods"]) for look in map(json.loads, (out / LOOKS).read_text().splitlines())]
+    page = template("panel.md").render(n_sets=len(sets), heads=heads, lines=lines, failed=failed, looks=looks)
+    write_text(out / "panel.md", page)
     return out / "panel.md"

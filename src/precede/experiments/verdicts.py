@@ -28,6 +28,7 @@ from rich.text import Text
 from precede.experiments.cells import Experiment, Method
 from precede.experiments.ledger import Record, sentence
 from precede.lazy import pandas as pd
+from precede.report.render import template
 
 
 @dataclass(frozen=True)
@@ -317,17 +318,8 @@ def markdown_page(
 ) -> str:
     """The tables as a page, with where they come from."""
     heads, grid = _grid(experiment, entries)
-    source = f"{experiment.source} of the paper, `precede reproduce {experiment.name}`."
-    page = [f"# {experiment.title}", "", source, "", LEGEND]
-    for data, rows in grid.items():
-        page += ["", f"## {data}", "", f"| {' | '.join(heads)} |", f"|---|{'---:|' * (len(heads) - 1)}"]
-        page += [f"| {method} | {' | '.join(text for text, _ in row)} |" for method, row in rows.items()]
-    if figure is not None:
-        page += ["", f"![{experiment.title}]({figure})"]
-    if lines:
-        page += ["", *(f"- {line}" for line in lines)]
-    page += ["", "Runs:", "", *(f"- {sentence(run)}" for run in runs)]
-    return "\n".join(page) + "\n"
+    told = {"legend": LEGEND, "figure": figure, "remarks": lines, "runs": map(sentence, runs)}
+    return template("table.md").render(experiment=experiment, heads=heads, grid=grid, **told)
 
 
 def csv_text(entries: Sequence[Entry]) -> str:

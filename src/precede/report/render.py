@@ -72,7 +72,7 @@ def template(name: str) -> Template:
 
     environment = Environment(
         loader=PackageLoader("precede.report"),
-        autoescape=True,
+        autoescape=name.endswith(".html"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
