@@ -8,6 +8,7 @@ temperature, the clipping of logits and the decoder's width are read by nothing.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -179,53 +180,12 @@ def paper_options(
             f"program='authors' does not go with pretrained={str(pretrained)!r}: no policy was pretrained for their "
             "network. Leave one of them out."
         )
-    options: Options = {
-        "score": "gp" if nonlinear else "linear",
-        "noise": "equal",
-        "reward": "episodic" if name == "corl-1" else "dense",
-        "pruning": "cam" if nonlinear else "threshold",
-        "polish": False,
-        "odd": "keep",
-        "n_iterations": 6000,
-        "pretrained": pretrained,
-        "patience": 2000,
-        "shaping": "plain",
-        "gamma": 0.98,
-        "entropy_bonus": 0.0,
-        "batch_size": 64 if nonlinear else 128,
-        "details": Details(
-            standardize_columns=nonlinear,
-            row_scale="common" if nonlinear else "asinh",  # standardized columns have one scale already
-            critic="every-state" if name == "corl-1" else "initial-state",
-            patience_on="mean",
-        ),
-    }
-    if pretrained is None:  # a pretrained policy brings its network and what it looks at
-        options |= {"inputs": "resample", "n_encoder_rows": 128 if nonlinear else 256}
-        options |= {"pointer": "additive", "normalization": "batch"}
-    return options if program == "text" else options | authors_options(name, nonlinear)
-
-
-def authors_options(name: PaperName, nonlinear: bool) -> Options:
-    """What the authors' program has otherwise; their folder corl2 is CORL-1 here, and corl1 is CORL-2."""
-    return {
-        "n_iterations": 20_000,
-        "patience": None,
-        "batch_size": 64,
-        "n_encoder_rows": 64,
-        "details": Details(
-            row_scale="none",
-            standardize_returns=False,
-            return_unit="residuals",
-            moving_average=name == "corl-1",
-            critic="initial-state" if name == "corl-1" else "every-state",
-            clip_each_tensor=True,
-            adam_beta2=0.99,
-            adam_epsilon=1e-7,
-            width=64,
-            heads=16,
-            glimpse=True,
-            sinks_first=True,
-            kernel="fixed" if nonlinear else "median",
-        ),
-    }
+    told = tomllib.loads(Path(__file__).with_name("paper.toml").read_text(encoding="utf-8"))
+    data = "nonlinear" if nonlinear else "linear"
+    runs = ("all", name, data, *(("scratch", f"scratch-{data}") if pretrained is None else ()))
+    options: Options = {"pretrained": pretrained}
+    for source in dict.fromkeys(("text", program)):
+        parts = [told[source].get(part, {}) for part in runs]
+        details = {name: value for part in parts for name, value in part.pop("details", {}).items()}
+        options |= {name: value for part in parts for name, value in part.items()} | {"details": Details(**details)}
+    return options | ({"patience": None} if options["patience"] == "none" else {})
