@@ -19,11 +19,10 @@ import torch
 from joblib import Parallel, delayed
 from policy_answers import FAR, calibration_error
 from policy_calibration import HIDDEN, SHOWN, log_losses, table
-from precede.policy.pretrained import load_pretrained, save_policy
-from precede.policy.told import Told
 
 from precede.arrays import BoolArray, FloatArray
-from precede.policy.prediction import judge
+from precede.policy.inputs import Told
+from precede.policy.prediction import judge, load_pretrained, save_policy
 from precede.pretraining.validation import HELD_OUT, PAIR_FAMILIES, held_out_pair, with_interventions
 
 FIRST, LIKELY = 5000, 0.4
