@@ -8,7 +8,8 @@ python benchmarks/hidden.py sure                what SURE of search/pag.py costs
 python benchmarks/hidden.py nothing             tables in which nothing is hidden: how often <-> is claimed
 python benchmarks/hidden.py strong              how often the bow in a -> b <-> c <- d is found
 python benchmarks/hidden.py adjustment --seeds 100    adjustment against every graph of the class
-python benchmarks/hidden.py effects --seeds 30  whether intervals of effects hold the truth, and how wide they are
+python benchmarks/hidden.py effects --seeds 30  whether intervals of effects hold the truth, and how wide they are;
+                                                --columns 20: of 20 columns, two of them hidden
 python benchmarks/hidden.py knowledge           violations of random knowledge, and what tiers are worth
 python benchmarks/hidden.py clock               seconds at 100 variables
 """
@@ -329,8 +330,8 @@ WHICH = ("true PAG", "learned PAG", "with its resamples")
 
 
 def effects(arguments: argparse.Namespace) -> None:
-    """Whether intervals hold the truth, and how wide they are: 8 of 10 columns seen, 1,000 rows."""
-    tasks = (delayed(effects_of_table)(seed) for seed in range(arguments.seeds))
+    """Whether intervals hold the truth, and how wide they are: all columns but two are seen, 1,000 rows."""
+    tasks = (delayed(effects_of_table)(seed, arguments.columns) for seed in range(arguments.seeds))
     answers = [one for table in Parallel(n_jobs=arguments.jobs)(tasks) for one in table]
     for which in WHICH:
         for kind in ("one value", "ruled out", "bounds"):
@@ -343,11 +344,10 @@ def effects(arguments: argparse.Namespace) -> None:
         print(f"{which}, all: {sum(held)} of {len(held)} held ({np.mean(held):.1%})")
 
 
-def effects_of_table(seed: int) -> list[tuple[str, str, tuple[bool, float, bool]]]:
+def effects_of_table(seed: int, d: int) -> list[tuple[str, str, tuple[bool, float, bool]]]:
     """Of every pair by each PAG: the kind of answer; whether the interval holds the truth, its width, and zero."""
     rng = np.random.default_rng(seed)
-    d = 10
-    weights = np.triu(rng.uniform(0.4, 1.2, (d, d)) * rng.choice([-1, 1], (d, d)) * (rng.random((d, d)) < 0.3), 1)
+    weights = np.triu(rng.uniform(0.4, 1.2, (d, d)) * rng.choice([-1, 1], (d, d)) * (rng.random((d, d)) < 3 / d), 1)
     spread = np.linalg.inv(np.eye(d) - weights)  # [i, j]: total effect of i on j
     names = [f"v{k}" for k in range(d)]
     data = pd.DataFrame(rng.normal(size=(1000, d)) @ spread, columns=names)
@@ -402,8 +402,8 @@ def knowledge(arguments: argparse.Namespace) -> None:
 
 
 def clock(arguments: argparse.Namespace) -> None:
-    fitted(drawn("linear", 10, 0)[0])  # compiles
     for kind in KINDS:
+        fitted(drawn(kind, 10, 0)[0])  # compiles
         data = drawn(kind, 100, 0)[0]
         start, spent = time.perf_counter(), time.process_time()
         fitted(data)
@@ -422,6 +422,7 @@ if __name__ == "__main__":
     parser.add_argument("--tetrad", metavar="PYTHON")
     parser.add_argument("--limit", type=int, default=0, help="seconds that a run of peers may take; 0 for no limit")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--columns", type=int, default=10, help="of the tables of effects, two of them hidden")
     parser.add_argument("--sizes", type=int, nargs="+", default=[20, 50])
     asked = parser.parse_args()
     runs[asked.what](asked)

@@ -86,6 +86,14 @@ def test_resampled_pags_widen_an_effect():
     doubted = replace(alone, resampled=np.array([pag_.ends, turned.ends]))
     value = alone.effect("b", "c", x)
     assert value.interval[0] > 0.8
+    sure = replace(alone, resampled=np.array([pag_.ends] * 2))
+    left = [np.linalg.lstsq(x[:, [0]], x[:, k] - slope * x[:, 1], rcond=None)[1][0] for k, slope in ((2, 1), (1, 0))]
+    away = HIDDEN_SHARE * np.sqrt(left[0] / left[1] / (1 - HIDDEN_SHARE))  # of a cause that the marks rule out
+    narrow, wide = value.interval, sure.effect("b", "c", x).interval
+    assert np.abs(np.subtract(wide, narrow) - [-away, away]).max() < 0.03
+    assert sure.possible_effects("b", "c", x).interval == wide
+    assert "if marks are wrong and an unmeasured cause" in sure.possible_effects("b", "c", x).sentence
+    assert "if marks are wrong" not in alone.possible_effects("b", "c", x).sentence
     found = doubted.effect("b", "c", x)
     assert (found.value, found.probability) == (value.value, 0.5)
     assert found.interval[0] == 0

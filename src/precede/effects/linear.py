@@ -43,7 +43,8 @@ class Effect(Spoken):
     standard_error : float
     interval : (float, float)
         Where the effect lies at the given level. With resampled graphs (of the fit, or of a bootstrap) it includes
-        the doubt about the graph; in a learned class of graphs it holds the interval in each of them.
+        the doubt about the graph, where causes may be hidden also one that the marks rule out (``HIDDEN_SHARE``); in a
+        learned class of graphs it holds the interval in each of them.
     level : float
     adjusted_for : tuple of names
         Held fixed in the regression.

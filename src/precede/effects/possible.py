@@ -47,7 +47,8 @@ class PossibleEffects:
         intervals hold as long as that is at most 30% of the variance that the other columns leave in cause and effect
         (``HIDDEN_SHARE``).
     resampled : (float, float) or None
-        Where causes may be hidden, the middle of the effects in the PAGs of resampled rows: marks may be wrong.
+        Where causes may be hidden, the middle of the effects in the PAGs of resampled rows, each with such a cause even
+        where its marks rule one out: marks may be wrong (``benchmarks/hidden.py effects``).
     """
 
     cause: Hashable
@@ -78,7 +79,8 @@ class PossibleEffects:
         low, high = self.interval if self.unmeasured else (self.values[0], self.values[-1])
         level = self.effects[0].outcome_level
         what = str(self.effect) if level is None else f"the risk of {self.effect} = {level}"
-        ends = [f"{end:.4g}" if level is None else f"{100 * end:.3g}" for end in (low, high)]
+        widest = self.interval
+        ends = [f"{end:.4g}" if level is None else f"{100 * end:.3g}" for end in (low, high, *widest)]
         points = "" if level is None else " points"
         if self.unmeasured:
             others = " or ".join(map(str, self.unmeasured))
@@ -90,7 +92,13 @@ class PossibleEffects:
                 f"or set {self.cause} in an experiment."
             )
         if len(self.effects) == 1:
-            return f"All equivalent graphs agree: {self.effects[0].sentence}"
+            text = f"All equivalent graphs agree: {self.effects[0].sentence}"
+            if self.resampled is None or not any(widest):
+                return text
+            return (
+                f"{text} It is something from {ends[2]} to {ends[3]}{points} if marks are wrong and an unmeasured cause"
+                f" explains up to {HIDDEN_SHARE:.0%} of the variance that the other columns leave in both."
+            )
         text = (
             f"The data alone cannot tell which of {len(self.effects)} sets of causes {self.cause} has. "
             f"{self.effects[0].change} changes {what} by between {ends[0]} and {ends[1]}{points}."
@@ -306,7 +314,7 @@ def _estimates(asked: Question, found: CausalGraph, count: float) -> list[tuple[
         fit, slopes = asked.fit(Regression(*asked.pair, here[regression.fixed], here[regression.unset]))
         value, error = float(slopes @ fit.weights), fit.standard_error(slopes)
         away = fit.hidden_bias(slopes)
-        shifts = (-away, away) if regression.confounded else (0.0,)
+        shifts = (-away, away) if found.pag is not None else (0.0,)
         parts += [(value + shift, error, fit.freedom_of(slopes), share / len(shifts)) for shift in shifts]
     return parts
 
