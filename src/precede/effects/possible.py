@@ -79,8 +79,7 @@ class PossibleEffects:
         low, high = self.interval if self.unmeasured else (self.values[0], self.values[-1])
         level = self.effects[0].outcome_level
         what = str(self.effect) if level is None else f"the risk of {self.effect} = {level}"
-        widest = self.interval
-        ends = [f"{end:.4g}" if level is None else f"{100 * end:.3g}" for end in (low, high, *widest)]
+        ends = [f"{end:.4g}" if level is None else f"{100 * end:.3g}" for end in (low, high, *self.interval)]
         points = "" if level is None else " points"
         if self.unmeasured:
             others = " or ".join(map(str, self.unmeasured))
@@ -93,7 +92,7 @@ class PossibleEffects:
             )
         if len(self.effects) == 1:
             text = f"All equivalent graphs agree: {self.effects[0].sentence}"
-            if self.resampled is None or not any(widest):
+            if self.resampled is None or not any(self.interval):
                 return text
             return (
                 f"{text} It is something from {ends[2]} to {ends[3]}{points} if marks are wrong and an unmeasured cause"

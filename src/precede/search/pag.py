@@ -15,9 +15,9 @@ One independence is at most half the logarithm of the rows: enough among a few c
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import chain, combinations, islice
 from typing import Protocol
 
 import numpy as np
@@ -221,7 +221,7 @@ class _PagSearch:
         best: tuple[set[int], float] | None = None
         tried = 0
         for size in range(min(most, max(len(around[i]), len(around[j]))) + 1):
-            sets = np.array(list(self._sets(i, j, size, around)), dtype=np.int64)
+            sets = self._sets(i, j, size, around)
             tried += len(sets)
             if not len(sets) or np.log(tried) >= self.test.most(i, j):  # so many sets outweigh any evidence
                 break
@@ -232,17 +232,12 @@ class _PagSearch:
                 best = set(sets[place].tolist()), ahead
         return best
 
-    def _sets(self, i: int, j: int, size: int, around: list[set[int]]) -> Iterator[tuple[int, ...]]:
+    def _sets(self, i: int, j: int, size: int, around: list[set[int]]) -> IntArray:
         later = self.known.before[i] & self.known.before[j]
-        seen: set[tuple[int, ...]] = set()
-        for end, other in ((i, j), (j, i)):
-            nodes = sorted(k for k in around[end] if k != other and not later[k])
-            for chosen in combinations(nodes, size):
-                if len(seen) >= MOST_SETS:
-                    return
-                if chosen not in seen:
-                    seen.add(chosen)
-                    yield chosen
+        sides = [sorted(k for k in around[end] - {i, j} if not later[k]) for end in (i, j)]
+        sets = chain.from_iterable(combinations(side, size) for side in sides)
+        once = dict.fromkeys(islice(sets, 2 * MOST_SETS))  # either side has a set once at most
+        return np.array(list(once)[:MOST_SETS], dtype=np.int64)
 
     def neighbors(self) -> list[set[int]]:
         return [set(np.flatnonzero(row).tolist()) for row in self.adjacent]
