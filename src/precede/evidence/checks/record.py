@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -20,30 +21,8 @@ Verdict = tuple[float | None, str, Level, Mapping[str, Any]] | tuple[float | Non
 """What a check returns: its number, None where it could not be computed; its sentence, its level and more numbers; and
 a remedy where the usual one does not fit."""
 
-REMEDIES = {
-    "better than chance": "Take it as a guess; say what you know: --knowledge FILE.",
-    "rows near each other": "If the rows are in time: --lags 1 (--group NAME for several series).",
-    "knowledge against the data": "Check the rule; without it the data decide.",
-    "identifiability": "Say what you know: --tier 'a,b<c', --root NAME, or --knowledge FILE.",
-    "kinds of columns": "Name the kind (--types NAME=ordinal) or take --score degenerate-gaussian.",
-    "search": "Give it more time: --max-time SECONDS, or none.",
-    "influence of single rows": "Look at these rows; --na VALUE makes an error missing.",
-    "values far out": "Look at these cells; --na VALUE makes an error missing, or take logarithms.",
-    "unstable edges": "Do not rely on these edges; --bootstrap 100 gives a finer number.",
-    "unlikely edges": "Do not rely on these edges; --bootstrap 100 tells how stable they are.",
-    "independences against chance": "Try another model: --score sparse-gp.",
-    "effect of standardizing": "Take a score without units: --score sparse-linear.",
-    "equal noise variances": "Take a score without equal variances: --score sparse-linear.",
-    "nonlinearity": "Compare with --score sparse-gp for curves, --score sparse-linear for lines.",
-    "residual normality": "Compare with --score sparse-linear.",
-    "columns cut off": "Say what you know: --tier 'a,b<c', or leave the column out: --leave-out NAME.",
-    "distance to the best score known": "Search longer: --max-time SECONDS, or none.",
-    "held-out likelihood": "Compare with --score sparse-gp.",
-    "edges within reach of the threshold": "Do not rely on these edges; --bootstrap 100 tells more.",
-    "odd cells": "Look at these cells: a wrong one is best mended in the file.",
-    "missing values": "--missing drop leaves out their rows: compare.",
-    "remark": "",
-}
+_TEXT = Path(__file__).with_name("remedies.txt").read_text(encoding="utf-8")
+REMEDIES = {name: words.strip() for name, _, words in (line.partition(":") for line in _TEXT.splitlines())}
 """What to do about a concern, the most harmful concern first."""
 
 
