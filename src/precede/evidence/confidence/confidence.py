@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from precede.arrays import BoolArray, FloatArray, IntArray
-from precede.errors import DataError
+from precede.errors import MISSHAPEN, DataError, refusing
 from precede.files import write_text
 from precede.graph import CausalGraph
 from precede.graph.ancestral import reachable
@@ -222,7 +222,7 @@ class Confidence:
         """From the text or the file that :meth:`to_json` wrote."""
         what = "the confidence"
         found = document(parsed(text_of(source, "{"), what), FORMAT, VERSION, what)
-        try:
+        with refusing(MISSHAPEN, DataError, "the confidence's JSON is incomplete or misshapen:"):
             names, graphs = tuple(found["names"]), []
             for entry in found["graphs"]:
                 loose = None if entry.get("open") is None else matrix_of(entry["open"], len(names))
@@ -233,8 +233,6 @@ class Confidence:
                 raise ValueError("a share is a number from 0 to 1")
             agreement, remarks = float(found["order_agreement"]), tuple(map(str, found["remarks"]))
             return cls(int(found["n_resamples"]), edges, paths, orders, agreement, tuple(graphs), remarks)
-        except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
-            raise DataError(f"the confidence's JSON is incomplete or misshapen: {error!r}.") from None
 
 
 def pairs_of(matrix: BoolArray | None) -> list[list[int]] | None:

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from precede.arrays import IntArray
 from precede.data.checks import check_values
 from precede.data.load import Table, load_table
-from precede.errors import DataError, OptionError, check_positive, listed
+from precede.errors import DataError, OptionError, check_positive, listed, refusing
 from precede.evidence.confidence.confidence import Confidence, matrix_of, pairs_of
 from precede.files import append_line, write_text
 from precede.options import Options
@@ -95,10 +95,8 @@ class Journal:
             self.header["entropy"] = new_entropy
         self.header["journal"] = secrets.token_hex(8)
         if self.path is not None:
-            try:
+            with refusing(OSError, OptionError, f"checkpoint={str(self.path)!r} cannot be written:"):
                 write_text(self.path, to_json(self.header) + "\n")
-            except OSError as error:
-                raise OptionError(f"checkpoint={str(self.path)!r} cannot be written: {error.strerror}.") from None
 
     def add(self, outcome: Outcome) -> None:
         """Keep an outcome, at once."""
@@ -109,10 +107,8 @@ class Journal:
     def _read(self, n_variables: int, mends: bool = True) -> None:
         assert self.path is not None
         shown = f"checkpoint={str(self.path)!r}"
-        try:
+        with refusing(OSError, OptionError, f"{shown} cannot be read:"):
             content = self.path.read_bytes()
-        except OSError as error:
-            raise OptionError(f"{shown} cannot be read: {error.strerror}.") from None
         whole, _, torn = content.rpartition(b"\n")
         first, *lines = whole.split(b"\n")
         self._check_header(first, shown)
