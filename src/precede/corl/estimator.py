@@ -24,9 +24,7 @@ from precede.policy.inputs import InputsName
 from precede.policy.networks import DecoderName, NormalizationName, PaperEncoderName, PointerName
 from precede.pruning.order_to_graph import PruningName
 from precede.pruning.weights import THRESHOLD
-from precede.runtime.deadline import Deadline, stopped_by_signals
-from precede.runtime.device import DeviceName, one_thread
-from precede.runtime.randomness import RandomState, numpy_rng
+from precede.runtime import Deadline, DeviceName, RandomState, numpy_rng, one_thread, stopped_by_signals
 from precede.scores.build import ScoreName
 from precede.scores.protocol import NoiseName, OrderScore
 from precede.search.rewards import RewardName, ShapingName

@@ -30,10 +30,7 @@ from precede.policy.actor import TrainedPolicy
 from precede.policy.prediction import TAKES, PolicyPrediction, Pretrained, judge_table, load_pretrained
 from precede.pruning.order_to_graph import LevelRegressions, graph_of_class, order_to_graph, weigh
 from precede.pruning.weights import or_eliminated
-from precede.runtime.deadline import Deadline
-from precede.runtime.device import choose_device, give_back_memory
-from precede.runtime.progress import ProgressBar, logger
-from precede.runtime.randomness import numpy_rng
+from precede.runtime import Deadline, ProgressBar, choose_device, give_back_memory, logger, numpy_rng
 from precede.scores.assumptions import Assumptions
 from precede.scores.build import ScoreName, build_score
 from precede.scores.choose import Choice, ChosenName, choose_score

@@ -9,7 +9,7 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.corl.vote import learn_graph
 from precede.data.table import Table
 from precede.knowledge import Constraints
-from precede.runtime.deadline import Deadline
+from precede.runtime import Deadline
 from precede.scores.choose import Choice
 from precede.scores.levels import KindScoreName
 

@@ -17,7 +17,7 @@ from precede.graph.dags import full_dag
 from precede.knowledge import Constraints
 from precede.policy.prediction import PolicyPrediction
 from precede.pruning.order_to_graph import order_to_graph
-from precede.runtime.deadline import Deadline
+from precede.runtime import Deadline
 from precede.scores.assumptions import Assumptions
 from precede.scores.build import ScoreName, build_score
 from precede.scores.policy_prior import PolicyScore

@@ -17,7 +17,7 @@ from precede.graph import CausalGraph
 from precede.graph.dags import ancestors, cpdag
 from precede.lazy import linalg, special
 from precede.ranks import normal_scores
-from precede.runtime.randomness import RandomState, numpy_rng
+from precede.runtime import RandomState, numpy_rng
 
 DEGREE = 3
 """Hermite polynomials of each variable."""

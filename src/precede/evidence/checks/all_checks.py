@@ -11,8 +11,7 @@ from precede.evidence.checks import data_checks, directions, edge_readings, resu
 from precede.evidence.checks.context import CheckContext
 from precede.evidence.checks.record import Check, Diagnostics, Remark, Verdict
 from precede.evidence.checks.stability import resample, rests_on_policy, with_probabilities
-from precede.runtime.deadline import Deadline, Signals
-from precede.runtime.progress import logger
+from precede.runtime import Deadline, Signals, logger
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ from precede.evidence.checks.stability import search_again
 from precede.graph import MixedGraph
 from precede.graph.dags import class_of
 from precede.knowledge import Constraints
-from precede.runtime.deadline import Deadline
+from precede.runtime import Deadline
 from precede.scores.build import SCORE_NAMES, build_score
 
 CUT_OFF = 0.05

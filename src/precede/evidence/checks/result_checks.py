@@ -18,7 +18,7 @@ from precede.graph.dags import full_dag
 from precede.knowledge import Constraints
 from precede.metrics import shd
 from precede.pruning.weights import prune_by_bic, regression_weights
-from precede.runtime.randomness import RandomState, numpy_rng
+from precede.runtime import RandomState, numpy_rng
 from precede.scores.build import build_score
 from precede.scores.covariance import covariance, regularized
 from precede.scores.protocol import CPDAG_NOTE

@@ -22,8 +22,7 @@ from precede.graph import MixedGraph
 from precede.graph.dags import ancestors, halves
 from precede.knowledge import Constraints
 from precede.pruning.order_to_graph import order_to_graph
-from precede.runtime.deadline import Deadline
-from precede.runtime.device import one_thread, pool_of_threads
+from precede.runtime import Deadline, one_thread, pool_of_threads
 from precede.scores.build import ScoreName, build_score
 from precede.scores.evidence import GaussianProcessEvidence, Kernel
 from precede.scores.location_scale import ConditionalDensity
