@@ -16,17 +16,8 @@ from precede.errors import DataError, OptionError, check_positive, listed, refus
 from precede.evidence.confidence.confidence import Confidence, matrix_of, pairs_of
 from precede.files import append_line, write_text
 from precede.options import Options
-from precede.runtime import (
-    ProgressBar,
-    RandomState,
-    Workers,
-    as_finished,
-    check_jobs,
-    numpy_rng,
-    one_thread,
-    part_of,
-    shard_name,
-)
+from precede.runtime import ProgressBar, RandomState, numpy_rng, one_thread
+from precede.runtime.workers import Workers, as_finished, check_jobs, part_of, shard_name
 from precede.scores.protocol import OrderScore
 from precede.search.checkpoint import data_fingerprint
 from precede.strict_json import JsonObject, checked, document, parsed, to_json
