@@ -24,17 +24,8 @@ from precede.knowledge import Constraints
 from precede.lazy import pandas as pd
 from precede.metrics import evaluate
 from precede.pruning.order_to_graph import weigh
-from precede.runtime import (
-    HERE,
-    Deadline,
-    ProgressBar,
-    Signals,
-    Workers,
-    as_finished,
-    check_jobs,
-    numpy_rng,
-    one_thread,
-)
+from precede.runtime import Deadline, ProgressBar, Signals, numpy_rng, one_thread
+from precede.runtime.workers import HERE, Workers, as_finished, check_jobs
 from precede.search.learner import Learner
 from precede.search.local import greedy_order
 from precede.search.record import SearchRecord

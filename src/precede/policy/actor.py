@@ -12,21 +12,9 @@ from torch import Tensor, nn
 from precede.arrays import FloatArray, IntArray
 from precede.errors import OptionError
 from precede.options import Count
+from precede.policy import networks
 from precede.policy.inputs import FixedInputs, InputsName, ResampledInputs, RowScale, Told, Views
 from precede.policy.moments import MomentsEncoder
-from precede.policy.networks import (
-    DECODERS,
-    HEADS,
-    LSTM,
-    WIDTH,
-    DecoderName,
-    EncoderName,
-    Glimpse,
-    NormalizationName,
-    PointerName,
-    TransformerEncoder,
-    perceptron,
-)
 from precede.runtime import gumbel_noise, torch_generator
 from precede.scores.protocol import OrderScore
 
@@ -79,15 +67,15 @@ class Architecture:
         Whether variables are placed from the last of the order to the first.
     """
 
-    encoder: EncoderName
-    decoder: DecoderName
-    pointer: PointerName
+    encoder: networks.EncoderName
+    decoder: networks.DecoderName
+    pointer: networks.PointerName
     n_samples: Count
-    normalization: NormalizationName = "layer"
+    normalization: networks.NormalizationName = "layer"
     rows: InputsName = "fixed"
     row_scale: RowScale = "asinh"
-    width: Count = WIDTH
-    heads: Count = HEADS
+    width: Count = networks.WIDTH
+    heads: Count = networks.HEADS
     glimpse: bool = False
     sinks_first: bool = False
 
@@ -131,8 +119,8 @@ class Actor(nn.Module):
         self.sinks_first = built.sinks_first
         self.encoder = make_encoder(built.encoder, n_inputs, built.normalization, built.width, built.heads)
         self.width = {"null": n_inputs, "moments": MomentsEncoder.width}.get(built.encoder, built.width)
-        self.decoder = DECODERS[built.decoder](self.width, built.pointer, built.width)
-        self.glimpse = Glimpse(self.width, built.width) if built.glimpse else None
+        self.decoder = networks.DECODERS[built.decoder](self.width, built.pointer, built.width)
+        self.glimpse = networks.Glimpse(self.width, built.width) if built.glimpse else None
 
     def forward(self, inputs: Tensor, noise: Tensor, before: Tensor | None = None) -> Drawn:
         """Encode inputs (1 or batch, n_variables, n_inputs), and draw orders as :meth:`sample` does, with gradients."""
@@ -237,7 +225,7 @@ def _of_choices(orders: Tensor, logits: Tensor) -> tuple[Tensor, Tensor]:
     return chosen, entropies
 
 
-def make_critic(width_in: int, width: int = WIDTH) -> nn.Module:
+def make_critic(width_in: int, width: int = networks.WIDTH) -> nn.Module:
     r"""Value :math:`V_{\phi_v}(\hat s)` of states, (..., width_in) to (...): what return is to be expected.
 
     It has 512, 256 and 1 units (Appendix A.2): twice the network's width, and once. The paper's appendix gives CORL-1 a
@@ -246,15 +234,15 @@ def make_critic(width_in: int, width: int = WIDTH) -> nn.Module:
     :math:`V(\hat s_t)`, and an episodic one :math:`V(\hat s_0)`. The two were not told apart by experiment
     (``docs/results/paper-details.md``).
     """
-    return nn.Sequential(*perceptron(width_in, (2 * width, width, 1)), nn.Flatten(-2))
+    return nn.Sequential(*networks.perceptron(width_in, (2 * width, width, 1)), nn.Flatten(-2))
 
 
 def make_encoder(
-    name: EncoderName,
+    name: networks.EncoderName,
     n_inputs: int,
-    normalization: NormalizationName = "layer",
-    width: int = WIDTH,
-    heads: int = HEADS,
+    normalization: networks.NormalizationName = "layer",
+    width: int = networks.WIDTH,
+    heads: int = networks.HEADS,
 ) -> nn.Module:
     """Build an encoder that maps (batch, n_variables, n_inputs) to (batch, n_variables, width).
 
@@ -272,13 +260,13 @@ def make_encoder(
         case "null":
             return nn.Identity()
         case "mlp":
-            return perceptron(n_inputs, (width, 2 * width, width))
+            return networks.perceptron(n_inputs, (width, 2 * width, width))
         case "lstm":
-            return LSTM(n_inputs, width)
+            return networks.LSTM(n_inputs, width)
         case "transformer":
             if width % heads:
                 raise OptionError(f"heads={heads} cannot be used: they must divide the width, which is {width}.")
-            return TransformerEncoder(n_inputs, normalization, width, heads)
+            return networks.TransformerEncoder(n_inputs, normalization, width, heads)
         case "moments":  # takes any number of rows
             return MomentsEncoder()
 

@@ -12,18 +12,10 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from precede.policy.inputs import Told, numeric_reading
 from precede.pretraining.world import draw_knowledge, imposed_values, shared_over_class, told_directions, world_data
-from precede.simulation import graphs
+from precede.simulation import graphs, observation
 from precede.simulation.draws import Draws
 from precede.simulation.mechanisms import MECHANISMS, structural_data
 from precede.simulation.noise import UNEQUAL_RANGE, shaped_noise
-from precede.simulation.observation import (
-    choose_shown,
-    marginal_graph,
-    measured,
-    missing_cells,
-    selected_rows,
-    with_few_digits,
-)
 
 SHARES = {"linear-gaussian": 0.3, "lingam": 0.2, "gp": 0.2, "gp-additive": 0.15, "mlp": 0.1, "quadratic": 0.05}
 """Share of each mechanism in a batch."""
@@ -257,7 +249,7 @@ class Curriculum:
         # linear Gaussian is the first of the families
         gaussian = torch.arange(batch, device=inputs.device) < round(SHARES["linear-gaussian"] * batch)
         gaussian &= ~own_units & (shown == torch.arange(n_variables, device=inputs.device)).all(1)
-        edges, common = marginal_graph(whole, shown)
+        edges, common = observation.marginal_graph(whole, shown)
         return Made.plain(inputs, edges)._replace(common=common, was_set=~imposed.isnan(), gaussian=gaussian)
 
     def _imposed(self, batch: int, n_variables: int, n_samples: int) -> Tensor:
@@ -284,14 +276,14 @@ class Curriculum:
         data = world_data(whole, imposed.shape[2], draws, among_all(imposed, shown, whole.shape[1]))
         unordered = data.unordered.gather(1, shown)
         x = numeric_reading(of_shown(data.x, shown), unordered)
-        x = selected_rows(x, n_samples, draws) if selected else x
-        x = torch.where(unordered[:, :, None], x, with_few_digits(measured(x, draws), draws))
-        x = x.masked_fill(missing_cells(x, draws), torch.nan)
+        x = observation.selected_rows(x, n_samples, draws) if selected else x
+        x = torch.where(unordered[:, :, None], x, observation.with_few_digits(observation.measured(x, draws), draws))
+        x = x.masked_fill(observation.missing_cells(x, draws), torch.nan)
         rescaled = draws.uniform((batch, 1, 1)) < WORLD_RESCALED_SHARE
         inputs = standardized_inputs(x, ~rescaled, rescaled, draws)
         whole = torch.nn.functional.pad(whole, (0, 1, 0, 1))
         whole[:, -1, :-1] = data.shifted  # batches are one more hidden cause
-        edges, common = marginal_graph(whole, shown)
+        edges, common = observation.marginal_graph(whole, shown)
         made = Made.plain(inputs, edges)
         return made._replace(common=common, was_set=~imposed.isnan()[:, :, :n_samples], unordered=unordered)
 
@@ -303,7 +295,7 @@ class Curriculum:
         whole, plain = (self._graphs(degrees, count) for count in (d + n_hidden, d))
         # where nothing is hidden, the further variables are alone and left out
         padded = torch.nn.functional.pad(plain, (0, n_hidden, 0, n_hidden))
-        some = choose_shown(batch, d + n_hidden, d, self.draws)
+        some = observation.choose_shown(batch, d + n_hidden, d, self.draws)
         shown = torch.where(with_hidden[:, None], some, torch.arange(d, device=self.draws.device))
         return torch.where(with_hidden[:, None, None], whole, padded), shown
 

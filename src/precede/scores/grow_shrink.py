@@ -15,18 +15,11 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.graph.dags import told_by_targets
 from precede.knowledge import Constraints
 from precede.scores.assumptions import Assumptions
-from precede.scores.protocol import (
-    CPDAG_NOTE,
-    CovarianceMoves,
-    ExpandedMoves,
-    Expansion,
-    OrderScore,
-    ParentSet,
-    check_agreement,
-)
+from precede.scores.protocol import CPDAG_NOTE, ExpandedMoves, Expansion, OrderScore, ParentSet, check_agreement
 
 if TYPE_CHECKING:
     from precede.scores.parents import ParentSearch
+    from precede.scores.protocol import CovarianceMoves
 
 LEVELS = Assumptions("levels")
 
