@@ -119,7 +119,7 @@ def _em(
             np.abs((new_mean - mean) / scale).max(), np.abs((new_matrix - matrix) / np.outer(scale, scale)).max()
         )
         mean, matrix = new_mean, new_matrix
-        if change < CONVERGED:
+        if change < CONVERGED or not groups:
             break
     return mean, matrix
 

@@ -51,6 +51,9 @@ FEW = 2
 EXPLAINED = 0.5
 """Share of a cell's distance from its median that the rest of its row must predict for the cell to be no odd one."""
 
+MULTIPLIED = 150
+"""Columns that products are taken of, those that say most about the cell's own: more would be half a million."""
+
 MOST_PRODUCTS = 12
 """Products of two columns, those that lines leave most of, from which a cell is predicted beside the columns."""
 
@@ -189,7 +192,7 @@ def _unpredicted(columns: FloatArray, odd: BoolArray) -> BoolArray:
     that several wrong ones cannot vouch for each other; one that is predicted may vouch for what follows from it.
     """
     scale = _robust_scale(columns)
-    unit = (columns - np.nanmedian(columns, axis=0)) / np.where(np.isnan(scale), 1.0, scale)
+    unit = (columns - _median(columns)) / np.where(np.isnan(scale), 1.0, scale)
     odd = odd.copy()
     for _ in range(PASSES):
         known = np.where(odd | np.isnan(unit), 0.0, unit)
@@ -208,6 +211,7 @@ def _predicted(rest: FloatArray, target: FloatArray, fitted: BoolArray) -> Float
     """The target by lines and by the products that lines leave most of, fitted to some of the rows."""
     lines = np.column_stack([np.ones(len(rest)), rest])
     left = target[fitted] - _ridge_fit(lines, target, fitted)[fitted]
+    rest = rest[:, np.sort(np.argsort(-np.abs(target[fitted] @ rest[fitted]), kind="stable")[:MULTIPLIED])]
     first, second = np.triu_indices(rest.shape[1])
     own = rest[fitted]
     share = [  # one column at a time: all products at once would be many times the table
@@ -224,10 +228,14 @@ def _ridge_fit(basis: FloatArray, target: FloatArray, fitted: BoolArray) -> Floa
     return np.asarray(basis @ np.linalg.solve(own.T @ own + penalty, own.T @ target[fitted]), dtype=np.float64)
 
 
+def _median(columns: FloatArray) -> FloatArray:
+    """Medians of what is there: numpy looks at column after column where it has to look for NaN."""
+    return np.asarray((np.nanmedian if np.isnan(columns).any() else np.median)(columns, axis=0))
+
+
 def _robust_scale(columns: FloatArray) -> FloatArray:
     """Standard deviations by the median distance from the median; NaN where that is zero."""
-    middle = np.nanmedian(columns, axis=0)
-    scale = 1.4826 * np.nanmedian(np.abs(columns - middle), axis=0)
+    scale = 1.4826 * _median(np.abs(columns - _median(columns)))
     return np.where(scale > 0, scale, np.nan)
 
 
@@ -235,7 +243,7 @@ def _unexplained(columns: FloatArray) -> FloatArray | None:
     """What a regression of each column on all others leaves of it, by the moments that EM finds; None if it fails."""
     scale = _robust_scale(columns)
     scale = np.where(np.isnan(scale), 1.0, scale)
-    unit = (columns - np.nanmedian(columns, axis=0)) / scale
+    unit = (columns - _median(columns)) / scale
     if len(unit) <= 2 * unit.shape[1]:
         return None
     mean, matrix = em_moments(np.clip(unit, -PULLED_IN, PULLED_IN))
@@ -250,7 +258,7 @@ def _unexplained(columns: FloatArray) -> FloatArray | None:
 def _beyond_tails(columns: FloatArray, far: float) -> BoolArray:
     """Cells beyond the reach of their column's tail, on either side of its median."""
     scale = _robust_scale(columns)
-    middle = np.nanmedian(columns, axis=0)
+    middle = _median(columns)
     odd = np.zeros(columns.shape, dtype=bool)
     distances = {}
     for k in np.flatnonzero(~np.isnan(scale)):

@@ -56,9 +56,12 @@ def topological_order(adjacency: npt.ArrayLike) -> IntArray:
 
 
 def _sorter(edges: BoolArray) -> TopologicalSorter[int]:
-    sorter = TopologicalSorter[int](dict.fromkeys(range(len(edges)), ()))  # in column order
-    for k in range(len(edges)):
-        sorter.add(k, *np.flatnonzero(edges[:, k]).tolist())
+    parents: dict[int, list[int]] = {k: [] for k in range(len(edges))}
+    for i, j in np.argwhere(edges).tolist():
+        parents[j].append(i)
+    sorter = TopologicalSorter[int](dict.fromkeys(parents, ()))  # in column order
+    for k, causes in parents.items():
+        sorter.add(k, *causes)
     return sorter
 
 

@@ -78,6 +78,8 @@ def spline_basis(x: FloatArray, size: int) -> SplineBasis:
     if spread <= 1e-12 * float(np.abs(x).max()):
         return SplineBasis(np.empty((m, 0)), np.empty(0))
     z = (x - x.mean()) / spread
+    if size < 3:
+        return SplineBasis(z[:, None], np.zeros(1))
     distinct = np.unique(z)
     distinct = distinct[np.concatenate([[True], np.diff(distinct) > 1e-9])]
     place = np.linspace(0.0, len(distinct) - 1.0, min(max(KNOTS, size), len(distinct)))

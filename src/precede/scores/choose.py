@@ -323,8 +323,10 @@ def share_of_curved_pairs(columns: FloatArray) -> float:
     if d < 2:
         return 0.0
     bases = [hinge_basis(columns[:, i]) for i in range(d)]
-    squared, at_once = columns**2, range(0, d, BASES_AT_ONCE)
-    blocks = [_left_out_squares(bases[k : k + BASES_AT_ONCE], columns, squared) for k in at_once]
+    rows = evenly_spaced(len(columns), max(CURVE_ROWS, SCREENED // d))
+    screened, at_once = columns[rows], range(0, d, BASES_AT_ONCE)
+    some = [basis[rows] for basis in bases]
+    blocks = [_left_out_squares(some[k : k + BASES_AT_ONCE], screened, screened**2) for k in at_once]
     left = np.concatenate(blocks)  # j given i at [i, j]
     upper = np.triu_indices(d, 1)
     strongest = np.argsort(np.minimum(left, left.T)[upper])[:d]  # transposed: the other direction
@@ -385,6 +387,9 @@ def _hat(basis: FloatArray, ridge: FloatArray | float = 0.0) -> tuple[FloatArray
     solved = np.linalg.solve(basis.T @ basis + np.diag(penalty), basis.T).astype(np.float64)
     return solved, np.asarray(np.minimum(np.einsum("ij,ji->i", basis, solved), MOST_LEVERAGE))
 
+
+SCREENED = 300_000
+"""Cells by which pairs are told that are worth a look, where those of a thousand rows are not more."""
 
 BASES_AT_ONCE = 16
 """So many make products of matrices that are worth it, and no more room is taken than for the columns."""
