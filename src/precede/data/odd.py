@@ -51,8 +51,9 @@ FEW = 2
 EXPLAINED = 0.5
 """Share of a cell's distance from its median that the rest of its row must predict for the cell to be no odd one."""
 
-MULTIPLIED = 150
-"""Columns that products are taken of, those that say most about the cell's own: more would be half a million."""
+MANY_COLUMNS = 150
+"""With more, one cell of a row may be odd, for what is beside a missing cell looks odd where columns are nearly copies;
+and products are of those columns alone that say most about the cell's own, as all of them would be half a million."""
 
 MOST_PRODUCTS = 12
 """Products of two columns, those that lines leave most of, from which a cell is predicted beside the columns."""
@@ -167,7 +168,7 @@ def odd_cells(values: FloatArray, kinds: Sequence[ColumnKind]) -> BoolArray:
     columns = np.array(values[:, places], dtype=np.float64)
     marked = _beyond_tails(columns, FAR)
     if len(places) > 1:
-        for _ in range(PASSES):
+        for _ in range(PASSES if len(places) <= MANY_COLUMNS else 1):
             columns[marked] = np.nan
             rest = _unexplained(columns)
             if rest is None:
@@ -211,7 +212,7 @@ def _predicted(rest: FloatArray, target: FloatArray, fitted: BoolArray) -> Float
     """The target by lines and by the products that lines leave most of, fitted to some of the rows."""
     lines = np.column_stack([np.ones(len(rest)), rest])
     left = target[fitted] - _ridge_fit(lines, target, fitted)[fitted]
-    rest = rest[:, np.sort(np.argsort(-np.abs(target[fitted] @ rest[fitted]), kind="stable")[:MULTIPLIED])]
+    rest = rest[:, np.sort(np.argsort(-np.abs(target[fitted] @ rest[fitted]), kind="stable")[:MANY_COLUMNS])]
     first, second = np.triu_indices(rest.shape[1])
     own = rest[fitted]
     share = [  # one column at a time: all products at once would be many times the table
