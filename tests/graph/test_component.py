@@ -132,6 +132,16 @@ def test_a_widget_takes_probabilities_by_name(chain: CausalGraph, tmp_path: Path
     assert [edge["mark"] for edge in edges] == ["arrow", "arrow", "shared"]
 
 
+def hiding(chain: CausalGraph) -> CausalGraph:
+    marks = [("rain", "wet", "o->"), ("wet", "<b>slip</b>", "-->")]
+    return replace(chain, pag=MixedGraph.from_edges(marks, chain.names))
+
+
+def test_a_page_says_what_its_marks_mean(chain: CausalGraph) -> None:
+    assert "<li><b>A o-&gt; B</b>: either A causes B, or they share" in hiding(chain).view().page
+    assert '<ul id="legend"></ul>' in chain.view().page
+
+
 @pytest.mark.browser
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH")
 class TestInABrowser:
@@ -144,6 +154,17 @@ class TestInABrowser:
             assert browser.value("document.querySelectorAll('.gv-canvas canvas').length") > 0
             assert browser.words == []
             assert all(address.startswith(("file:", "data:", "about:")) for address in browser.requests)
+
+    def test_the_legend_of_a_widget_stays_in_place_and_covers_nothing(self, chain: CausalGraph, tmp_path: Path) -> None:
+        hiding(chain).view().save(path := tmp_path / "graph.html")
+        with Chromium(900, 420) as browser:
+            browser.open(path.as_uri())
+            browser.wait("'ready' in document.documentElement.dataset")
+            place = "['.gv-canvas', '#legend'].map((k) => document.querySelector(k).getBoundingClientRect())"
+            for wheel in (0, 3000):
+                browser.value(f"window.scrollBy(0, {wheel})")
+                canvas, legend = browser.value(f"{place}.map((at) => [at.top, at.bottom])")
+                assert 0 < canvas[0] < canvas[1] <= legend[0] < legend[1] <= 420
 
     def test_a_narrow_screen_shows_fewer(self, tmp_path: Path) -> None:
         graph = simulate(n_variables=30, degree=2, n_samples=10, random_state=0).graph

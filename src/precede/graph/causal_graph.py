@@ -406,7 +406,9 @@ class CausalGraph(GraphFormats):
 
         if isinstance(probability, pd.DataFrame):
             probability = probability.loc[list(self.names), list(self.names)].to_numpy(dtype=float)
-        return widget(payload(self, probability, placed=True), title, height)
+        return widget(
+            payload(self, probability, placed=True), title, height, () if self.pag is None else self.pag.legend()
+        )
 
     def _named(self, chosen: BoolArray) -> tuple[Hashable, ...]:
         return tuple(self.names[k] for k in np.flatnonzero(chosen))

@@ -153,7 +153,7 @@ def learn_pag(
     """
     search = _PagSearch(edges, test, constraints or Constraints.none(len(edges)), sure, deadline)
     most = len(edges) if most_given is None else most_given
-    search.thin_out(most, search.neighbors())
+    search.thin_out(most, [set(np.flatnonzero(row).tolist()) for row in search.adjacent])
     search.thin_out(most, search.possible_separators())
     return orient(search.adjacent, search.colliders(), search.judge, search.known)
 
@@ -183,9 +183,7 @@ class _PagSearch:
 
     def colliders(self) -> list[Triple]:
         """Unshielded triples whose middle separates nothing; those of the start first, then the surest."""
-        found = [
-            triple for triple in unshielded(self.adjacent) if triple[1] not in self.separator(triple[0], triple[2])
-        ]
+        found = [(a, b, c) for a, b, c in unshielded(self.adjacent) if b not in self.separator(a, c)]
         return sorted(found, key=lambda t: (-self.removed.get((t[0], t[2]), ((), np.inf))[1], t))
 
     def thin_out(self, most: int, around: list[set[int]]) -> None:
@@ -238,9 +236,6 @@ class _PagSearch:
         sets = chain.from_iterable(combinations(side, size) for side in sides)
         once = dict.fromkeys(islice(sets, 2 * MOST_SETS))  # either side has a set once at most
         return np.array(list(once)[:MOST_SETS], dtype=np.int64)
-
-    def neighbors(self) -> list[set[int]]:
-        return [set(np.flatnonzero(row).tolist()) for row in self.adjacent]
 
     def possible_separators(self) -> list[set[int]]:
         """Of each column all that paths lead to whose inner variables are colliders or corners of a triangle."""

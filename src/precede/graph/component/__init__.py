@@ -111,8 +111,8 @@ class GraphWidget:
         write_text(Path(path), self.page)
 
 
-def widget(shown: ShownGraph, title: str, height: int) -> GraphWidget:
-    """A page around what :func:`precede.graph.component` gives."""
+def widget(shown: ShownGraph, title: str, height: int, legend: Iterable[tuple[str, str, int]] = ()) -> GraphWidget:
+    """A page around what :func:`precede.graph.component` gives, and below it what its lines say."""
     library, script = (part.decode("utf-8") for part in (component_file("vendor/cytoscape.min.js"), _read("page.js")))
     script = f"{inline_module()}\n{script}"
     data = json.dumps(shown, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
@@ -120,6 +120,7 @@ def widget(shown: ShownGraph, title: str, height: int) -> GraphWidget:
         policy=f"{policy_hash(library)} {policy_hash(script)}",
         title=html.escape(title),
         style=component_file("graph-view.css").decode("utf-8"),
+        legend="".join(f"<li><b>A {html.escape(mark)} B</b>: {words}</li>" for mark, words, _ in legend),
         data=data,
         library=library,
         script=script,
