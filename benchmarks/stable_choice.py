@@ -13,6 +13,7 @@ from collections import Counter
 
 import numpy as np
 
+from precede.corl.fit import CUTS
 from precede.data.load import Table
 from precede.knowledge import Constraints
 from precede.policy.prediction import judge_table, load_pretrained
@@ -35,7 +36,7 @@ def main() -> None:
     def choice(values: np.ndarray) -> str:
         table = Table(values, tuple(range(values.shape[1])), False)
         said = judge_table(table, policy, Constraints.none(table.n_variables))
-        name = choose_score(table, None if said is None else said.likely()).name
+        name = choose_score(table, *(() if said is None else map(said.likely, CUTS))).name
         return "curved" if name.startswith("sparse-gp") else name
 
     for kind in options.kinds:

@@ -132,7 +132,8 @@ def test_records_are_sorted_and_named():
     edges, common = np.array([[0, 0.7], [0.004, 0]]), np.array([[0, 0.2], [0.2, 0]])
     said = PolicyPrediction(np.array([0, 1]), np.array([[0, 0.9], [0.1, 0]]), edges, common)
     assert said.opinions(["a", "b"]) == [EdgeOpinion("a", "b", 0.7, 0.9, 0.2)]
-    assert said.likely().tolist() == [[False, True], [False, False]]
+    assert said.likely(0.5).tolist() == [[False, True], [False, False]]
+    assert not said.likely(0.8).any()
 
 
 # -- the score -------------------------------------------------------------------------------------------------

@@ -143,9 +143,9 @@ def test_the_whole_fit_of_a_small_table_is_on_one_thread(
     torch.set_num_threads(3)
     seen = []
 
-    def spied(table: Any, likely: Any = None) -> Any:
+    def spied(table: Any, *likely: Any) -> Any:
         seen.append(torch.get_num_threads())
-        return choose_score(table, likely)
+        return choose_score(table, *likely)
 
     monkeypatch.setattr("precede.corl.fit.choose_score", spied)
     CORL(verbose=False, random_state=0, diagnose=False).fit(DATA)

@@ -63,6 +63,26 @@ def test_the_choice_stays_when_a_few_rows_go(sem):
         assert choose_score(table_of(values), edges).name == choose_score(table_of(values[kept]), edges).name
 
 
+def test_shares_are_means_over_what_is_supposed_at_several_cuts():
+    data = simulate(n_variables=8, degree=1.5, sem="gp", n_samples=300, standardize=True, random_state=0)
+    table, few = table_of(data.data), data.graph.edges.copy()
+    few[:, few.any(axis=0).nonzero()[0][1:]] = False
+    none, cuts = np.zeros_like(few), (data.graph.edges, few)
+    alone = [choose_score(table, edges).figures for edges in cuts]
+    for name in ("curved_mechanisms", "uneven_noise", "gain_of_adding_up"):
+        assert choose_score(table, *cuts).figures[name] == pytest.approx((alone[0][name] + alone[1][name]) / 2)
+    # a cut above all probabilities has no mechanism that could be straight
+    assert choose_score(table, few, none).figures["curved_mechanisms"] == alone[1]["curved_mechanisms"]
+
+
+def test_products_of_causes_are_no_uneven_noise():
+    rng = np.random.default_rng(0)
+    x, y, noise = rng.normal(size=(3, 1000))
+    edges = np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], dtype=bool)
+    columns = np.column_stack([x, y, x * y + x**2 + 0.3 * noise])
+    assert choose.share_with_uneven_noise(columns, edges, curved=True) == 0.0
+
+
 def test_rows_left_out_are_predicted_from_the_others():
     rng = np.random.default_rng(0)
     basis, targets = rng.normal(size=(30, 3)), rng.normal(size=(30, 2))

@@ -99,10 +99,14 @@ def learn(
     return findings, found.policy
 
 
+CUTS = (0.3, 0.5, 0.7)
+"""Of the policy's probability, from which an edge is likely to ``score="auto"``."""
+
+
 def choose_for(fit: Fit) -> tuple[Choice, ChosenName, float]:
     """What ``score="auto"`` chooses: why, the name, and what the policy counts beside it."""
     model, table = fit.model, fit.seen
-    choice = choose_score(table, None if fit.said is None else fit.said.likely())
+    choice = choose_score(table, *(() if fit.said is None else map(fit.said.likely, CUTS)))
     if choice.name == "discrete-bic" and table.targets is None and model.hidden != "allowed":
         choice = choose_for_levels(table, fit.constraints, fit.deadline)
     choice = start_choice(choice) if model.hidden == "allowed" else choice

@@ -223,9 +223,9 @@ class PolicyPrediction:
     common: FloatArray
     states: Tensor | None = None
 
-    def likely(self) -> BoolArray:
-        """The graph of the policy alone, along its order."""
-        return likely_edges(self.edges, self.order, Constraints.none(len(self.order)))
+    def likely(self, cut: float) -> BoolArray:
+        """Edges along the policy's order whose probability is so high."""
+        return likely_edges(self.edges, self.order, Constraints.none(len(self.order)), cut)
 
     def opinions(self, names: Sequence[Hashable]) -> list[EdgeOpinion]:
         """Edges that are not ruled out, likeliest first."""

@@ -1,5 +1,6 @@
 """score="auto": which score the data call for, with the reason in words."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -90,23 +91,22 @@ def gain_of_adding_up(columns: FloatArray, edges: BoolArray) -> float:
 def _gains(columns: FloatArray, edges: BoolArray, fewest: int) -> FloatArray:
     """What a joint curve and a sum of curves gain over a plane, (2, n_effects), for effects with this many causes."""
     columns = columns[evenly_spaced(len(columns), CURVE_ROWS)]
-    rng = np.random.default_rng(0)  # the same table gives the same figures
     effects = np.flatnonzero(edges.sum(axis=0) >= fewest)
-    gains = [_gain(columns[:, np.flatnonzero(edges[:, v])], columns[:, v], rng) for v in effects]
+    gains = [_gain(columns[:, np.flatnonzero(edges[:, v])], columns[:, v]) for v in effects]
     return np.array(gains).reshape(-1, 2).T
 
 
-def _gain(causes: FloatArray, effect: FloatArray, rng: np.random.Generator) -> tuple[float, float]:
+def _gain(causes: FloatArray, effect: FloatArray) -> tuple[float, float]:
     """Nats per row that a joint curve and a sum of curves gain over a plane."""
     hinges = np.column_stack([hinge_basis(cause)[:, 2:] for cause in causes.T])
-    left = [_left_by_bends(causes, bends, effect) for bends in (causes[:, :0], _waves(causes, rng), hinges)]
+    left = [_left_by_bends(causes, bends, effect) for bends in (causes[:, :0], _waves(causes), hinges)]
     straight, jointly, added = (0.5 * np.log(max(float(np.square(rest).mean()), 1e-12)) for rest in left)
     return straight - jointly, straight - added
 
 
-def _waves(causes: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Random Fourier features of all causes together."""
-    p = causes.shape[1]
+def _waves(causes: FloatArray) -> FloatArray:
+    """Random Fourier features of all causes together, the same for as many causes."""
+    p, rng = causes.shape[1], np.random.default_rng(0)
     waves: FloatArray = np.cos(
         causes @ (rng.normal(size=(p, N_WAVES)) / np.sqrt(p)) + rng.uniform(0, 2 * np.pi, N_WAVES)
     )
@@ -137,7 +137,7 @@ ADDS_UP, ADDS_UP_ROWS = 0.02, 5.0
 SMALLEST_SPACING = 0.01
 """Spacings of standardized order statistics are taken as at least this."""
 
-MOST_UNEVEN = 0.25
+MOST_UNEVEN = 0.2
 """Share of the variables whose noise may depend on their causes before classes with additive noise are given up."""
 
 FEW_DISTINCT = 0.2
@@ -166,7 +166,7 @@ class Choice:
     informed: bool = False
 
 
-def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
+def choose_score(table: Table, *supposed: BoolArray) -> Choice:
     r"""Choose a score from what the data show, and check on held-out rows that its class of models holds.
 
     Where a column is categorical, or none is a plain number, kinds decide
@@ -182,8 +182,9 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
     2. Else the data look linear, and noise may have any shape and variance: "linear-any", which says by itself which
        directions can be told.
 
-    Shares are of gains with a margin that fades in, and every row is predicted from all the others, so that a few rows
-    more or less hardly matter; with few rows a gain must be larger.
+    Shares are of gains with a margin that fades in, means over what is supposed at several cuts of the policy's
+    probabilities, and every row is predicted from all the others, so that a few rows more or less hardly matter; with
+    few rows a gain must be larger.
 
     The class has to survive: noise that does not depend on the causes (``share_with_uneven_noise``), and
     columns that are not rounded. Where it does not, a score would prefer wrong orders, the more surely the more rows
@@ -197,8 +198,9 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
     Parameters
     ----------
     table : Table
-    supposed : (n_variables, n_variables) bool array, optional
-        Edges that a pretrained policy finds likely, ``[i, j]`` for i -> j: the causes that noise is compared with.
+    *supposed : (n_variables, n_variables) bool arrays
+        Edges that a pretrained policy finds likely, ``[i, j]`` for i -> j, at one or more cuts: the causes that noise
+        is compared with. None without a policy.
 
     Returns
     -------
@@ -222,7 +224,7 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
         )
         return Choice("sparse-linear", reason, {"n_samples": float(table.n_samples)})
     by_kind = score_for(table.kinds)
-    if by_kind is not None and (supposed is None or _by_levels_alone(table)):
+    if by_kind is not None and (not supposed or _by_levels_alone(table)):
         return Choice(*by_kind, {})
     if table.targets is not None:
         return Choice("sparse-linear", "Interventions are known: linear Gaussian, each variable from its own rows.", {})
@@ -233,9 +235,10 @@ def choose_score(table: Table, supposed: BoolArray | None = None) -> Choice:
     columns = standardized(rows[evenly_spaced(len(rows), MOST_ROWS)])
     m = len(columns)
     named = _class_of(columns, supposed)
-    if supposed is None:
+    if not supposed:
         return named
-    uneven = share_with_uneven_noise(columns, supposed, curved=named.name.startswith("sparse-gp"))
+    curved = named.name.startswith("sparse-gp")
+    uneven = float(np.mean([share_with_uneven_noise(columns, edges, curved=curved) for edges in supposed]))
     rounded = float(np.mean([len(np.unique(column)) < FEW_DISTINCT * m for column in columns.T]))
     figures = named.figures | {"uneven_noise": uneven, "rounded_columns": rounded}
     if uneven > MOST_UNEVEN:
@@ -269,16 +272,17 @@ def _by_levels_alone(table: Table) -> bool:
     return categories or table.targets is not None or all(kind.name != "number" for kind in kinds)
 
 
-def _class_of(columns: FloatArray, supposed: BoolArray | None) -> Choice:
+def _class_of(columns: FloatArray, supposed: Sequence[BoolArray]) -> Choice:
     """Curved, linear non-Gaussian or linear Gaussian, with the reason."""
     m, d = columns.shape
     curved = share_of_curved_pairs(columns)
     figures = {"curved_pairs": curved, "n_samples": float(m)}
     share, bent, what = curved, "of the most dependent pairs are curved", "of the most dependent pairs"
-    if supposed is not None:
-        figures["curved_mechanisms"] = jointly = share_of_curved_mechanisms(columns, supposed)
-        if supposed.any():  # shared causes with noise that is not Gaussian bend pairs as well
-            share, bent = jointly, "of the variables are a curved function of their likely causes"
+    if supposed:
+        jointly = [share_of_curved_mechanisms(columns, edges) for edges in supposed if edges.any()]
+        figures["curved_mechanisms"] = float(np.mean(jointly or 0.0))
+        if jointly:  # shared causes with noise that is not Gaussian bend pairs as well
+            share, bent = figures["curved_mechanisms"], "of the variables are a curved function of their likely causes"
             what = "of the supposed mechanisms"
     if share >= CURVED_SHARE:
         reason = f"{share:.0%} {bent}: nonlinear"
@@ -289,8 +293,8 @@ def _class_of(columns: FloatArray, supposed: BoolArray | None) -> Choice:
                 "score is an approximation here.",
                 figures,
             )
-        if supposed is not None:
-            figures["gain_of_adding_up"] = gain_of_adding_up(columns, supposed)
+        if supposed:
+            figures["gain_of_adding_up"] = float(np.mean([gain_of_adding_up(columns, edges) for edges in supposed]))
             if figures["gain_of_adding_up"] > ADDS_UP + ADDS_UP_ROWS / m:
                 return Choice("sparse-gp-additive", f"{reason}, and the curves of several causes add up.", figures)
         return Choice("sparse-gp", f"{reason}.", figures)
@@ -454,16 +458,13 @@ def share_with_uneven_noise(columns: FloatArray, edges: BoolArray, *, curved: bo
     """
     effects = np.flatnonzero(edges.any(axis=0))
     causes = [np.flatnonzero(edges[:, v])[:MOST_CAUSES] for v in effects]
-    rng = np.random.default_rng(0)  # the same table gives the same figures
-    trends = np.array(
-        [_trend(columns[:, i], columns[:, v], rng if curved else None) for i, v in zip(causes, effects, strict=True)]
-    )
+    trends = np.array([_trend(columns[:, i], columns[:, v], curved) for i, v in zip(causes, effects, strict=True)])
     least = max(LEAST_TREND, CHANCE / np.sqrt(len(columns)))
     return soft_share(trends, least, least + CLEAR_TREND - LEAST_TREND)
 
 
-def _trend(causes: FloatArray, effect: FloatArray, rng: np.random.Generator | None) -> float:
-    """Largest rank correlation of the residual's size; with an rng, of that of a joint curve."""
-    left = _left_by_bends(causes, causes[:, :0] if rng is None else _waves(causes, rng), effect)
+def _trend(causes: FloatArray, effect: FloatArray, curved: bool) -> float:
+    """Largest rank correlation of the residual's size."""
+    left = _left_by_bends(causes, _waves(causes) if curved else causes[:, :0], effect)
     varied = [other for other in (effect - left, *causes.T) if np.ptp(other) > 0]  # not constant among these rows
     return max((abs(rank_correlation(np.abs(left), other)[0]) for other in varied if np.ptp(left) > 0), default=0.0)

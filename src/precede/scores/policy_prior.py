@@ -188,8 +188,8 @@ class PolicyScore(OrderScore):
         return likely_edges(self.edges, order, self.constraints)
 
 
-def likely_edges(edges: FloatArray, order: IntArray, constraints: Constraints) -> BoolArray:
-    """Edges along an order whose probability is :data:`LIKELY` or more, and what knowledge says."""
+def likely_edges(edges: FloatArray, order: IntArray, constraints: Constraints, cut: float = LIKELY) -> BoolArray:
+    """Edges along an order whose probability is the cut or more, and what knowledge says."""
     position = np.argsort(order)
     along = position[:, None] < position[None, :]
-    return np.asarray((constraints.apply(along) & (edges >= LIKELY)) | constraints.required)
+    return np.asarray((constraints.apply(along) & (edges >= cut)) | constraints.required)
