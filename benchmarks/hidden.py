@@ -331,7 +331,7 @@ WHICH = ("true PAG", "learned PAG", "with its resamples")
 
 def effects(arguments: argparse.Namespace) -> None:
     """Whether intervals hold the truth, and how wide they are: all columns but two are seen, 1,000 rows."""
-    tasks = (delayed(effects_of_table)(seed, arguments.columns) for seed in range(arguments.seeds))
+    tasks = (delayed(effects_of_table)(arguments.first + k, arguments.columns) for k in range(arguments.seeds))
     answers = [one for table in Parallel(n_jobs=arguments.jobs)(tasks) for one in table]
     for which in WHICH:
         for kind in ("one value", "ruled out", "bounds"):
@@ -422,6 +422,7 @@ if __name__ == "__main__":
     parser.add_argument("--tetrad", metavar="PYTHON")
     parser.add_argument("--limit", type=int, default=0, help="seconds that a run of peers may take; 0 for no limit")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0, help="the first seed of the tables of effects")
     parser.add_argument("--columns", type=int, default=10, help="of the tables of effects, two of them hidden")
     parser.add_argument("--sizes", type=int, nargs="+", default=[20, 50])
     asked = parser.parse_args()
