@@ -15,7 +15,7 @@ from precede.corl.fit import Fit
 from precede.corl.settings import pretrained_start, training_of
 from precede.data.datasets import Dataset
 from precede.data.load import load_table
-from precede.data.table import canonical
+from precede.data.table import canonical, evenly_spaced
 from precede.errors import PrecedeError
 from precede.estimator import CausalEstimator, FitResult
 from precede.experiments.cells import EVERYTHING, Cell, Selection
@@ -139,10 +139,7 @@ def search_numbers(model: CausalEstimator) -> dict[str, float | int | None]:
 
 def thinned_curve(history: pd.DataFrame) -> dict[str, list[float]]:
     """Mean and best score by iteration, every few and the last one. Empty without training."""
-    if history.empty:
-        return {name: [] for name in CURVE}
-    step = max(1, math.ceil(len(history) / LONGEST_CURVE))
-    kept = history.iloc[sorted({*range(0, len(history), step), len(history) - 1})]
+    kept = history.iloc[evenly_spaced(len(history), LONGEST_CURVE)]
     return {name: kept[name].tolist() for name in CURVE}
 
 

@@ -9,8 +9,9 @@ from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, cast
 
+from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
 from precede.corl.estimator import make_method, methods
@@ -19,6 +20,7 @@ from precede.errors import OptionError, check_choice, refusing
 from precede.estimator import CausalEstimator
 from precede.files import folder_lock, write_text
 from precede.knowledge import Knowledge
+from precede.knowledge.formats import KnowledgeFields
 from precede.options import Options, Range, check_options, declared
 from precede.report.folder import load_results
 from precede.scores.build import SCORE_NAMES
@@ -33,37 +35,16 @@ ENDINGS = (".csv", ".tsv", ".txt", ".csv.gz", ".xlsx", ".parquet")
 State = Literal["waiting", "running", "done", "stopped", "failed"]
 
 
-class AskedRules(TypedDict, total=False):
-    """Background knowledge, as the page shows it again."""
-
-    required: list[list[str]]
-    forbidden: list[list[str]]
-    tiers: list[list[str]]
-    roots: list[str]
-    sinks: list[str]
-
-
 class AskedRun(TypedDict, total=False):
-    """What the page shows of a request in its list of runs; the rest lies beside it."""
+    """What is read of a request; the rest lies beside it."""
 
     name: str
     method: str
     adopted: bool
-    knowledge: AskedRules
+    knowledge: KnowledgeFields
     outcome: str | None
-
-
-class RunEntry(TypedDict):
-    """A run, as ``run.json`` holds it."""
-
-    format: str
-    id: str
-    request: AskedRun
-    state: State
-    created: str
-    parent: str | None
-    seconds: float | None
-    error: str | None
+    data: JsonObject
+    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
 
 
 @dataclass(frozen=True)
@@ -128,7 +109,7 @@ class Run:
 
     id: str
     folder: Path
-    request: JsonObject
+    request: AskedRun
     state: State
     created: str
     parent: str | None = None
@@ -213,7 +194,8 @@ class Workspace:
         name = f"{max((int(path.name) for path in self._folders()), default=0) + 1:03d}"
         folder = self.folder / "runs" / name
         folder.mkdir()
-        run = Run(name, folder, dict(request), "waiting", datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S"), parent)
+        asked, now = cast(AskedRun, dict(request)), datetime.now(UTC)
+        run = Run(name, folder, asked, "waiting", f"{now:%Y-%m-%d %H:%M:%S}", parent)
         run.write()
         return run
 
@@ -238,13 +220,13 @@ class Workspace:
 def read_run(folder: Path, alive: Collection[str]) -> Run | None:
     """A run; None where its folder is not there or has just been made, and a failed one where its record is damaged."""
     try:
-        content = checked(read_json(folder / RUN_FILE), RunEntry, f"{RUN_FILE} of this run")
+        found = read_json(folder / RUN_FILE)
+        place = {"id": folder.name, "folder": str(folder)}
+        run = checked(found | place if isinstance(found, dict) else found, Run, f"{RUN_FILE} of this run")
     except OptionError as error:
         return Run(folder.name, folder, {"name": "damaged"}, "failed", "", error=str(error))
     except OSError:
         return None
-    fields = ("request", "state", "created", "parent", "seconds", "error")
-    run = Run(folder.name, folder, **{name: content[name] for name in fields})  # type: ignore[literal-required]
     if run.state in ("waiting", "running") and run.id not in alive and not in_use(folder):
         why = None if run.has_graph else "it was stopped before there was a graph."
         return replace(run, state="stopped" if run.has_graph else "failed", error=why)
