@@ -15,7 +15,7 @@ import precede as pc
 from precede.effects import path_effects
 from precede.effects.linear import path_sums
 from precede.graph import CausalGraph
-from precede.graph.sample import Sample
+from precede.graph.parts import Sample
 
 
 def coverage(n_sets: int, resamples: int) -> list[tuple[str, int, float, float]]:

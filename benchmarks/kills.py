@@ -38,8 +38,8 @@ from precede.data.load import load_table
 from precede.evidence.confidence.resampling import FORMAT as JOURNAL_FORMAT
 from precede.files import write_text, write_together
 from precede.policy.prediction import load_pretrained
+from precede.report.collect import Provenance
 from precede.report.folder import load_results, write_report, write_results
-from precede.report.provenance import Provenance
 from precede.strict_json import to_json
 
 torch.optim.Adam([torch.zeros(1)])  # loads what every child would otherwise load again

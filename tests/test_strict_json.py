@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from precede.errors import OptionError
-from precede.graph.sample import Sample
+from precede.graph.parts import Sample
 from precede.kinds import ColumnKind
 from precede.strict_json import checked, plain, to_json
 

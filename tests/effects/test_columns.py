@@ -8,7 +8,7 @@ from precede import CausalGraph
 from precede.effects import Question
 from precede.errors import DataError, GraphError, OptionError
 from precede.evidence.sample import moments_from_json, moments_to_json, sample_of
-from precede.graph.sample import Sample
+from precede.graph.parts import Sample
 
 EDGES = {
     "age": ["drug", "dose", "score", "bad"],

@@ -7,7 +7,7 @@ import pytest
 from precede import CausalGraph, baselines, simulate
 from precede.effects import path_effects
 from precede.errors import DataError, OptionError
-from precede.graph.sample import Sample
+from precede.graph.parts import Sample
 
 
 def test_a_linear_shift_changes_everything_by_the_total_effect() -> None:

@@ -14,7 +14,7 @@ from precede.effects.possible import Mixture
 from precede.errors import DataError, GraphError, OptionError
 from precede.evidence.confidence import Confidence
 from precede.evidence.sample import sample_of
-from precede.graph.sample import Sample
+from precede.graph.parts import Sample
 
 
 def linear_model(seed: int, d: int = 7) -> tuple[CausalGraph, Sample]:

@@ -12,7 +12,7 @@ from precede.effects.linear import path_sums
 from precede.effects.possible import possible_parents
 from precede.errors import OptionError
 from precede.graph.dags import cpdag, is_acyclic
-from precede.graph.sample import Sample
+from precede.graph.parts import Sample
 
 
 def members(edges: np.ndarray) -> list[np.ndarray]:

@@ -18,7 +18,7 @@ from precede.evidence.falsification import (
     placebo_test,
 )
 from precede.graph.adjustment import d_separated
-from precede.graph.sample import Sample
+from precede.graph.parts import Sample
 
 
 def test_p_values_are_uniform_where_nothing_depends() -> None:

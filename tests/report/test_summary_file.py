@@ -17,7 +17,7 @@ from precede.data.load import load_table
 from precede.errors import OptionError, PrecedeError
 from precede.knowledge import Knowledge
 from precede.report import Heading, Provenance, rebuild_report, render_report, summarize
-from precede.report.provenance import code_for
+from precede.report.collect import code_for
 from precede.simulation import simulate
 
 WHEN = Provenance("2026-01-01 00:00 UTC", "three.csv", "precede discover three.csv --note '<b>'")

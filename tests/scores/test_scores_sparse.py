@@ -14,7 +14,7 @@ from precede.data.load import Table
 from precede.errors import DataError, KnowledgeError, OptionError
 from precede.graph.dags import is_acyclic
 from precede.knowledge import Constraints, Knowledge
-from precede.runtime import progress
+from precede.runtime import deadline
 from precede.runtime.deadline import Deadline
 from precede.scores import evidence as evidence_module
 from precede.scores.assumptions import Assumptions
@@ -432,7 +432,7 @@ def test_growth_ends_when_the_time_is_spent():
 
 
 def test_building_a_gp_score_shows_progress_and_knows_max_time(caplog, monkeypatch):
-    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LOG_LINES", 0.0)
+    monkeypatch.setattr(deadline, "SECONDS_BETWEEN_LOG_LINES", 0.0)
     values = simulate(n_variables=5, degree=1, sem="gp", n_samples=60, random_state=0).data.to_numpy()
     table = Table(values, tuple("abcde"), True)
     caplog.set_level("INFO", logger="precede")

@@ -5,7 +5,7 @@ import pytest
 
 from precede import CORL, CausalGraph, Knowledge, simulate
 from precede.errors import OptionError
-from precede.runtime.progress import Step, subscribe
+from precede.runtime.deadline import Step, subscribe
 from precede.search import run
 from precede.search.polish import polish
 

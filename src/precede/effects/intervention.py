@@ -15,7 +15,7 @@ from precede.errors import DataError, OptionError, check_choice, listed
 from precede.evidence.sample import sample_for
 from precede.graph import CausalGraph
 from precede.graph.dags import ancestors, weights_on_parents
-from precede.graph.sample import Sample
+from precede.graph.parts import Sample
 from precede.lazy import pandas as pd
 from precede.lazy import special
 from precede.pruning.gam import basis_size, fit_gam, spline_basis

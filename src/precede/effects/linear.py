@@ -19,7 +19,7 @@ from precede.effects.regression import Adjustment, AdjustmentName, EffectKind, L
 from precede.errors import OptionError, check_choice, did_you_mean, is_number, listed, typed
 from precede.evidence.sample import sample_for
 from precede.graph import CausalGraph
-from precede.graph.sample import Sample
+from precede.graph.parts import Sample
 from precede.kinds import ColumnKind
 from precede.lazy import pandas as pd
 from precede.lazy import special

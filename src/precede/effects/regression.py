@@ -14,7 +14,7 @@ from precede.graph import CausalGraph, MixedGraph
 from precede.graph.adjustment import causal_nodes, is_adjustment_set, minimal_adjustments, optimal_adjustment
 from precede.graph.dags import ancestors
 from precede.graph.pag_adjustment import NoSet, adjustment_in_pag, possibly_confounded
-from precede.graph.sample import Sample
+from precede.graph.parts import Sample
 from precede.lazy import special
 from precede.scores.covariance import covariance, regularized
 

@@ -14,7 +14,7 @@ from precede.data.table import evenly_spaced, filled_table
 from precede.errors import DataError, listed
 from precede.graph import CausalGraph
 from precede.graph.formats import text_of
-from precede.graph.sample import Moments, Sample, Setting
+from precede.graph.parts import Moments, Sample, Setting
 from precede.kinds import ColumnKind, indicator_blocks
 from precede.scores.covariance import covariance
 from precede.strict_json import checked, document, parsed, to_json

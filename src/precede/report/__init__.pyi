@@ -1,9 +1,9 @@
 from precede.report.collect import Heading as Heading
+from precede.report.collect import Provenance as Provenance
 from precede.report.collect import summarize as summarize
 from precede.report.folder import Results as Results
 from precede.report.folder import load_results as load_results
 from precede.report.folder import rebuild_report as rebuild_report
 from precede.report.folder import write_report as write_report
 from precede.report.folder import write_results as write_results
-from precede.report.provenance import Provenance as Provenance
 from precede.report.render import render_report as render_report

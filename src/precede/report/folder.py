@@ -24,8 +24,7 @@ from precede.files import check_outputs, finish_swap, write_together
 from precede.graph import CausalGraph, MixedGraph
 from precede.knowledge import Knowledge
 from precede.options import Options, check_names
-from precede.report.collect import Heading, summarize
-from precede.report.provenance import Provenance, versions
+from precede.report.collect import Heading, Provenance, summarize, versions
 from precede.report.render import render_report
 from precede.report.summary import EdgeRecord, Summary
 from precede.strict_json import JsonObject, checked, document, read_json, to_json

@@ -2,8 +2,13 @@
 from precede.runtime.deadline import GRACE as GRACE
 from precede.runtime.deadline import Deadline as Deadline
 from precede.runtime.deadline import OutOfTime as OutOfTime
+from precede.runtime.deadline import ProgressBar as ProgressBar
 from precede.runtime.deadline import Signals as Signals
+from precede.runtime.deadline import Step as Step
+from precede.runtime.deadline import emit as emit
+from precede.runtime.deadline import logger as logger
 from precede.runtime.deadline import stopped_by_signals as stopped_by_signals
+from precede.runtime.deadline import subscribe as subscribe
 from precede.runtime.device import DeviceName as DeviceName
 from precede.runtime.device import all_threads as all_threads
 from precede.runtime.device import choose_device as choose_device
@@ -13,11 +18,6 @@ from precede.runtime.device import one_thread as one_thread
 from precede.runtime.device import pool_of_threads as pool_of_threads
 from precede.runtime.device import size_in_words as size_in_words
 from precede.runtime.device import training_on as training_on
-from precede.runtime.progress import ProgressBar as ProgressBar
-from precede.runtime.progress import Step as Step
-from precede.runtime.progress import emit as emit
-from precede.runtime.progress import logger as logger
-from precede.runtime.progress import subscribe as subscribe
 from precede.runtime.randomness import RandomState as RandomState
 from precede.runtime.randomness import gumbel_noise as gumbel_noise
 from precede.runtime.randomness import initial_weights as initial_weights

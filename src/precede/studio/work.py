@@ -182,7 +182,7 @@ def script_of(model: CausalEstimator, data: DataChoice, resamples: int = 0, seed
     write_report(Path('results'), model, data)
     <BLANKLINE>
     """
-    from precede.report.provenance import code_for, code_for_loading
+    from precede.report.collect import code_for, code_for_loading
 
     made = code_for(model)
     assert made is not None  # every option that the page can set has a spelling

@@ -14,8 +14,7 @@ from typing import Any
 from precede.arrays import IntArray
 from precede.knowledge import Constraints
 from precede.lazy import without_collections
-from precede.runtime.deadline import Deadline
-from precede.runtime.progress import logger
+from precede.runtime.deadline import Deadline, logger
 from precede.scores.protocol import CovarianceMoves, LocalMoves, OrderScore, VarianceMoves
 from precede.search.local.climber import Climber, Sweeps
 
