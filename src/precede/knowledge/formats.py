@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Sequence
 from itertools import permutations
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import numpy as np
-from typing_extensions import TypedDict
 
 from precede.arrays import BoolArray
 from precede.errors import KnowledgeError, check_choice, refusing
@@ -26,8 +25,6 @@ class KnowledgeFields(TypedDict, total=False):
     required: list[tuple[Hashable, Hashable]]
     forbidden: list[tuple[Hashable, Hashable]]
     tiers: list[list[Hashable]]
-    roots: list[Hashable]
-    sinks: list[Hashable]
 
 
 def fields_from_causallearn(source: Any, names: Sequence[Hashable] | None) -> KnowledgeFields:

@@ -1,7 +1,7 @@
 """How long code runs, and what is seen of it meanwhile.
 
-A search ends by a time limit, Ctrl-C or SIGTERM; whatever comes first, the best order known is kept. Progress is a bar on
-a terminal, one log line a minute elsewhere, nothing when silent.
+A search ends by a time limit, Ctrl-C or SIGTERM; whatever comes first, the best order known is kept. Progress is a bar
+on a terminal, one log line a minute elsewhere, nothing when silent.
 """
 
 from __future__ import annotations

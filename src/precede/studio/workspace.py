@@ -20,7 +20,6 @@ from precede.errors import OptionError, check_choice, refusing
 from precede.estimator import CausalEstimator
 from precede.files import folder_lock, write_text
 from precede.knowledge import Knowledge
-from precede.knowledge.formats import KnowledgeFields
 from precede.options import Options, Range, check_options, declared
 from precede.report.folder import load_results
 from precede.scores.build import SCORE_NAMES
@@ -41,7 +40,7 @@ class AskedRun(TypedDict, total=False):
     name: str
     method: str
     adopted: bool
-    knowledge: KnowledgeFields
+    knowledge: dict[str, list[str | list[str]]]
     outcome: str | None
     data: JsonObject
     __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
