@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import precede as pc
+from precede.corl.fit import Fit
 from precede.corl.vote import MEMBERS, Ballot, VoteScore, vote
 from precede.data.load import load_table
 from precede.errors import OptionError
@@ -83,7 +84,8 @@ def test_members_obey_what_is_known_and_so_does_the_vote(uneven):
     known = pc.Knowledge(tiers=[names[:3], names[3:]], required=[(names[0], names[5])])
     table = load_table(uneven.data)
     rules = constraints_over(known, table.names)
-    score = vote(table, rules, None, pc.scores.linear.LinearScore.device, np.random.default_rng(0), Deadline(None))
+    without_policy = Fit(pc.CORL("linear"), table, rules, np.random.default_rng(0), Deadline(None))
+    score = vote(without_policy, pc.scores.linear.LinearScore.device)
     for ballot in score.ballots:
         assert not rules.violated_by(ballot.pattern == 1)
         assert ballot.pattern[0, 5] == 1

@@ -200,7 +200,7 @@ class Fit:
         if name == "vote":
             if noise != "auto":
                 raise OptionError("score='vote' takes no noise option: leave it out.")
-            return vote(table, constraints, said, device, self.rng, self.deadline), choice
+            return vote(self, device), choice
         if weight and said is None:
             raise OptionError(f"policy_weight={weight:g} cannot be used here: the policy takes {TAKES}.")
         policy = PolicyEvidence(said.edges, weight) if said is not None else None

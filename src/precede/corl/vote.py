@@ -4,9 +4,11 @@ Each member is a score that exists, with a search of its own, or the pretrained 
 members join it; the order is the one that loses the fewest votes, and a direction that members dispute is open.
 """
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import torch
@@ -15,7 +17,6 @@ from precede.arrays import BoolArray, FloatArray, IntArray
 from precede.data.table import Table
 from precede.graph.dags import full_dag
 from precede.knowledge import Constraints
-from precede.policy.prediction import PolicyPrediction
 from precede.pruning.order_to_graph import order_to_graph
 from precede.runtime import Deadline
 from precede.scores.assumptions import Assumptions
@@ -25,6 +26,9 @@ from precede.scores.protocol import OrderScore
 from precede.search.run import OrderSearch
 from precede.search.settings import SearchSettings
 from precede.strict_json import JsonObject
+
+if TYPE_CHECKING:
+    from precede.corl.fit import Fit
 
 MEMBERS: dict[ScoreName, tuple[int, int]] = {
     "sparse-linear": (0, 10_000),
@@ -160,18 +164,12 @@ class VoteScore(PolicyScore):
         return {"direction_sources": [[names[i], names[j], self.source_of(i, j)] for i, j in pairs], "votes": votes}
 
 
-def vote(
-    table: Table,
-    constraints: Constraints,
-    said: PolicyPrediction | None,
-    device: torch.device,
-    rng: np.random.Generator,
-    deadline: Deadline,
-) -> VoteScore:
+def vote(fit: Fit, device: torch.device) -> VoteScore:
     """Let every member that can afford it learn the graph, under the same knowledge, and count.
 
     Where the time runs out, those that are done vote; there is always one.
     """
+    table, constraints, said, deadline = fit.seen, fit.constraints, fit.said, fit.deadline
     ballots: list[Ballot] = []
     left_out = []
     if said is not None:
@@ -183,7 +181,7 @@ def vote(
             left_out.append(name)
         elif table.n_variables >= fewest:
             start = ballots[0].order if ballots else None
-            score, order, edges = learn_graph(name, table, constraints, device, rng, deadline, start)
+            score, order, edges = learn_graph(name, table, constraints, device, fit.rng, deadline, start)
             told = order if score.identifies == "dag" else None
             ballots.append(Ballot(name, score.marks(edges, constraints), told))
     return VoteScore(ballots, constraints, left_out)
