@@ -31,14 +31,14 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import precede.pretraining.settings as command
+import precede.pretraining.supervised as command
 import precede.pretraining.supervised as run_folder
 import precede.pretraining.supervised as supervised
 import precede.search.checkpoint as checkpoint_file
 from precede import CausalGraph, simulate
 from precede.cli import app
 from precede.policy.prediction import load_pretrained
-from precede.pretraining.settings import PretrainingSettings, variant_settings
+from precede.pretraining.supervised import PretrainingSettings, variant_settings
 from precede.pretraining.validation import ValidationSettings
 
 DATA = simulate(n_variables=6, degree=2, n_samples=200, random_state=0).data

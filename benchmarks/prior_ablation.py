@@ -32,8 +32,7 @@ from precede.policy.inputs import Told
 from precede.policy.prediction import load_pretrained
 from precede.pretraining import curriculum, world
 from precede.pretraining.curriculum import CurriculumSettings
-from precede.pretraining.settings import PretrainingSettings, variant_settings
-from precede.pretraining.supervised import Pretrainer
+from precede.pretraining.supervised import Pretrainer, PretrainingSettings, variant_settings
 from precede.pretraining.validation import ValidationSettings, as_seen, greedy_orders, order_shares, simulated
 from precede.simulation import mechanisms, observation
 

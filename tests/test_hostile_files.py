@@ -19,8 +19,7 @@ from precede.errors import DataError, GraphError, KnowledgeError, OptionError, P
 from precede.experiments.ledger import read_lines
 from precede.files import append_line
 from precede.policy.prediction import load_pretrained
-from precede.pretraining.settings import variant_settings
-from precede.pretraining.supervised import pretrain_into
+from precede.pretraining.supervised import pretrain_into, variant_settings
 
 DATA = pc.simulate(n_variables=4, degree=1, n_samples=60, random_state=0).data
 TINY: dict[str, Any] = {"score": "linear", "encoder": "null", "decoder": "mlp", "batch_size": 4, "n_encoder_rows": 4}

@@ -18,8 +18,14 @@ from precede.policy.prediction import load_pretrained, save_policy
 from precede.pretraining import supervised
 from precede.pretraining.curriculum import Curriculum, CurriculumSettings
 from precede.pretraining.own_tables import OwnTables, read_tables, sizes_of, split
-from precede.pretraining.settings import variant_settings
-from precede.pretraining.supervised import Pretrainer, copy_what_fits, pretrain_into, set_valued_loss, task_cost
+from precede.pretraining.supervised import (
+    Pretrainer,
+    copy_what_fits,
+    pretrain_into,
+    set_valued_loss,
+    task_cost,
+    variant_settings,
+)
 from precede.pretraining.validation import (
     HELD_OUT,
     PAIR_FAMILIES,

@@ -11,7 +11,7 @@ try:
     from starlette.testclient import TestClient
     from studio_client import ORIGIN, PORT, TOKEN, Client
 
-    from precede.studio.columns import suggested
+    from precede.studio.answers import suggested
     from precede.studio.server import make_app
     from precede.studio.studio import Studio
     from precede.studio.workspace import Workspace

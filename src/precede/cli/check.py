@@ -25,10 +25,7 @@ def check(data: str, *, decimal: str | None = None, json_: bool = False) -> None
     works = _command(data, found)
     if json_:
         kinds = {} if found.table is None else dict(_kinds(found.table))
-        findings = [
-            {"column": item.column, "sentence": item.sentence, "remedy": item.remedy} for item in found.findings
-        ]
-        say_json({"findings": findings, "kinds": kinds, "command": works})
+        say_json({"findings": [item.to_dict() for item in found.findings], "kinds": kinds, "command": works})
     else:
         _show(found, works)
     if works is None:

@@ -264,8 +264,7 @@ def pretrain(
     tiny
         Small tasks and validation, to try it on a CPU.
     """
-    from precede.pretraining.settings import variant_settings
-    from precede.pretraining.supervised import pretrain_into
+    from precede.pretraining.supervised import pretrain_into, variant_settings
     from precede.runtime import ProgressBar, choose_device, logger
 
     settings = variant_settings(

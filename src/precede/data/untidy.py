@@ -91,6 +91,11 @@ class Finding:
             return "by hand" if self.by_hand else "none"
         return "leave out" if set(self.options) == {"leave_out"} else "option"
 
+    def to_dict(self) -> dict[str, str | None]:
+        """What a page or a program is told."""
+        name = None if self.column is None else str(self.column)
+        return {"column": name, "sentence": self.sentence, "remedy": self.remedy}
+
 
 def left_out(name: Hashable, sentence: str) -> Finding:
     """A column that must go."""

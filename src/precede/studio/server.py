@@ -23,7 +23,7 @@ from precede.errors import OptionError, PrecedeError, refusing
 from precede.graph.component import FILES, component_file
 from precede.strict_json import JsonObject, to_json
 from precede.studio import answers
-from precede.studio.columns import suggested
+from precede.studio.answers import suggested
 from precede.studio.security import Guard
 from precede.studio.studio import Studio
 from precede.studio.workspace import STUDIO_FILE, DataChoice, RunRequest, Workspace, earlier_result

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from precede.data.load import Table, load_table
 from precede.errors import OptionError
 from precede.strict_json import JsonObject
-from precede.studio.columns import look_at
+from precede.studio.answers import look_at
 from precede.studio.workspace import STOP_FILE, DataChoice, Run, RunRequest, Workspace
 
 MOST_NEWS = 1000
