@@ -219,7 +219,8 @@ class Knowledge:
         with refusing(OSError, KnowledgeError, f"{shown} cannot be read:"):
             content = path.read_bytes()
         with refusing(MISSHAPEN, KnowledgeError, f"{shown} is not valid {kind}:"):  # or a number has too many digits
-            return cls.from_dict((json if kind == "JSON" else tomllib).loads(content.decode("utf-8")))
+            found = (json if kind == "JSON" else tomllib).loads(content.decode("utf-8"))
+        return cls.from_dict(found)
 
     @classmethod
     def from_causallearn(cls, source: Any, names: Sequence[Hashable] | None = None) -> Knowledge:
