@@ -90,15 +90,7 @@ def heavy(shape: Shape, draws: Draws) -> Tensor:
 
 
 SHAPES: dict[str, Callable[[Shape, Draws], Tensor]] = {
-    "gaussian": gaussian,
-    "power": power,
-    "laplace": laplace,
-    "uniform": uniform,
-    "exponential": exponential,
-    "gumbel": gumbel,
-    "bimodal": bimodal,
-    "heavy": heavy,
-    "student": student,
+    shape.__name__: shape for shape in (gaussian, power, laplace, uniform, exponential, gumbel, bimodal, heavy, student)
 }
 """From (batch, n_samples, n_variables) to noise of that shape, mean zero and variance one."""
 
