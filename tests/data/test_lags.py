@@ -136,17 +136,15 @@ def test_resamples_keep_the_steps_and_draw_blocks(monkeypatch):
     assert set(blocks) == {13}  # twice the cube root of the rows
 
 
-@pytest.mark.parametrize(
-    ("score", "where"), [("sparse-linear", "confidence.resampling"), ("nongaussian", "checks.stability")]
-)
-def test_quick_confidences_draw_blocks_too(monkeypatch, score, where):
+@pytest.mark.parametrize("score", ["sparse-linear", "nongaussian"])
+def test_quick_confidences_draw_blocks_too(monkeypatch, score):
     blocks = []
 
     def draw(n, block, rng):
         blocks.append(block)
         return draw_rows(n, block, rng)
 
-    monkeypatch.setattr(f"precede.evidence.{where}.draw_rows", draw)
+    monkeypatch.setattr("precede.evidence.confidence.resampling.draw_rows", draw)
     model = CORL(**(QUICK | {"score": score, "diagnose": True})).fit(series(300), lags=1)
     assert model.diagnostics_.has_confidence
     assert len(blocks) >= 20

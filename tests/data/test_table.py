@@ -1,12 +1,15 @@
 """Tables in other units: values, levels and the moments of gaps belong together."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import precede as pc
 from precede.data.load import load_table
-from precede.data.table import standardized_table
+from precede.data.table import Table, standardized_table
+from precede.evidence.checks.context import far_out, standard_columns
 from precede.scores.covariance import moments_of
 from precede.search.settings import Details
 
@@ -82,3 +85,22 @@ def test_levels_score_the_same_in_other_units() -> None:
         assert standardized.score_ == pytest.approx(plain.score_, rel=1e-12)
         assert np.array_equal(standardized.adjacency_matrix_, plain.adjacency_matrix_)
         assert plain.graph_.n_edges == 1
+
+
+def test_rows_of_a_large_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = Table(np.random.default_rng(0).normal(size=(90, 3)), ("a", "b", "c"), True)
+    assert table.sampled() is table
+    monkeypatch.setattr("precede.data.table.LARGEST_SAMPLE", 30)
+    np.testing.assert_array_equal(table.sampled().values, table.values[np.linspace(0, 89, 10).round().astype(int)])
+    in_time = replace(table, steps=(0, 1, 1))
+    assert in_time.sampled() is in_time
+
+
+def test_values_far_out_are_found_one_column_at_a_time() -> None:
+    values = np.random.default_rng(0).normal(size=(200, 3))
+    values[[5, 5, 90], [2, 0, 1]] = 40.0, -60.0, 50.0
+    rows, columns, distances = far_out(values)
+    scores = np.abs(standard_columns(values)[0])
+    assert [*zip(rows.tolist(), columns.tolist(), strict=True)] == [(5, 0), (5, 2), (90, 1)]
+    np.testing.assert_allclose(distances, scores[rows, columns])
+    assert not len(far_out(values[:5])[0])

@@ -223,7 +223,9 @@ class Fit:
         model, settings, table, pretrained = self.model, self.settings, self.seen, self.pretrained
         if self.said is not None and pretrained is not None:
             pretrained = replace(pretrained, states=self.said.states)
-        search = OrderSearch(score, table.values, self.constraints, settings, self.rng, self.deadline, pretrained)
+        search = OrderSearch(
+            score, table.sampled().values, self.constraints, settings, self.rng, self.deadline, pretrained
+        )
         if settings.kind == "exact":
             return search.run()
         if settings.polish:

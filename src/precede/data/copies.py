@@ -107,11 +107,17 @@ def monotone_copies(table: Table) -> BoolArray:
         alike = np.corrcoef([_ranks(table.values[some, k]) for k in numbers])
     for i, j in np.argwhere(np.triu(np.abs(alike) > CANDIDATE, 1)):
         pair = [numbers[i], numbers[j]]
-        rows = known[:, pair].all(axis=1)
-        first, second = (_ranks(table.values[rows, k]) for k in pair)
-        turned = second.max(initial=0) - second
-        found[tuple(pair)] = np.array_equal(first, second if alike[i, j] > 0 else turned)
+        rows = np.flatnonzero(known[:, pair].all(axis=1))
+        few = rows[evenly_spaced(len(rows), SCREENED)]  # of pairs that are no copies hardly any differ first elsewhere
+        found[tuple(pair)] = all(
+            _go_together(table.values[np.ix_(looked, pair)], alike[i, j] > 0) for looked in (few, rows)
+        )
     return found | found.T  # transposed: whichever comes first
+
+
+def _go_together(pair: FloatArray, rising: bool) -> bool:
+    first, second = map(_ranks, pair.T)
+    return np.array_equal(first, second if rising else second.max(initial=0) - second)
 
 
 def _ranks(column: FloatArray) -> IntArray:

@@ -81,6 +81,13 @@ class Table:
         drawn = self.rearranged(rows, np.arange(self.n_variables))
         return refilled(replace(drawn, rows=None, remarks=(), resampled=True), rng)
 
+    def sampled(self) -> Table:
+        """Itself, or some of its rows where it is too large for copies: evenly spaced, but rows in time stay."""
+        most = LARGEST_SAMPLE // self.n_variables
+        if self.n_samples <= most or self.steps is not None:
+            return self
+        return self.rearranged(evenly_spaced(self.n_samples, most), np.arange(self.n_variables))
+
     def only(self, rows: BoolArray) -> Table:
         """Some rows as they are, draws in gaps included, without their interventions."""
         return Table(self.values[rows], self.names, self.labeled, kinds=self.kinds)
@@ -192,7 +199,10 @@ def evenly_spaced(n_rows: int, most: int) -> IntArray:
     return np.linspace(0, n_rows - 1, most).round().astype(np.int64)
 
 
-LARGEST_SORT = 2**27
+LARGEST_SAMPLE = 2**24
+"""Cells that the policy and resamples look at."""
+
+LARGEST_SORT = 2**26
 """Tables with more cells keep the sequence of their rows: sorting would copy the data."""
 
 

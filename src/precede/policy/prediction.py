@@ -246,6 +246,7 @@ def judge_table(table: Table, policy: Pretrained | None, constraints: Constraint
     """
     if table.n_variables > MOST_VARIABLES or table.is_wide:
         return None
+    table = table.sampled()
     values = table.values if table.gaps is None else np.where(table.gaps.mask, np.nan, table.values)
     unordered = np.array([kind.name == "categorical" for kind in table.kinds])
     if unordered.any():

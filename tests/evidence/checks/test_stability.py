@@ -191,3 +191,11 @@ def test_that_wide_resamples_look_near_the_graph_is_said(monkeypatch, score, mos
     monkeypatch.setattr("precede.evidence.checks.stability.EVERYWHERE_UP_TO", most)
     notes = [item.sentence for item in fitted(score)[0].diagnostics_.said if item.level == "note"]
     assert any("at most two edges from it" in note for note in notes) == is_said
+
+
+def test_a_large_table_is_resampled_by_rows_of_it_and_says_so(monkeypatch):
+    monkeypatch.setattr("precede.data.table.LARGEST_SAMPLE", 500)
+    diagnostics = fitted("sparse-linear")[0].diagnostics_
+    assert any("Resamples are of 100 rows" in item.sentence for item in diagnostics.said if item.level == "note")
+    monkeypatch.setattr("precede.data.table.LARGEST_SAMPLE", 1500)
+    assert not any("Resamples are of" in item.sentence for item in fitted("sparse-linear")[0].diagnostics_.said)

@@ -147,8 +147,20 @@ def rows_to_look_at(values: FloatArray) -> IntArray:
     """All rows of a small table; of a large one some evenly spaced, and every one with a value far out."""
     if len(values) <= MOST_ROWS:
         return np.arange(len(values))
-    far = np.flatnonzero((np.abs(standard_columns(values)[0]) > FAR_OUT).any(axis=1))
-    return np.union1d(evenly_spaced(len(values), MOST_ROWS), far[:MOST_ROWS])
+    far, _, _ = far_out(values)
+    return np.union1d(evenly_spaced(len(values), MOST_ROWS), np.unique(far)[:MOST_ROWS])
+
+
+def far_out(values: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """Rows and columns of the values far out, row by row, and how many standard deviations; column by column."""
+    found = []
+    for k, column in enumerate(values.T):  # one at a time: a large table leaves no room for a copy
+        distance = np.abs(standard_columns(column[:, None])[0][:, 0])
+        rows = np.flatnonzero(distance > FAR_OUT)
+        found.append((rows, np.full(len(rows), k), distance[rows]))
+    rows, columns, distances = map(np.concatenate, zip(*found, strict=True))
+    row_by_row = np.argsort(rows, kind="stable")
+    return rows[row_by_row], columns[row_by_row], distances[row_by_row]
 
 
 def regress_blocks(blocks: list[FloatArray], target: FloatArray) -> tuple[list[FloatArray], FloatArray, FloatArray]:

@@ -7,7 +7,14 @@ import numpy as np
 
 from precede.arrays import FloatArray, IntArray
 from precede.data.table import evenly_spaced
-from precede.evidence.checks.context import FAR_OUT, CheckContext, basis_of, regress_blocks, standard_columns
+from precede.evidence.checks.context import (
+    FAR_OUT,
+    CheckContext,
+    basis_of,
+    far_out,
+    regress_blocks,
+    standard_columns,
+)
 from precede.evidence.checks.directions import direction_sources
 from precede.evidence.checks.record import EdgeDiagnostics, EdgePlot, Influence, NodePlot, Trend, Verdict, counted, some
 from precede.pruning.gam import spline_basis
@@ -101,14 +108,13 @@ def check_influence(learned: CheckContext, readings: tuple[EdgeDiagnostics, ...]
 
 def check_outliers(learned: CheckContext) -> Verdict:
     """Values far out, by name."""
-    scores = np.abs(standard_columns(learned.values)[0])
-    rows, columns = np.nonzero(scores > FAR_OUT)
+    rows, columns, distances = far_out(learned.values)
     if len(rows) == 0:
         sentence = f"No value is more than {FAR_OUT:.0f} standard deviations from its column's mean."
         return 0.0, sentence, "fine", {}
-    farthest = np.argsort(-scores[rows, columns], kind="stable")
-    places = [(rows[k], columns[k]) for k in farthest]
-    named = [f"{learned.names[j]} in row {row + 1}, {scores[row, j]:.0f} out" for row, j in places]
+    farthest = np.argsort(-distances, kind="stable")
+    places = [(rows[k], learned.names[columns[k]], distances[k]) for k in farthest]
+    named = [f"{name} in row {row + 1}, {distance:.0f} out" for row, name, distance in places]
     which, whose = ("1 value is", "its") if len(rows) == 1 else (f"{len(rows)} values are", "their")
     sentence = (
         f"{which} more than {FAR_OUT:.0f} standard deviations from the mean of {whose} column ({some(named)}): errors, "

@@ -136,6 +136,10 @@ def resample(learned: CheckContext, diagnostics: Diagnostics, deadline: Deadline
     The search starts from the found order, or looks at each edge by itself where it would be slow, and ends with the
     deadline, and after 30 seconds at the latest.
     """
+    sample, more = learned.table.sampled(), []
+    if sample.n_samples < learned.table.n_samples:
+        learned = replace(learned, table=sample)
+        more.append(f"Resamples are of {sample.n_samples:,} rows, evenly spaced: confidences may be a little too low.")
     relearn = relearning(learned)
     made = shares_of(relearn, learned.seed, deadline.part(SECONDS))
     if len(made) < FEWEST_RESAMPLES:
@@ -149,8 +153,9 @@ def resample(learned: CheckContext, diagnostics: Diagnostics, deadline: Deadline
         made = [halves(MixedGraph(ends, tuple(learned.names)).pattern) for ends in drawn]
     found = with_shares(diagnostics, learned.edges, np.mean(made, axis=0), learned.names, len(made), remarks)
     if looks_near(learned) and relearn.func is learn_again:
-        found = replace(found, remarks=(*found.remarks, Remark(NEAR, "note")))
-    return replace(found, resampled=drawn)
+        more.append(NEAR)
+    notes = [Remark(sentence, "note") for sentence in more]
+    return replace(found, remarks=(*found.remarks, *notes), resampled=drawn)
 
 
 def looks_near(learned: CheckContext) -> bool:
