@@ -351,7 +351,7 @@ def _show_graph(console: SafeConsole, graph: CausalGraph, known: Diagnostics, ve
     headings = ("Edge", "Strength", "Policy" if policy else "Confidence", "Direction from")
     console.table(headings, rows, ("Strength", "Policy", "Confidence"), box=None, pad_edge=False, header_style="bold")
     which = "" if len(shown) == graph.n_edges else f", the {len(shown)} strongest shown"
-    meaning = "; confidence: share of resamples with the edge" if known.has_confidence else ""
+    meaning = "; confidence: share of fits to resampled rows with the edge" if known.has_confidence else ""
     meaning = "; policy: the pretrained policy's probability" if policy else meaning
     console.print(f"{counted(graph.n_edges, 'edge')}{which}; strength in standard deviations{meaning}.")
 

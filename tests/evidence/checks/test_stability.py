@@ -91,6 +91,17 @@ def test_too_few_resamples_give_no_confidence(monkeypatch):
         assert resample(learned, model.diagnostics_, Deadline(None)).has_confidence == enough
 
 
+def test_the_fit_to_all_rows_counts_beside_its_resamples(monkeypatch):
+    model, data = fitted("linear", diagnose="quick")
+    learned = model._learned(load_table(data), model._learn(load_table(data)), model.graph_)
+    made = [learned.edges.astype(float)] * 5 + [np.zeros(learned.edges.shape)] * 15
+    monkeypatch.setattr("precede.evidence.checks.stability.shares_of", lambda *_: made)
+    found = resample(learned, model.diagnostics_, Deadline(None))
+    assert [edge.confidence for edge in found.edges] == pytest.approx([(5 + 15) / 35] * learned.edges.sum())
+    assert found.checks[0].value == learned.edges.sum()  # and yet they seldom came back
+    assert found.resampled.mean(axis=0).max() == 0.25  # what intervals count
+
+
 def relearning_of(values):
     d = values.shape[1]
     learned = CheckContext(load_table(values), np.zeros((d, d), dtype=bool), np.arange(d))

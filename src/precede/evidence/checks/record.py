@@ -157,7 +157,8 @@ class EdgeDiagnostics:
     influence : Influence or None
         None where single rows hardly matter.
     confidence, connected : float or None
-        Share of resamples with this edge, and with it in either direction: the one meaning of confidence everywhere.
+        Share of fits with this edge, and with it in either direction: of the resamples of a bootstrap, or of the quick
+        ones beside the fit itself, which counts as 15 of them. The one meaning of confidence everywhere.
     policy_probability : float or None
         What the pretrained policy gives the edge, where the result rests on it.
     """

@@ -155,7 +155,7 @@ function drawLegend(shown) {
   const strong = el("input", { type: "range", id: "strong", min: "0", max: "100", step: "1", value: String(first), oninput: filter });
   byId("legend").replaceChildren(...[entry("rising", "rises"), entry("falling", "falls"), has((e) => e.mark === "line") && entry("either", "direction unknown"), has((e) => e.doubtful) && entry("doubtful", "confidence below ½"), has((e) => ["half", "open"].includes(e.mark)) && entry("circle", "circle: perhaps an unmeasured common cause"), has((e) => e.mark === "shared") && entry("shared", "unmeasured common cause")].filter(Boolean),
     el("span", { class: "sliders" }, largest > 0 && el("span", { class: "least", title: "Standardized: of a thick line." }, el("label", { for: "strong" }, "Strength at least ", el("output", { id: "strong-value", for: "strong" }, "0.00")), strong),
-      sure && el("span", { class: "least", title: "Share of the resamples that have the edge." }, el("label", { for: "least" }, "Confidence at least ", el("output", { id: "least-value", for: "least" }, "0.00")), slider)));
+      sure && el("span", { class: "least", title: "Share of the fits to resampled rows that have the edge." }, el("label", { for: "least" }, "Confidence at least ", el("output", { id: "least-value", for: "least" }, "0.00")), slider)));
   filter();
 }
 const actions = {
