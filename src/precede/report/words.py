@@ -140,9 +140,11 @@ def sure_words(known: Diagnostics, confidence: Confidence | None = None) -> list
     ]
     shares = [edge.confidence for edge in known.edges if edge.confidence is not None]
     if shares:
+        often = f"{known.resamples} resamples" if known.resamples else "resamples"
         high, low = (sum(share >= 0.9 for share in shares), sum(share < UNSTABLE for share in shares))
         sentences.append(
-            f"{high} of {counted(len(shares), 'edge')} have a confidence of at least 0.90, {low} of less than 0.50."
+            f"{high} of {counted(len(shares), 'edge')} have a confidence of at least 0.90, {low} of less than 0.50, "
+            f"by the edges of the {often}."
         )
         if confidence is not None:
             same = confidence.graphs[0].count
