@@ -29,7 +29,7 @@ from precede.scores.location_scale import ConditionalDensity
 from precede.scores.parent_tables import LocalScore, ParentSetCache
 from precede.scores.predecessors import Noise
 from precede.scores.protocol import OrderScore
-from precede.search.local.climber import EVERYWHERE_UP_TO, two_edges_away
+from precede.search.local.climber import EVERYWHERE_UP_TO, edges_away
 from precede.search.pag import independence_test, learn_pag, start_constraints
 from precede.search.polish import polish
 
@@ -185,7 +185,7 @@ def relearning(learned: CheckContext) -> partial[FloatArray]:
     if score is None and not assumed.hidden_causes:
         return partial(judge_again, learned)
     if looks_near(learned):
-        constraints = replace(constraints, allowed=constraints.allowed & two_edges_away(learned.edges))
+        constraints = replace(constraints, allowed=constraints.allowed & edges_away(learned.edges, 2))
     return partial(learn_again, learned, cast(ScoreName | None, score), constraints)
 
 

@@ -15,7 +15,7 @@ from precede.runtime.compiled import compiled, inlined, typeof
 from precede.runtime.deadline import Deadline
 from precede.scores.parents import MISSING, STATES, TRUTH, WHOLE, Array, ParentSearch, States, settled
 from precede.scores.protocol import CovarianceMoves, StateMoves, TableMoves
-from precede.search.local.climber import EVERYWHERE_UP_TO, Climber, two_edges_away
+from precede.search.local.climber import EVERYWHERE_UP_TO, Climber, edges_away
 from precede.ties import TOLERANCE
 
 PAUSED, DONE = -3, -4
@@ -325,9 +325,10 @@ class Chain(Climber):
         if n_restarts == 0 or not isinstance(moves, CovarianceMoves) or len(self.order) <= EVERYWHERE_UP_TO:
             super().search(start, n_restarts)
             return
+        far = 2 if len(self.parents.states.residual) else 3  # to price shapes takes longer
         for share in (0, n_restarts):
             self.settle(found[1])
-            self.parents = ParentSearch(replace(moves, allowed=moves.allowed & two_edges_away(self.edges())))
+            self.parents = ParentSearch(replace(moves, allowed=moves.allowed & edges_away(self.edges(), far)))
             self.best = -math.inf
             super().search(found[1], share)
             assert self.best_order is not None

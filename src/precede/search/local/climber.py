@@ -22,19 +22,19 @@ EVERYWHERE_UP_TO = 150
 """Variables up to which restarts and resamples look for parents among all of them; with more, among those near."""
 
 
-def two_edges_away(edges: BoolArray) -> BoolArray:
-    """Pairs of variables that at most two edges connect, in any direction.
+def edges_away(edges: BoolArray, most: int) -> BoolArray:
+    """Pairs of variables that at most so many edges connect, in any direction.
 
     Examples
     --------
-    >>> two_edges_away(np.eye(4, k=1, dtype=bool)).astype(int)
+    >>> edges_away(np.eye(4, k=1, dtype=bool), 2).astype(int)
     array([[1, 1, 1, 0],
            [1, 1, 1, 1],
            [1, 1, 1, 1],
            [0, 1, 1, 1]])
     """
     steps = np.eye(len(edges), dtype=np.float32) + edges + edges.T  # transposed: either direction
-    near: BoolArray = steps @ steps > 0
+    near: BoolArray = np.linalg.matrix_power(steps, most) > 0
     return near
 
 
