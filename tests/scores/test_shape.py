@@ -59,15 +59,13 @@ def test_scale_shifts_every_order_by_the_same(scales):
     np.testing.assert_allclose(raw - scaled, np.full(3, len(values) * np.log(scales).sum()), atol=1e-4)
 
 
-def test_negentropy_is_least_for_a_gaussian_and_counts_by_weight():
+def test_negentropy_is_least_for_a_gaussian():
     rng = np.random.default_rng(0)
     shapes = [
         negentropy(draw) for draw in (rng.normal(size=20_000), rng.uniform(size=20_000), rng.laplace(size=20_000))
     ]
     assert shapes[0] < 1e-3 < min(shapes[1:])
     assert negentropy(np.full(10, 3.0)) == 0.0
-    sample, times = rng.exponential(size=50), rng.integers(0, 4, 50)
-    assert negentropy(sample, times.astype(float)) == pytest.approx(negentropy(np.repeat(sample, times)))
 
 
 def test_collinear_columns_stay_finite():

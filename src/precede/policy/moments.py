@@ -28,7 +28,7 @@ HEADS = 8
 CELL_FEATURES = 4
 """Of a cell: its value, its normal score, how often the value is found, and whether it was set."""
 
-CELLS_AT_ONCE = 100_000
+CELLS_AT_ONCE = 250_000
 """Views with as many cells are worked on side by side: each cell takes some 1.5 kB."""
 
 

@@ -29,7 +29,7 @@ Worth = Callable[[int, BoolArray], float]
 """Nats that the shape of a variable's residual given a set of parents is worth."""
 
 
-def negentropy(sample: FloatArray, weights: FloatArray | None = None) -> float:
+def negentropy(sample: FloatArray) -> float:
     r"""Distance from a Gaussian in nats a row, free of scale; 0 where there is hardly any spread.
 
     .. math:: k_1 \, E[z e^{-z^2/2}]^2 + k_2 \, (E[e^{-z^2/2}] - \sqrt{1/2})^2
@@ -40,8 +40,6 @@ def negentropy(sample: FloatArray, weights: FloatArray | None = None) -> float:
     ----------
     sample : (n_samples,) array
         Of a column whose standard deviation is about one.
-    weights : (n_samples,) array, optional
-        How often each value counts.
 
     Examples
     --------
@@ -49,13 +47,13 @@ def negentropy(sample: FloatArray, weights: FloatArray | None = None) -> float:
     >>> negentropy(rng.normal(size=2000)) < 0.002 < 0.02 < negentropy(rng.laplace(size=2000))
     True
     """
-    centered = sample - np.average(sample, weights=weights)
-    spread = math.sqrt(np.average(centered**2, weights=weights))
+    centered = sample - sample.mean()
+    spread = math.sqrt(np.square(centered).mean())
     if spread <= SMALLEST_SPREAD:
         return 0.0
     z = centered / spread
     bell = np.exp(-0.5 * z * z)
-    odd, even = np.average(z * bell, weights=weights), np.average(bell, weights=weights) - GAUSSIAN_MEAN
+    odd, even = (z * bell).mean(), bell.mean() - GAUSSIAN_MEAN
     return float(ODD_WEIGHT * odd * odd + EVEN_WEIGHT * even * even)
 
 
