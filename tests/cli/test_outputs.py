@@ -172,7 +172,9 @@ def test_a_lost_terminal_ends_a_fit_as_ctrl_c_does(folder: Path) -> None:
     line = [sys.executable, "-m", "precede", "discover", "data.csv", "--out=out", "--no-stability", "--score=linear"]
     options = ["--set=n_iterations=1000000", "--set=patience=none"]
     known = {**os.environ, "PYTHONPATH": SOURCE}
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup a child would ignore it, as it should
     work = subprocess.Popen([*line, *options], cwd=folder, stdout=subprocess.PIPE, env=known)
+    signal.signal(signal.SIGHUP, before)
     deadline = time.monotonic() + 60
     while not (folder / "out").exists() and time.monotonic() < deadline:  # made when the fit begins
         time.sleep(0.1)

@@ -287,8 +287,8 @@ def assumed_by(regression: str, noise: Noise) -> Assumptions:
 
     Examples
     --------
-    >>> assumed_by("linear", "equal").words
-    'Every variable is a weighted sum of its causes plus Gaussian noise, of the same variance everywhere.'
+    >>> assumed_by("linear", "equal").words.partition(":")[0]
+    'Every variable is a weighted sum of its causes plus Gaussian noise of the same variance everywhere'
     """
     curved = regression == "gp"
     form = f"a {'smooth function' if curved else 'weighted sum'} of its causes"
