@@ -41,7 +41,7 @@ class Gaps:
     mask : (n_samples, n_variables) bool array
         True where a cell is missing.
     covariance : (n_columns, n_columns) array
-        Over the columns, categories as indicators (``precede.data.kinds.indicator_blocks``), in the data's units.
+        Over the columns, categories as indicators (``precede.kinds.indicator_blocks``), in the data's units.
     mean : (n_columns,) array
     n_effective : float
         Rows that the moments are worth: the mean number of rows in which two columns are both there.
