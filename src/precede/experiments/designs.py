@@ -67,6 +67,7 @@ def _experiment(told: Options) -> Experiment:
 
 
 EXPERIMENTS: dict[str, Experiment] = {told["name"]: _experiment(told) for told in TOLD["experiment"]}
+"""Every table and figure, by name, as ``designs.toml`` has them."""
 
 
 def experiment_named(name: str) -> Experiment:
