@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from precede.data.load import Table
 from precede.evidence.checks import Diagnostics, EdgeDiagnostics
 from precede.evidence.checks.record import Check, counted, some
-from precede.evidence.checks.stability import UNSTABLE
+from precede.evidence.checks.stability import OWN_SAY, UNSTABLE
 from precede.evidence.confidence import Confidence
 from precede.graph import CausalGraph
 from precede.knowledge import Knowledge
@@ -141,10 +141,11 @@ def sure_words(known: Diagnostics, confidence: Confidence | None = None) -> list
     shares = [edge.confidence for edge in known.edges if edge.confidence is not None]
     if shares:
         often = f"{known.resamples} resamples" if known.resamples else "resamples"
+        own = f" and of the fit itself, which counts as {OWN_SAY}"
         high, low = (sum(share >= 0.9 for share in shares), sum(share < UNSTABLE for share in shares))
         sentences.append(
             f"{high} of {counted(len(shares), 'edge')} have a confidence of at least 0.90, {low} of less than 0.50, "
-            f"by the edges of the {often}."
+            f"by the edges of the {often}{'' if confidence else own}."
         )
         if confidence is not None:
             same = confidence.graphs[0].count
