@@ -99,10 +99,10 @@ def with_shares(
         loose[edge.place] = not edge.directed
     shares = np.where(loose, either, np.where(loose.T, 0.0, shares))  # transposed: said of the edge as it is drawn
     own = own_say / (own_say + n_resamples) if own_say else 0.0
+    confidence, connected = (own + (1 - own) * share for share in (shares, either))
     readings = tuple(
-        replace(edge, confidence=float(of_edge), connected=float(of_pair))
+        replace(edge, confidence=float(confidence[edge.place]), connected=float(connected[edge.place]))
         for edge in diagnostics.edges
-        for of_edge, of_pair in [own + (1 - own) * np.array([shares[edge.place], either[edge.place]])]
     )
     others = tuple(check for check in diagnostics.checks if check.name != NAME)
     return replace(
